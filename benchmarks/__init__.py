@@ -1,0 +1,1 @@
+"""Benchmarks of gquery, and what they share with its tests."""

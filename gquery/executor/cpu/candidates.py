@@ -1,0 +1,233 @@
+"""Candidate sets C(u) and the candidate graph on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.backend import FilterOutcome
+from gquery.executor.cpu import filters
+from gquery.executor.cpu.native import address
+from gquery.executor.progress import Control
+from gquery.executor.relational import scan
+from gquery.planner.physical import (
+    Cardinalities, EdgePredicateFilter, Filter, LabelFilter, LoopFilter, NeighbourFilter, PredicateFilter,
+)  # fmt: skip
+from gquery.planner.query_graph import QueryGraph
+from gquery.storage.adjacency import Adjacency, Direction
+from gquery.storage.graph import Snapshot
+
+_SLICE = 1 << 16  # vertices between two looks at the clock
+
+
+class CandidateSet:
+    """C(u) for one query vertex, ascending. `everything`: all vertices of the graph, so no test is needed."""
+
+    def __init__(self, vertices: NDArray[np.int32], universe: int) -> None:
+        self.vertices = vertices
+        self.universe = universe
+        self.everything = len(vertices) == universe
+
+    @cached_property
+    def words(self) -> NDArray[np.uint64]:
+        """Bitset over all vertices."""
+        words = np.zeros((self.universe >> 6) + 1, np.uint64)
+        filters.set_bits(self.vertices, words)
+        return words
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int32]:
+        """Candidates before each word of the bitset."""
+        counts = np.bitwise_count(self.words)
+        return np.concatenate([[0], np.cumsum(counts, dtype=np.int32)[:-1]]).astype(np.int32)
+
+    @property
+    def words_address(self) -> int:
+        """Address of the bitset, 0 when every vertex is a candidate."""
+        return 0 if self.everything else address(self.words)
+
+    @property
+    def nbytes(self) -> int:
+        return self.vertices.nbytes + (self.universe >> 3) + (self.universe >> 4)
+
+
+class CpuCandidates:
+    """The candidate sets, and the adjacencies that their query edges may use."""
+
+    def __init__(
+        self, graph: QueryGraph, snapshot: Snapshot, parameters: Mapping[str, object], control: Control, threads: int
+    ) -> None:
+        self.graph = graph
+        self.snapshot = snapshot
+        self.parameters = parameters
+        self.control = control
+        self.threads = threads
+        self.sets: list[CandidateSet] = []
+        self._labelled: list[CandidateSet] = []  # after labels and predicates: what alike query vertices share
+        self.outcomes: list[FilterOutcome] = []
+        self.edge_counts: dict[int, int] = {}
+        self._edge_masks: dict[int, NDArray[np.bool_]] = {}
+        self._filtered: dict[tuple[int, Direction], Adjacency] = {}
+
+    @property
+    def nbytes(self) -> int:
+        filtered = sum(adjacency.nbytes for adjacency in self._filtered.values())
+        return filtered + sum(candidates.nbytes for candidates in self.sets)
+
+    # --- adjacency ---------------------------------------------------------------------------------------------
+
+    def adjacency(self, edge: int, source: int) -> Adjacency:
+        """Data edges that may be query edge `edge`, seen from query vertex `source`."""
+        query_edge = self.graph.edges[edge]
+        direction: Direction = "both"
+        if query_edge.directed:
+            direction = "out" if source == query_edge.source else "in"
+        raw = self.snapshot.adjacency(query_edge.types, direction)
+        if edge not in self._edge_masks:
+            return raw
+        if (edge, direction) not in self._filtered:
+            filtered = _keep_edges(raw, self._edge_masks[edge])
+            self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {query_edge.described}")
+            self._filtered[edge, direction] = filtered
+        return self._filtered[edge, direction]
+
+    @property
+    def cardinalities(self) -> Cardinalities:
+        """Candidate edges are counted by `refine`; before, they are the adjacency's times the ends' shares."""
+        edges: list[float] = []
+        degrees: list[tuple[float, float]] = []
+        for edge in self.graph.edges:
+            forward = self.adjacency(edge.index, edge.source)
+            backward = self.adjacency(edge.index, edge.target)
+            total = len(forward.neighbours)
+            degrees.append((_mean_degree(forward), _mean_degree(backward)))
+            source_share = min(1.0, len(self.sets[edge.source].vertices) / max(1, forward.rows))
+            target_share = min(1.0, len(self.sets[edge.target].vertices) / max(1, backward.rows))
+            edges.append(self.edge_counts.get(edge.index, total * source_share * target_share))
+        return Cardinalities(tuple(float(len(c.vertices)) for c in self.sets), tuple(edges), tuple(degrees))
+
+    # --- filters -----------------------------------------------------------------------------------------------
+
+    def apply(self, plan: tuple[Filter, ...]) -> None:
+        """Runs the filters in the plan's order; the first for each vertex is its LabelFilter."""
+        for step in plan:
+            self.control.check()
+            match step:
+                case LabelFilter(vertex=vertex):
+                    self._start(step)
+                    self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
+                case EdgePredicateFilter(edge=edge):
+                    self._edge_masks[edge] = self._select_edges(step)
+                    kept = int(np.count_nonzero(self._edge_masks[edge]))
+                    self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, kept))
+                case PredicateFilter(vertex=vertex):
+                    self._narrow(step, vertex, self._select_vertices(step))
+                    self._labelled[vertex] = self.sets[vertex]
+                case LoopFilter(vertex=vertex):
+                    self._narrow(step, vertex, self._with_loop(step))
+                case NeighbourFilter(vertex=vertex, edge=edge, required=required):
+                    among = self._labelled[self.graph.edges[edge].other(vertex)]
+                    self._narrow(step, vertex, self.with_neighbours(vertex, edge, required, among))
+
+    def _size(self, vertex: int) -> int:
+        return len(self.sets[vertex].vertices)
+
+    def _start(self, step: LabelFilter) -> None:
+        assert step.vertex == len(self.sets)
+        ranges = [np.arange(*self.snapshot.vertex_range(table), dtype=np.int32) for table in step.tables]
+        vertices = np.concatenate(ranges) if ranges else np.zeros(0, np.int32)
+        self.control.memory.reserve(vertices.nbytes, f"the candidates of {self.graph.vertices[step.vertex].described}")
+        self.sets.append(CandidateSet(vertices, self.snapshot.vertex_count))
+        self._labelled.append(self.sets[-1])
+
+    def _narrow(self, step: Filter, vertex: int, keep: NDArray[np.bool_]) -> None:
+        before = self._size(vertex)
+        self.keep(vertex, keep)
+        self.outcomes.append(FilterOutcome(step, before, self._size(vertex)))
+
+    def keep(self, vertex: int, keep: NDArray[np.bool_]) -> None:
+        """Narrows C(vertex) to the positions where `keep` is true."""
+        if not keep.all():
+            self.sets[vertex] = CandidateSet(self.sets[vertex].vertices[keep], self.snapshot.vertex_count)
+
+    def _select_vertices(self, step: PredicateFilter) -> NDArray[np.bool_]:
+        masks = [
+            scan.select_vertices(self.snapshot, table, step.predicates, self.parameters)
+            for table in self.graph.vertices[step.vertex].tables
+        ]
+        return np.concatenate(masks) if masks else np.zeros(0, np.bool_)
+
+    def _select_edges(self, step: EdgePredicateFilter) -> NDArray[np.bool_]:
+        mask = np.zeros(self.snapshot.edge_count, np.bool_)
+        self.control.memory.reserve(mask.nbytes, f"the edge filter of {self.graph.edges[step.edge].described}")
+        for index, table in enumerate(self.snapshot.edge_tables):
+            if table.type in self.graph.edges[step.edge].types:
+                begin, end = self.snapshot.edge_range(index)
+                mask[begin:end] = scan.select_edges(self.snapshot, index, step.predicates, self.parameters)
+        return mask
+
+    def _with_loop(self, step: LoopFilter) -> NDArray[np.bool_]:
+        if step.edge is None:
+            adjacency = self.snapshot.adjacency(step.types, "out")
+        else:
+            adjacency = self.adjacency(step.edge, step.vertex)
+        vertices = self.sets[step.vertex].vertices
+        keep = np.ones(len(vertices), np.bool_)
+        self.sliced(
+            len(vertices),
+            lambda begin, end: filters.with_loop(
+                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), step.present, keep
+            ),
+        )
+        return keep
+
+    def with_neighbours(self, vertex: int, edge: int, required: int, among: CandidateSet) -> NDArray[np.bool_]:
+        """Which of C(vertex) have `required` entries along the edge that lead into `among`."""
+        adjacency = self.adjacency(edge, vertex)
+        vertices = self.sets[vertex].vertices
+        words = among.words_address
+        keep = np.ones(len(vertices), np.bool_)
+        self.sliced(
+            len(vertices),
+            lambda begin, end: filters.with_neighbours(
+                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), words, required, keep
+            ),
+        )
+        return keep
+
+    def sliced(self, count: int, work: Callable[[int, int], object]) -> None:
+        """Runs `work(begin, end)` over slices of `range(count)`, on all threads when there are many."""
+        slices = [(begin, min(begin + _SLICE, count)) for begin in range(0, count, _SLICE)]
+        if len(slices) < 4 or self.threads == 1:
+            for begin, end in slices:
+                self.control.check()
+                work(begin, end)
+            return
+
+        def checked(bounds: tuple[int, int]) -> None:
+            self.control.check()
+            work(*bounds)
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            for _ in pool.map(checked, slices):
+                pass
+
+
+def rows_of(adjacency: Adjacency) -> tuple[int, int, int]:
+    """first, rows, address of the offsets: how kernels find a row."""
+    return adjacency.first, adjacency.rows, address(adjacency.offsets)
+
+
+def _mean_degree(adjacency: Adjacency) -> float:
+    return len(adjacency.neighbours) / max(1, adjacency.rows)
+
+
+def _keep_edges(adjacency: Adjacency, mask: NDArray[np.bool_]) -> Adjacency:
+    """The adjacency of the edges in the mask; rows stay where they are."""
+    kept = mask[adjacency.edges]
+    offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[adjacency.offsets]
+    return Adjacency(adjacency.first, offsets, adjacency.neighbours[kept], adjacency.edges[kept], adjacency.simple)

@@ -1,0 +1,115 @@
+"""From vertex embeddings to edge choices: over parallel edges one embedding stands for several matches.
+
+Every tracked query edge has a run of equal neighbours in its adjacency row, one entry for each data edge. An odometer
+runs over these runs and leaves out choices where two query edges of one clause would be the same data edge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from gquery.executor.cpu.lookup import lower_bound, row
+from gquery.executor.cpu.native import load_int32, load_int64
+from gquery.executor.packed import (
+    CHOICE_EDGES, CHOICE_FIRST, CHOICE_NEIGHBOURS, CHOICE_OFFSETS, CHOICE_ROWS, COLLIDES_BEGIN, COLLIDES_END, FREE,
+    FROM, TO,
+)  # fmt: skip
+
+# Rows of the odometer's `scratch`, int64[4, number of choices].
+BEGIN, END, CURSOR, CHOSEN = 0, 1, 2, 3
+
+# Slots of the expansion's `state`, int64[3].
+INPUT_ROW, DEPTH, MADE = 0, 1, 2
+
+
+@njit(nogil=True, cache=True)
+def locate(choices, positions, scratch):  # type: ignore[no-untyped-def]
+    """Finds the run of data edges behind every query edge."""
+    for index in range(len(choices)):
+        choice = choices[index]
+        values = choice[CHOICE_NEIGHBOURS]
+        low, high = row(choice[CHOICE_OFFSETS], choice[CHOICE_FIRST], choice[CHOICE_ROWS], positions[choice[FROM]])
+        wanted = positions[choice[TO]]
+        low = lower_bound(values, low, high, wanted)
+        scratch[BEGIN, index] = low
+        while low < high and load_int32(values, low) == wanted:
+            low += 1
+        scratch[END, index] = low
+
+
+@njit(nogil=True, cache=True)
+def advance(choices, collides, depth, scratch, skip_free):  # type: ignore[no-untyped-def]
+    """Turns the odometer from wheel `depth` to its next full choice; -1 when there is none."""
+    last = len(choices) - 1
+    while depth >= 0:
+        free = skip_free and choices[depth, FREE] == 1
+        if scratch[CURSOR, depth] == scratch[END, depth]:
+            depth -= 1
+            continue
+        edge = load_int64(choices[depth, CHOICE_EDGES], scratch[CURSOR, depth])
+        scratch[CURSOR, depth] = scratch[END, depth] if free else scratch[CURSOR, depth] + 1
+        collision = False
+        for index in range(choices[depth, COLLIDES_BEGIN], choices[depth, COLLIDES_END]):
+            collision |= scratch[CHOSEN, collides[index]] == edge
+        if collision:
+            continue
+        scratch[CHOSEN, depth] = edge
+        if depth == last:
+            return depth
+        depth += 1
+        scratch[CURSOR, depth] = scratch[BEGIN, depth]
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def count_choices(choices, collides, positions, scratch):  # type: ignore[no-untyped-def]
+    """Number of matches behind one embedding: a product over the free edges, an enumeration of the others."""
+    locate(choices, positions, scratch)
+    product = np.int64(1)
+    colliding = False
+    for index in range(len(choices)):
+        if choices[index, FREE] == 1:
+            product *= scratch[END, index] - scratch[BEGIN, index]
+        else:
+            colliding = True
+    if not colliding or product == 0:
+        return product
+    scratch[CURSOR, 0] = scratch[BEGIN, 0]
+    depth = np.int64(0)
+    found = np.int64(0)
+    while True:
+        depth = advance(choices, collides, depth, scratch, True)
+        if depth < 0:
+            return found * product
+        found += 1
+
+
+@njit(nogil=True, cache=True)
+def expand(choices, collides, given, count, rows, edges, state, scratch):  # type: ignore[no-untyped-def]
+    """Writes one row for each choice behind the embeddings `given[:, :count]`, as many as fit.
+
+    rows int64[capacity]: the embedding's column in `given`; edges int64[number of choices, capacity]. Goes on where
+    `state` says; done when it returns with state[INPUT_ROW] = count and state[DEPTH] = -1.
+    """
+    depth = state[DEPTH]
+    input_row = state[INPUT_ROW]
+    made = np.int64(0)
+    capacity = len(rows)
+    while made < capacity:
+        if depth < 0:
+            if input_row == count:
+                break
+            locate(choices, given[:, input_row], scratch)
+            input_row += 1
+            depth = np.int64(0)
+            scratch[CURSOR, 0] = scratch[BEGIN, 0]
+        depth = advance(choices, collides, depth, scratch, False)
+        if depth >= 0:
+            rows[made] = input_row - 1
+            for index in range(len(choices)):
+                edges[index, made] = scratch[CHOSEN, index]
+            made += 1
+    state[INPUT_ROW] = input_row
+    state[DEPTH] = depth
+    state[MADE] = made

@@ -1,0 +1,78 @@
+"""Kernels that narrow candidate sets and build the candidate graph. Each works on a range, so callers can slice."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from gquery.executor.cpu.lookup import contains, has_bit, rank, row
+from gquery.executor.cpu.native import load_int32, load_int64
+
+
+@njit(nogil=True, cache=True)
+def set_bits(vertices, words):  # type: ignore[no-untyped-def]
+    """Sets the bit of every vertex in `words`, uint64[]."""
+    for index in range(len(vertices)):
+        vertex = vertices[index]
+        words[vertex >> 6] |= np.uint64(1) << np.uint64(vertex & 63)
+
+
+@njit(nogil=True, cache=True)
+def with_neighbours(vertices, begin, end, first, rows, offsets, neighbours, words, required, keep):  # type: ignore[no-untyped-def]
+    """keep[i] = 0 unless vertices[i] has `required` entries of its row in the bitset (address 0: all vertices)."""
+    for index in range(begin, end):
+        low, high = row(offsets, first, rows, vertices[index])
+        if high - low < required:
+            keep[index] = False
+        elif words != 0:
+            missing = required
+            while low < high and missing > 0:
+                if has_bit(words, load_int32(neighbours, low)):
+                    missing -= 1
+                low += 1
+            if missing > 0:
+                keep[index] = False
+
+
+@njit(nogil=True, cache=True)
+def with_loop(vertices, begin, end, first, rows, offsets, neighbours, present, keep):  # type: ignore[no-untyped-def]
+    """keep[i] = 0 unless vertices[i] is (`present`) or is not its own neighbour."""
+    for index in range(begin, end):
+        low, high = row(offsets, first, rows, vertices[index])
+        if contains(neighbours, low, high, vertices[index]) != present:
+            keep[index] = False
+
+
+@njit(nogil=True, cache=True)
+def count_edges(vertices, begin, end, first, rows, offsets, neighbours, words, counts):  # type: ignore[no-untyped-def]
+    """counts[i] = entries of the row of vertices[i] that lead into the bitset (address 0: all vertices)."""
+    for index in range(begin, end):
+        low, high = row(offsets, first, rows, vertices[index])
+        if words == 0:
+            counts[index] = high - low
+        else:
+            found = 0
+            for entry in range(low, high):
+                found += has_bit(words, load_int32(neighbours, entry))
+            counts[index] = found
+
+
+@njit(nogil=True, cache=True)
+def fill_edges(  # type: ignore[no-untyped-def]
+    vertices, begin, end, first, rows, offsets, neighbours, edges, words, ranks, new_offsets, new_neighbours, new_edges
+):
+    """Writes the entries that `count_edges` counted: positions instead of vertices, and the edges when asked for."""
+    for index in range(begin, end):
+        low, high = row(offsets, first, rows, vertices[index])
+        cursor = new_offsets[index]
+        for entry in range(low, high):
+            neighbour = load_int32(neighbours, entry)
+            if words == 0:
+                new_neighbours[cursor] = neighbour
+            elif has_bit(words, neighbour):
+                new_neighbours[cursor] = rank(words, ranks, neighbour)
+            else:
+                continue
+            if len(new_edges) > 0:
+                new_edges[cursor] = load_int64(edges, entry)
+            cursor += 1

@@ -1,0 +1,58 @@
+"""Device functions that find things: in a sorted row, in a bitset. Shared by the filters and by the enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from gquery.executor.cpu.native import count_bits, load_int32, load_int64, load_word
+
+
+@njit(nogil=True, cache=True, inline="never")
+def lower_bound(values, begin, end, wanted):  # type: ignore[no-untyped-def]
+    """First index in [begin, end) whose int32 value is >= wanted, else end. Gallops: near answers are cheap."""
+    step = 1
+    probe = begin
+    while probe < end and load_int32(values, probe) < wanted:
+        begin = probe + 1
+        probe += step
+        step <<= 1
+    if probe < end:
+        end = probe
+    while begin < end:
+        middle = (begin + end) >> 1
+        if load_int32(values, middle) < wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(nogil=True, cache=True)
+def row(offsets, first, rows, vertex):  # type: ignore[no-untyped-def]
+    """Begin and end of a vertex's row in an adjacency; (0, 0) when it has none."""
+    index = np.int64(vertex) - first
+    if index < 0 or index >= rows:
+        return np.int64(0), np.int64(0)
+    return load_int64(offsets, index), load_int64(offsets, index + 1)
+
+
+@njit(nogil=True, cache=True)
+def contains(values, begin, end, wanted):  # type: ignore[no-untyped-def]
+    """Whether the sorted row holds `wanted`."""
+    found = lower_bound(values, begin, end, wanted)
+    return found < end and load_int32(values, found) == wanted
+
+
+@njit(nogil=True, cache=True)
+def has_bit(words, vertex):  # type: ignore[no-untyped-def]
+    """Whether a vertex is in the bitset at address `words`."""
+    return (load_word(words, np.int64(vertex) >> 6) >> np.uint64(vertex & 63)) & np.uint64(1) != np.uint64(0)
+
+
+@njit(nogil=True, cache=True)
+def rank(words, ranks, vertex):  # type: ignore[no-untyped-def]
+    """Set bits before `vertex`: its position in the candidate set, when it is in it."""
+    word = np.int64(vertex) >> 6
+    below = (np.uint64(1) << np.uint64(vertex & 63)) - np.uint64(1)
+    return np.int64(load_int32(ranks, word)) + count_bits(load_word(words, word) & below)

@@ -1,0 +1,44 @@
+"""The few machine instructions that Numba has no name for: loads from an address, population count, array address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+
+def _loader(machine_type: ir.Type, numba_type: types.Type) -> Any:
+    @intrinsic
+    def load(typing_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], machine_type.as_pointer())
+            return builder.load(builder.gep(pointer, [arguments[1]]))
+
+        return numba_type(types.int64, types.int64), generate
+
+    return load
+
+
+load_int32 = _loader(ir.IntType(32), types.int32)  # (address, index) -> int32
+load_int64 = _loader(ir.IntType(64), types.int64)  # (address, index) -> int64
+load_word = _loader(ir.IntType(64), types.uint64)  # (address, index) -> uint64
+
+
+@intrinsic
+def count_bits(typing_context: Any, word: Any) -> Any:
+    """Number of set bits of a uint64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+def address(array: NDArray[Any]) -> int:
+    """Address of the first element; the array must be contiguous and outlive its use."""
+    assert array.flags.c_contiguous
+    return int(array.ctypes.data) if array.size else int(np.zeros(1, np.int64).ctypes.data) * 0

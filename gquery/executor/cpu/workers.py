@@ -1,0 +1,253 @@
+"""The hybrid BFS-DFS loop on all cores.
+
+Between vertex groups partial matches are materialised (breadth first), inside a group the kernel searches depth first
+(EGSM section 5.2). Buffers are small and the deepest group always goes first, so memory is bounded by
+workers x groups x capacity whatever the number of matches.
+
+The caller's thread is the first worker: a query that is done in a few milliseconds starts no thread at all. Others
+join when the query lasts. An idle worker asks for work, and busy ones answer between two slices by giving away half of
+their input rows, shallowest group first.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.cpu import extend as kernel
+from gquery.executor.cpu.frames import Frame, PartialMatches, Stage
+from gquery.executor.packed import PackedPlan
+from gquery.executor.progress import Control
+
+_ALONE = 0.01  # seconds before other workers are started
+_WAITING = 8  # finished batches that may wait for the consumer
+_POLL = 0.05  # seconds between two looks at the stop flag while the consumer is slow
+_LATE = 0.1  # seconds after which matches leave a buffer that is not full
+
+
+class Enumeration:
+    """One run of a packed plan from the start pool (all candidates of the first vertex) to batches or a count.
+
+    batches(): PartialMatches of full width. count(): the number of matches. Use one of them, once.
+    """
+
+    def __init__(
+        self, plan: PackedPlan, stages: tuple[Stage, ...], roots: NDArray[np.int32], capacity: int, threads: int,
+        control: Control,
+    ) -> None:  # fmt: skip
+        self.plan = plan
+        self.stages = stages
+        self.capacity = capacity
+        self.threads = threads
+        self.control = control
+        self.found = np.zeros(plan.width, np.int64)
+        self.stage_seconds = [0.0] * len(stages)
+        self._roots = roots
+        self._next_root = 0
+        self._chunk = max(1, min(capacity, len(roots) // (threads * 8) + 1))
+        self._shared: list[tuple[int, PartialMatches]] = []
+        self._lock = threading.Lock()
+        self._hungry = 0
+        self._working = 0
+        self._stop = threading.Event()
+        self._failure: BaseException | None = None
+        self._total = 0
+        self._results: queue.Queue[PartialMatches] = queue.Queue(_WAITING)
+        self._others: list[threading.Thread] = []
+
+    def count(self) -> int:
+        """Runs to the end and returns the number of matches."""
+        for _ in self.batches():
+            raise AssertionError("a counting plan has no batches")
+        return self._total
+
+    def batches(self) -> Iterator[PartialMatches]:
+        """The full matches, batch by batch; closing the generator stops all workers."""
+        worker = Worker(self)
+        began = time.monotonic()
+        try:
+            while True:
+                self.control.check()
+                if self._failure:
+                    raise self._failure
+                yield from self._finished()
+                batch, active = worker.advance()
+                if batch is not None:
+                    yield batch
+                elif not active:
+                    if self._idle():
+                        break
+                    yield from self._wait()
+                if not self._others and self.threads > 1 and time.monotonic() - began > _ALONE:
+                    self._start_others()
+            yield from self._finished()
+            if self._failure:
+                raise self._failure
+        finally:
+            self._stop.set()
+            for thread in self._others:
+                thread.join()
+            worker.finish()
+
+    def _start_others(self) -> None:
+        for number in range(1, self.threads):
+            thread = threading.Thread(target=self._work, name=f"gquery-{number}", daemon=True)
+            self._others.append(thread)
+            thread.start()
+
+    def _work(self) -> None:
+        worker = Worker(self)
+        try:
+            while not self._stop.is_set():
+                batch, active = worker.advance()
+                if batch is not None:
+                    self._deliver(batch)
+                elif not active:
+                    if self._idle():
+                        break
+                    self._stop.wait(0.0005)
+        except BaseException as failure:  # handed to the consumer, which raises it
+            self._failure = failure
+        finally:
+            worker.finish()
+
+    def _deliver(self, batch: PartialMatches) -> None:
+        while not self._stop.is_set():
+            try:
+                self._results.put(batch, timeout=_POLL)
+                return
+            except queue.Full:
+                continue
+
+    def _finished(self) -> Iterator[PartialMatches]:
+        while True:
+            try:
+                yield self._results.get_nowait()
+            except queue.Empty:
+                return
+
+    def _wait(self) -> Iterator[PartialMatches]:
+        try:
+            yield self._results.get(timeout=0.0005)
+        except queue.Empty:
+            return
+
+    # --- work sharing ------------------------------------------------------------------------------------------
+
+    def take(self, worker: Worker) -> tuple[int, PartialMatches] | None:
+        """The next piece of work: shared partial matches, else a chunk of roots. Keeps count of who works and waits."""
+        with self._lock:
+            task: tuple[int, PartialMatches] | None = None
+            if self._shared:
+                task = self._shared.pop()
+            elif self._next_root < len(self._roots):
+                begin = self._next_root
+                self._next_root = min(begin + self._chunk, len(self._roots))
+                chunk = self._roots[begin : self._next_root].reshape(1, -1)
+                task = (0, PartialMatches(chunk, chunk.shape[1]))
+                self.control.fraction = begin / len(self._roots)
+            self._working += (task is not None) - worker.working
+            self._hungry += (task is None) - worker.waiting
+            worker.working = task is not None
+            worker.waiting = task is None
+            return task
+
+    @property
+    def hungry(self) -> bool:
+        """Whether a worker waits while nothing is left to take."""
+        return self._hungry > 0 and not self._shared
+
+    def share(self, stage: int, rows: PartialMatches) -> None:
+        with self._lock:
+            self._shared.append((stage, rows))
+
+    def _idle(self) -> bool:
+        with self._lock:
+            return self._working == 0 and not self._shared and self._next_root >= len(self._roots)
+
+    def note(self, stage: int, seconds: float, counted: int) -> None:
+        """Adds a slice to the profile and the count."""
+        with self._lock:
+            self.stage_seconds[stage] += seconds
+            self._total += counted
+            self.control.matches += counted
+
+    def note_frame(self, frame: Frame) -> None:
+        with self._lock:
+            self.found += frame.found
+
+
+class Worker:
+    """A stack of frames, one for each vertex group in progress; the deepest runs."""
+
+    def __init__(self, enumeration: Enumeration) -> None:
+        self.enumeration = enumeration
+        self.frames: list[tuple[Frame, NDArray[np.int32]]] = []
+        self._free: list[list[NDArray[np.int32]]] = [[] for _ in enumeration.stages]
+        self.working = False
+        self.waiting = False
+        self._passed = time.monotonic()
+
+    def advance(self) -> tuple[PartialMatches | None, bool]:
+        """One slice of work. Returns a finished batch, if any, and whether there was anything to do."""
+        if not self.frames:
+            task = self.enumeration.take(self)
+            if task is None:
+                return None, False
+            if not self.enumeration.stages:  # a pattern of one vertex: the start pool is the answer
+                self.enumeration.control.matches += task[1].count
+                return task[1], True
+            self._push(*task)
+        frame, output = self.frames[-1]
+        began = time.perf_counter()
+        status = frame.run(output)
+        self.enumeration.note(frame.stage, time.perf_counter() - began, frame.counted)
+        if self.enumeration.hungry:
+            self._give()
+        if status == kernel.MORE and not self._is_late(frame):
+            return None, True
+        if status == kernel.DONE:
+            self.frames.pop()
+            self._free[frame.stage].append(output)
+            self.enumeration.note_frame(frame)
+        return self._pass_on(frame.stage, output, frame.drain()), True
+
+    def finish(self) -> None:
+        """Adds what unfinished frames found to the profile."""
+        for frame, _ in self.frames:
+            self.enumeration.note_frame(frame)
+        self.frames.clear()
+
+    def _is_late(self, frame: Frame) -> bool:
+        """Whether matches have waited long enough in the last stage's output: rare matches are shown early."""
+        return frame.stage + 1 == len(self.enumeration.stages) and time.monotonic() - self._passed > _LATE
+
+    def _pass_on(self, stage: int, output: NDArray[np.int32], made: int) -> PartialMatches | None:
+        """The rows of an output go to the next stage, or out when this was the last."""
+        if not made:
+            return None
+        rows = PartialMatches(output[:, :made].copy(), made)
+        if stage + 1 < len(self.enumeration.stages):
+            self._push(stage + 1, rows)
+            return None
+        self._passed = time.monotonic()
+        self.enumeration.control.matches += made
+        return rows
+
+    def _push(self, stage: int, rows: PartialMatches) -> None:
+        enumeration = self.enumeration
+        free = self._free[stage]
+        width = 0 if enumeration.stages[stage].counting else enumeration.stages[stage].stop
+        output = free.pop() if free else np.empty((width, enumeration.capacity), np.int32)
+        self.frames.append((Frame(enumeration.plan, stage, enumeration.stages, rows), output))
+
+    def _give(self) -> None:
+        for frame, _ in self.frames:
+            if frame.rows_left >= 2:
+                self.enumeration.share(frame.stage, frame.split())
+                return

@@ -1,0 +1,49 @@
+"""The budget of one query: what it holds besides the graph, counted before it is allocated."""
+
+from __future__ import annotations
+
+import threading
+
+from gquery.errors import MemoryLimitError
+
+DEFAULT_BUFFERS = 256 * 2**20  # bytes for partial matches when no limit is set
+
+
+class Budget:
+    """Bytes in use and at most; `limit` None counts without refusing. Safe from several threads."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.used = 0
+        self.peak = 0
+        self._lock = threading.Lock()
+
+    def reserve(self, size: int, purpose: str) -> None:
+        """Takes `size` bytes; raises MemoryLimitError when they would pass the limit."""
+        with self._lock:
+            if self.limit is not None and self.used + size > self.limit:
+                raise MemoryLimitError(
+                    f"{purpose} needs {_readable(size)}, {_readable(max(0, self.limit - self.used))} are left of the "
+                    f"limit of {_readable(self.limit)}",
+                    hint="raise memory_limit, or make the pattern more selective",
+                )
+            self.used += size
+            self.peak = max(self.peak, self.used)
+
+    def release(self, size: int) -> None:
+        with self._lock:
+            self.used -= size
+
+    @property
+    def available(self) -> int | None:
+        """Bytes left, None when there is no limit."""
+        return None if self.limit is None else max(0, self.limit - self.used)
+
+
+def _readable(size: int) -> str:
+    value = float(size)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"

@@ -1,0 +1,79 @@
+"""The packed plan: the flat int64 tables that kernels of every backend read.
+
+Addresses stand in the tables beside the numbers, so that one compiled kernel serves every query; `keep` holds the arrays
+that they point into. A *level* is an index in the matching order. A *position* is an index in a candidate set; when
+the plan walks the raw adjacency, positions are internal vertex ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Columns of `steps`, one row a level.
+BACKWARD_BEGIN, BACKWARD_END = 0, 1  # its rows of `backward`
+SIZE = 2  # number of positions, walked when there is no backward neighbour
+VERTICES = 3  # address of int32[SIZE]: position -> vertex; 0 when positions are vertices
+WORDS, RANKS = 4, 5  # bitset over vertices and set bits before each word; 0 when every vertex qualifies
+DIFFERENT_BEGIN, DIFFERENT_END = 6, 7  # its rows of `different`
+PAIRS_BEGIN, PAIRS_END = 8, 9
+COMPARE_BEGIN, COMPARE_END = 10, 11
+ABSENT_BEGIN, ABSENT_END = 12, 13
+SIMPLE = 14  # 1 when no backward list repeats a neighbour
+SET_COUNT = 15  # 1 when, as last level of a count, the size of the intersection is enough
+STEP_COLUMNS = 16
+
+# Columns of `backward` and `absent`: the rows of one adjacency, looked up by the position (vertex) matched at LEVEL.
+LEVEL, FIRST, ROWS, OFFSETS, NEIGHBOURS = 0, 1, 2, 3, 4
+ADJACENCY_COLUMNS = 5
+
+# Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
+A, B, C, D = 0, 1, 2, 3
+
+# Columns of `compare`: rank at LEFT against rank at RIGHT; ranks are int64 by position, NULL_RANK for null.
+LEFT, RIGHT, OPERATOR, LEFT_RANKS, RIGHT_RANKS = 0, 1, 2, 3, 4
+EQUAL, NOT_EQUAL, LESS, LESS_EQUAL = 0, 1, 2, 3
+NULL_RANK = -(2**63)
+
+# Columns of `choices`: the data edges behind one query edge, from level FROM to level TO.
+FROM, TO, CHOICE_FIRST, CHOICE_ROWS, CHOICE_OFFSETS, CHOICE_NEIGHBOURS, CHOICE_EDGES = 0, 1, 2, 3, 4, 5, 6
+COLLIDES_BEGIN, COLLIDES_END = 7, 8  # its rows of `collides`: earlier choices that must be other edges
+FREE = 9  # 1 when the edge collides with no other: its number of choices is a factor
+CHOICE_COLUMNS = 10
+
+Table = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPlan:
+    """steps int64[k, STEP_COLUMNS]; backward, absent int64[*, ADJACENCY_COLUMNS]; different, collides int64[*];
+    pairs int64[*, 4]; compare int64[*, 5]; choices int64[*, CHOICE_COLUMNS]."""
+
+    steps: Table
+    backward: Table
+    different: Table
+    pairs: Table
+    compare: Table
+    absent: Table
+    choices: Table
+    collides: Table
+    keep: tuple[object, ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.steps)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables in the order in which kernels take them."""
+        return (
+            self.steps, self.backward, self.different, self.pairs, self.compare, self.absent, self.choices,
+            self.collides,
+        )  # fmt: skip
+
+
+def table(rows: list[tuple[int, ...]], columns: int) -> Table:
+    """Rows as int64[len(rows), columns]."""
+    return np.array(rows, np.int64).reshape(len(rows), columns)

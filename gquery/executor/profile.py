@@ -1,0 +1,37 @@
+"""What a run did, step by step: the numbers behind PROFILE."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class EnumerationCounters(Protocol):
+    """found: matches at each level, int64[width]; stage_seconds: kernel time of each vertex group, all threads."""
+
+    found: NDArray[np.int64]
+    stage_seconds: list[float]
+
+
+@dataclass(slots=True)
+class Profile:
+    """seconds: by stage of the pipeline, in order. The counters are set when the enumeration starts."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    enumeration: EnumerationCounters | None = None
+    rows: int = 0
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Adds the time of a block to a stage."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - began

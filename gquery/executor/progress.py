@@ -1,0 +1,48 @@
+"""The one object that a running query and its user share: deadline, cancellation, counters."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from gquery.errors import QueryCancelled, QueryTimeout
+from gquery.executor.memory import Budget
+
+
+class Control:
+    """Made when a query starts. Workers call `check` between slices; the user calls `cancel` from any thread.
+
+    matches: embeddings found so far. fraction: share of the start pool that is done, 0.0 to 1.0. memory: the budget.
+    """
+
+    def __init__(self, timeout: float | None = None, memory_limit: int | None = None) -> None:
+        self.timeout = timeout
+        self.memory = Budget(memory_limit)
+        self.started = time.monotonic()
+        self.matches = 0
+        self.fraction = 0.0
+        self.stage = ""
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    @property
+    def memory_limit(self) -> int | None:
+        return self.memory.limit
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the query started."""
+        return time.monotonic() - self.started
+
+    def check(self) -> None:
+        """Raises QueryCancelled or QueryTimeout when the query has to stop."""
+        if self._cancelled.is_set():
+            raise QueryCancelled("the query was cancelled")
+        if self.timeout is not None and self.elapsed > self.timeout:
+            raise QueryTimeout(f"the query ran longer than its timeout of {self.timeout:g} s")

@@ -1,0 +1,61 @@
+"""Between the backend and the relational tail: batches of matches as Arrow, counts as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from gquery.executor.backend import Matches
+from gquery.executor.progress import Control
+from gquery.executor.relational.tail import Tail
+from gquery.planner.expr import Aggregate, Call, Case, Constant, Expression
+from gquery.planner.logical import Projection, ProjectionItem
+from gquery.planner.query_graph import QueryGraph
+
+
+def id_batches(matches: Iterator[Matches], graph: QueryGraph, variables: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    """The match stream that the tail reads: int32 columns for vertices, int64 columns for edges, by variable."""
+    vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
+    edge_of = {edge.variable: edge.index for edge in graph.edges}
+    for batch in matches:
+        columns = {
+            name: batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]]
+            for name in variables
+        }
+        yield _batch(columns, batch.count)
+
+
+def one_row() -> Iterator[pa.RecordBatch]:
+    """The match stream of a query without a pattern."""
+    yield _batch({}, 1)
+
+
+def counted(projection: Projection, count: int, tail: Tail, control: Control) -> Iterator[pa.RecordBatch]:
+    """The answer to a counting projection. Bare counts are the answer; expressions over them go through the tail."""
+    if all(isinstance(item.expression, Aggregate) for item in projection.items):
+        yield pa.record_batch([pa.array([count], field.type) for field in tail.schema], schema=tail.schema)
+        return
+    items = tuple(ProjectionItem(item.name, _with_count(item.expression, count)) for item in projection.items)
+    yield from tail.replaced(replace(projection, items=items)).run(one_row(), control)
+
+
+def _with_count(expression: Expression, count: int) -> Expression:
+    match expression:
+        case Aggregate():
+            return Constant(expression.type, expression.span, count)
+        case Call():
+            return replace(expression, arguments=tuple(_with_count(part, count) for part in expression.arguments))
+        case Case():
+            branches = tuple((_with_count(test, count), _with_count(value, count)) for test, value in expression.branches)
+            return replace(expression, branches=branches, default=_with_count(expression.default, count))
+        case _:
+            return expression
+
+
+def _batch(columns: dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]], count: int) -> pa.RecordBatch:
+    if not columns:
+        columns = {" row": np.zeros(count, np.int8)}
+    return pa.record_batch([pa.array(column) for column in columns.values()], names=list(columns))

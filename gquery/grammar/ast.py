@@ -1,0 +1,281 @@
+"""The syntax tree: frozen, and every node keeps the span of its words.
+
+Names are held as written (back-quotes removed). Nothing here is resolved: that is `planner.bind`'s work.
+Spans take no part in equality, so that two texts that say the same compare equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from gquery.errors import Span
+
+MatchMode = OneOf["different edges", "different nodes", "repeatable elements", "induced"]
+Direction = OneOf["out", "in", "both"]
+Command = OneOf["explain", "profile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Base of every node of the tree (a graph's node is a `NodePattern`)."""
+
+    span: Span = field(compare=False)
+
+
+# --- expressions -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Expression(Node):
+    """Base of the expressions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expression):
+    """None, bool, int, float or str. Equal literals have equal types: 1, 1.0 and true differ."""
+
+    value: None | bool | int | float | str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Expression):
+    """`$name`; the name without the dollar."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Expression):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Property(Expression):
+    """`subject.key`; `key_span` underlines the key alone."""
+
+    subject: Expression
+    key: str
+    key_span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ListLiteral(Expression):
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapEntry(Node):
+    key: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class MapLiteral(Expression):
+    entries: tuple[MapEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expression):
+    """Operators: `not`, `-`, `+`, `is null`, `is not null`."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expression):
+    """Operators, lower case: `or xor and = <> < <= > >= =~ in starts with ends with contains + - * / % ^`.
+
+    A chain `a < b < c` is parsed into `a < b and b < c`.
+    """
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTest(Expression):
+    """`n:Person` used as a predicate; for a relationship variable it tests the type."""
+
+    subject: Expression
+    labels: LabelExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Expression):
+    """`subject[index]`."""
+
+    subject: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Expression):
+    """`subject[start..end]`, either end may be left out."""
+
+    subject: Expression
+    start: Expression | None
+    end: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall(Expression):
+    """`name(arguments)`; `count(*)` is name `count` with `star`. The name is lower case; `name_span` is the name's."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    distinct: bool
+    star: bool
+    name_span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseBranch(Node):
+    condition: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Expression):
+    """`CASE [subject] WHEN condition THEN value ... [ELSE default] END`."""
+
+    subject: Expression | None
+    branches: tuple[CaseBranch, ...]
+    default: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class PatternPredicate(Expression):
+    """A pattern used as a predicate, such as `NOT (a)-[:KNOWS]-(b)`."""
+
+    pattern: PathPattern
+
+
+# --- patterns ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LabelExpression(Node):
+    """Base of label (and type) expressions."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelName(LabelExpression):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelWildcard(LabelExpression):
+    """`%`: at least one label."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelNot(LabelExpression):
+    operand: LabelExpression
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAnd(LabelExpression):
+    """`A&B`; `:A:B` parses to the same."""
+
+    left: LabelExpression
+    right: LabelExpression
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOr(LabelExpression):
+    """`A|B`."""
+
+    left: LabelExpression
+    right: LabelExpression
+
+
+@dataclass(frozen=True, slots=True)
+class NodePattern(Node):
+    """`(variable:labels {properties} WHERE condition)`."""
+
+    variable: Variable | None
+    labels: LabelExpression | None
+    properties: MapLiteral | Parameter | None
+    where: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipPattern(Node):
+    """`-[variable:types {properties} WHERE condition]->`. `both` is written `-[]-` or `<-[]->`."""
+
+    variable: Variable | None
+    types: LabelExpression | None
+    direction: Direction
+    properties: MapLiteral | Parameter | None
+    where: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern(Node):
+    """`variable = (n0)-[r0]-(n1)...`: one more node than relationships."""
+
+    variable: Variable | None
+    nodes: tuple[NodePattern, ...]
+    relationships: tuple[RelationshipPattern, ...]
+
+
+# --- clauses -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Clause(Node):
+    """Base of the clauses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Clause):
+    """`[OPTIONAL] MATCH [mode] patterns [WHERE where]`; `mode` None means the session's."""
+
+    patterns: tuple[PathPattern, ...]
+    where: Expression | None
+    mode: MatchMode | None
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionItem(Node):
+    """`expression [AS alias]`; `text` is the expression as written, the column's name when there is no alias."""
+
+    expression: Expression
+    alias: str | None
+    text: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SortItem(Node):
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Clause):
+    """`RETURN [DISTINCT] */items [ORDER BY ...] [SKIP n] [LIMIT n]`."""
+
+    items: tuple[ProjectionItem, ...]
+    star: bool
+    distinct: bool
+    order_by: tuple[SortItem, ...]
+    skip: Expression | None
+    limit: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Node):
+    """A whole statement: the clauses in order, and EXPLAIN or PROFILE when written before them."""
+
+    clauses: tuple[Clause, ...]
+    command: Command | None

@@ -1,0 +1,291 @@
+"""From the parser's reductions to the syntax tree: one method for each rule or alias of `gquery.lark`.
+
+A method gets the rule's children in order, every token among them and None for what was left out, so that the first
+and the last child give the span. It returns a node, or for a part without a node of its own a list, tuple or string.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from gquery.errors import ParseError, Span, UnsupportedError
+from gquery.grammar import ast
+from gquery.grammar.chains import balanced
+from gquery.grammar.literals import read_float, read_integer, read_name, read_string
+from gquery.grammar.scanner import Token
+from gquery.grammar.unsupported import LIST_COMPREHENSION
+
+Children = list[Any]
+
+_CONSTANTS = {"TRUE": True, "FALSE": False, "NULL": None}
+
+
+class Builder:
+    """The methods are called by Lark, by name; the object has no state."""
+
+    # --- clauses ---
+
+    def query(self, children: Children) -> ast.Query:
+        command, *clauses, _semicolon = children
+        return ast.Query(clauses=tuple(clauses), command=_word(command), span=_span(children))
+
+    def match(self, children: Children) -> ast.Match:
+        optional, _match, mode, patterns, where = children
+        return ast.Match(
+            patterns=tuple(patterns), where=where, mode=mode, optional=optional is not None, span=_span(children)
+        )
+
+    def different_edges(self, children: Children) -> ast.MatchMode:
+        return "different edges"
+
+    def different_nodes(self, children: Children) -> ast.MatchMode:
+        return "different nodes"
+
+    def repeatable_elements(self, children: Children) -> ast.MatchMode:
+        return "repeatable elements"
+
+    def induced(self, children: Children) -> ast.MatchMode:
+        return "induced"
+
+    def return_clause(self, children: Children) -> ast.Return:
+        _return, distinct, projection, order, skip, limit = children
+        return ast.Return(
+            items=tuple(item for item in projection if isinstance(item, ast.ProjectionItem)),
+            star=isinstance(projection[0], Token),
+            distinct=distinct is not None,
+            order_by=tuple(order or ()),
+            skip=skip,
+            limit=limit,
+            span=_span(children),
+        )
+
+    def projection(self, children: Children) -> Children:
+        return children
+
+    def item(self, children: Children) -> ast.ProjectionItem:
+        expression, _as, alias = children
+        name = None if alias is None else read_name(alias.text, alias.span)
+        return ast.ProjectionItem(expression=expression, alias=name, text="", span=_span(children))
+
+    def sort_item(self, children: Children) -> ast.SortItem:
+        expression, order = children
+        descending = order is not None and order.type in ("DESC", "DESCENDING")
+        return ast.SortItem(expression=expression, descending=descending, span=_span(children))
+
+    def listing(self, children: Children) -> list[ast.Node]:
+        return _nodes(children)
+
+    def argument(self, children: Children) -> ast.Node:
+        node: ast.Node = children[-1]
+        return node
+
+    # --- patterns ---
+
+    def pattern(self, children: Children) -> ast.PathPattern:
+        variable, _equals, path = children
+        named: ast.PathPattern = path if variable is None else replace(path, variable=variable, span=_span(children))
+        return named
+
+    def path(self, children: Children) -> ast.PathPattern:
+        return ast.PathPattern(
+            variable=None, nodes=tuple(children[::2]), relationships=tuple(children[1::2]), span=_span(children)
+        )
+
+    def details(self, children: Children) -> Children:
+        return children
+
+    def node(self, children: Children) -> ast.NodePattern:
+        variable, labels, properties, where = children[1]
+        return ast.NodePattern(
+            variable=variable, labels=labels, properties=properties, where=where, span=_span(children)
+        )
+
+    def relationship(self, children: Children) -> ast.RelationshipPattern:
+        left, _dash, _open, details, _close, _second_dash, right = children
+        variable, types, properties, where = details or (None, None, None, None)
+        direction: ast.Direction = "both"
+        if (left is None) != (right is None):
+            direction = "out" if left is None else "in"
+        return ast.RelationshipPattern(
+            variable=variable,
+            types=types,
+            direction=direction,
+            properties=properties,
+            where=where,
+            span=_span(children),
+        )
+
+    def label_expression(self, children: Children) -> ast.LabelExpression:
+        operands: list[ast.LabelExpression] = _nodes(children)
+        return balanced(operands, _label_or)
+
+    def label_factor(self, children: Children) -> ast.LabelExpression:
+        operands: list[ast.LabelExpression] = _nodes(children)
+        return balanced(operands, _label_and)
+
+    def label_name(self, children: Children) -> ast.LabelName:
+        return ast.LabelName(name=read_name(children[0].text, children[0].span), span=children[0].span)
+
+    def label_wildcard(self, children: Children) -> ast.LabelWildcard:
+        return ast.LabelWildcard(span=_span(children))
+
+    def label_not(self, children: Children) -> ast.LabelNot:
+        return ast.LabelNot(operand=children[1], span=_span(children))
+
+    # --- expressions ---
+
+    def expression(self, children: Children) -> ast.Expression:
+        operands: list[ast.Expression] = children[::2]
+        return balanced(operands, partial(_binary, children[1].text.lower()))
+
+    exclusive = conjunction = expression
+
+    def comparison(self, children: Children) -> ast.Expression:
+        operands, operators = children[::2], children[1::2]
+        pairs: list[ast.Expression] = [
+            _binary(operator.text, left, right)
+            for operator, left, right in zip(operators, operands, operands[1:], strict=False)
+        ]
+        return balanced(pairs, partial(_binary, "and"))
+
+    def unary(self, children: Children) -> ast.Unary:
+        operator, operand = children
+        return ast.Unary(operator=operator.text.lower(), operand=operand, span=_span(children))
+
+    def binary(self, children: Children) -> ast.Binary:
+        left, *words, right = children
+        return _binary(" ".join(word.text.lower() for word in words), left, right)
+
+    def null_test(self, children: Children) -> ast.Unary:
+        operand, _is, negated, _null = children
+        operator = "is null" if negated is None else "is not null"
+        return ast.Unary(operator=operator, operand=operand, span=_span(children))
+
+    def label_test(self, children: Children) -> ast.LabelTest:
+        subject, _colon, labels = children
+        return ast.LabelTest(subject=subject, labels=labels, span=_span(children))
+
+    def pattern_predicate(self, children: Children) -> ast.PatternPredicate:
+        return ast.PatternPredicate(pattern=children[1], span=children[1].span)
+
+    def group(self, children: Children) -> ast.Node:
+        node: ast.Node = children[1]
+        return replace(node, span=_span(children))
+
+    def property_access(self, children: Children) -> ast.Property:
+        subject, _dot, key = children
+        name = read_name(key.text, key.span)
+        return ast.Property(subject=subject, key=name, key_span=key.span, span=_span(children))
+
+    def index_access(self, children: Children) -> ast.Index:
+        return ast.Index(subject=children[0], index=children[2], span=_span(children))
+
+    def slice_access(self, children: Children) -> ast.Slice:
+        start, _dots, end = children[2]
+        return ast.Slice(subject=children[0], start=start, end=end, span=_span(children))
+
+    def bounds(self, children: Children) -> Children:
+        return children
+
+    def call(self, children: Children) -> ast.FunctionCall:
+        name, _open, distinct, arguments, _close = children
+        return ast.FunctionCall(
+            name=name.text,
+            arguments=tuple(arguments or ()),
+            distinct=distinct is not None,
+            star=False,
+            name_span=name.span,
+            span=_span(children),
+        )
+
+    def star_call(self, children: Children) -> ast.FunctionCall:
+        name, _open, star, _close = children
+        if name.text != "count":
+            raise ParseError(f"`{name.text}(*)` has no meaning", span=star.span, hint="only count takes `*`")
+        return ast.FunctionCall(
+            name=name.text, arguments=(), distinct=False, star=True, name_span=name.span, span=_span(children)
+        )
+
+    def case(self, children: Children) -> ast.Case:
+        _case, subject, *branches, default, _end = children
+        return ast.Case(subject=subject, branches=tuple(branches), default=default, span=_span(children))
+
+    def branch(self, children: Children) -> ast.CaseBranch:
+        _when, condition, _then, value = children
+        return ast.CaseBranch(condition=condition, value=value, span=_span(children))
+
+    def list_literal(self, children: Children) -> ast.ListLiteral:
+        items = tuple(children[1] or ())
+        if len(items) == 1 and _looks_like_comprehension(items[0]):
+            raise UnsupportedError(LIST_COMPREHENSION, span=_span(children), hint="a list of one test is `[(x IN y)]`")
+        return ast.ListLiteral(items=items, span=_span(children))
+
+    def map_literal(self, children: Children) -> ast.MapLiteral:
+        return ast.MapLiteral(entries=tuple(children[1] or ()), span=_span(children))
+
+    def entry(self, children: Children) -> ast.MapEntry:
+        key, _colon, value = children
+        return ast.MapEntry(key=read_name(key.text, key.span), value=value, span=_span(children))
+
+    def variable(self, children: Children) -> ast.Variable:
+        token = children[0]
+        return ast.Variable(name=read_name(token.text, token.span), span=token.span)
+
+    def parameter(self, children: Children) -> ast.Parameter:
+        token = children[0]
+        return ast.Parameter(name=read_name(token.text[1:], token.span), span=token.span)
+
+    def string(self, children: Children) -> ast.Literal:
+        token = children[0]
+        return ast.Literal(value=read_string(token.text, token.span), span=token.span)
+
+    def constant(self, children: Children) -> ast.Literal:
+        return ast.Literal(value=_CONSTANTS[children[0].type], span=children[0].span)
+
+    def number(self, children: Children) -> ast.Literal:
+        token = children[-1]
+        sign = -1 if len(children) == 2 else 1
+        read = read_integer if token.type == "INTEGER" else read_float
+        span = _span(children)
+        return ast.Literal(value=read(token.text, sign, span), span=span)
+
+
+def _binary(operator: str, left: ast.Expression, right: ast.Expression) -> ast.Binary:
+    return ast.Binary(operator=operator, left=left, right=right, span=left.span.to(right.span))
+
+
+def _label_or(left: ast.LabelExpression, right: ast.LabelExpression) -> ast.LabelExpression:
+    return ast.LabelOr(left=left, right=right, span=left.span.to(right.span))
+
+
+def _label_and(left: ast.LabelExpression, right: ast.LabelExpression) -> ast.LabelExpression:
+    return ast.LabelAnd(left=left, right=right, span=left.span.to(right.span))
+
+
+def _looks_like_comprehension(item: ast.Expression) -> bool:
+    """Whether `[item]` begins `[x IN ...`; brackets around the test would have widened its span."""
+    return (
+        isinstance(item, ast.Binary)
+        and item.operator == "in"
+        and isinstance(item.left, ast.Variable)
+        and item.span.start == item.left.span.start
+    )
+
+
+def _nodes(children: Children) -> list[Any]:
+    return [child for child in children if isinstance(child, ast.Node)]
+
+
+def _span(children: Children) -> Span:
+    present = [child for child in children if child is not None]
+    first, last = present[0], present[-1]
+    while isinstance(last, list):
+        last = last[-1]
+    span: Span = first.span.to(last.span)
+    return span
+
+
+def _word(token: Token | None) -> Any:
+    return None if token is None else token.text.lower()

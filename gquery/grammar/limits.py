@@ -1,0 +1,56 @@
+"""What keeps a parse bounded: the size and the depth of a query."""
+
+from __future__ import annotations
+
+from gquery.errors import ParseError, Span
+from gquery.grammar.ast import Node
+
+MAX_TOKENS = 100_000
+MAX_DEPTH = 200
+"""Levels of the syntax tree and of brackets. Whoever walks the tree may recurse."""
+
+_NODES_PER_TOKEN = 16
+
+
+def too_deep(span: Span) -> ParseError:
+    """The error for a query nested beyond `MAX_DEPTH` at `span`."""
+    return ParseError(
+        f"the query is nested too deeply (more than {MAX_DEPTH} levels)",
+        span=span,
+        hint="long sums can be cut by brackets, long lists of values can be passed as a parameter",
+    )
+
+
+def too_long(span: Span) -> ParseError:
+    """The error for a query of more than `MAX_TOKENS` words and signs, found at `span`."""
+    return ParseError(
+        f"the query is too long (more than {MAX_TOKENS:,} words and signs)",
+        span=span,
+        hint="pass long lists of values as a parameter",
+    )
+
+
+def check_tree(root: Node, tokens: int) -> None:
+    """Refuse a tree that is deeper than `MAX_DEPTH`, or far larger than its text of so many tokens.
+
+    A tree outgrows its text when comparison chains nest: the middle operand of `a < b < c` stands in it twice.
+    """
+    pending = [(root, 1)]
+    room = _NODES_PER_TOKEN * tokens
+    while pending:
+        node, depth = pending.pop()
+        room -= 1
+        if depth > MAX_DEPTH or room < 0:
+            raise too_deep(node.span)
+        pending.extend((child, depth + 1) for child in _children(node))
+
+
+def _children(node: Node) -> list[Node]:
+    found: list[Node] = []
+    for name in node.__slots__:
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found.extend(value)
+    return found

@@ -1,0 +1,58 @@
+"""What only the following tokens can tell, beyond the one token that the parser sees.
+
+`(` may open an expression in brackets or a pattern: `(a) - (b)` subtracts, `(a)--(b)` asks for an edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gquery.grammar.brackets import Pairs
+from gquery.grammar.scanner import NAME, Token
+
+
+def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
+    """Whether the `(` at `opening`, where an expression may begin, begins a pattern such as `(a)-[:X]->(b)`."""
+    if opening not in pairs or tokens[opening].text != "(" or not _is_node(tokens, opening):
+        return False
+    arrow = pairs[opening] + 1
+    if text_at(tokens, arrow) == "<":
+        arrow += 1
+    if text_at(tokens, arrow) != "-":
+        return False
+    if text_at(tokens, arrow + 1) == "[":
+        return True
+    if text_at(tokens, arrow + 1) != "-":
+        return False
+    following = arrow + 2
+    if text_at(tokens, following) == ">":
+        following += 1
+    return following in pairs and text_at(tokens, following) == "(" and _is_node(tokens, following)
+
+
+def function_end(tokens: Sequence[Token], start: int) -> int | None:
+    """The index after the function name that begins at `start`; None when the word there names no function."""
+    end = start + 1
+    while text_at(tokens, end) == "." and end + 1 < len(tokens) and _is_word(tokens[end + 1]):
+        end += 2
+    return end if text_at(tokens, end) == "(" and _is_word(tokens[start]) else None
+
+
+def _is_node(tokens: Sequence[Token], opening: int) -> bool:
+    """Whether the bracket `(` at `opening`, which is closed somewhere, begins as a node pattern does."""
+    inside = opening + 1
+    if tokens[inside].type == NAME and tokens[inside].text.upper() not in ("WHERE", "IS"):
+        inside += 1
+    word = text_at(tokens, inside).upper()
+    if word == "IS":
+        return text_at(tokens, inside + 1).upper() not in ("NULL", "NOT")
+    return word in (")", ":", "{", "WHERE") or word.startswith("$")
+
+
+def _is_word(token: Token) -> bool:
+    return token.type == NAME and token.text.isascii() and not token.text.startswith("`")
+
+
+def text_at(tokens: Sequence[Token], index: int) -> str:
+    """The text of the token at `index`; empty after the last."""
+    return tokens[index].text if index < len(tokens) else ""

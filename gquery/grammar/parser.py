@@ -1,0 +1,173 @@
+"""`parse`: from the text of a query to its syntax tree.
+
+Lark makes the LALR(1) table of `gquery.lark`; here its parser is fed one token after the other. What a word means is
+decided as it is fed, from the parser's state: a keyword where the parser can take that keyword, else a name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gquery.errors import GQueryError, ParseError
+from gquery.grammar import ast
+from gquery.grammar.brackets import Pairs, pair_brackets
+from gquery.grammar.broken import Broken
+from gquery.grammar.builder import Builder
+from gquery.grammar.complaints import complaint
+from gquery.grammar.limits import check_tree
+from gquery.grammar.lookahead import function_end, opens_pattern
+from gquery.grammar.scanner import NAME, Lexicon, Token, scan
+from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+_PATTERN, _FUNCTION, _END = "PATTERN", "FUNCTION", "$END"
+
+
+def parse(text: str) -> ast.Query:
+    """The syntax tree of a query. Raises ParseError, or UnsupportedError for Cypher that gquery does not have yet."""
+    if not isinstance(text, str):
+        raise ParseError(f"a query must be text (str), not {type(text).__name__}")
+    try:
+        return _parse(text)
+    except GQueryError as error:
+        # A lone surrogate could not be printed; what replaces it keeps the columns.
+        error.with_text(text.encode("utf-8", "replace").decode())
+        raise
+
+
+def keywords() -> frozenset[str]:
+    """The words, in upper case, that the grammar gives a meaning."""
+    return frozenset(_language().lexicon.keywords)
+
+
+def _parse(text: str) -> ast.Query:
+    language = _language()
+    tokens = scan(text, language.lexicon)
+    query = _Reader(language, tokens).read()
+    check_tree(query, len(tokens))
+    return _with_column_names(query, text)
+
+
+def _with_column_names(query: ast.Query, text: str) -> ast.Query:
+    """Give each projection item the text of its expression."""
+    *before, last = query.clauses
+    if not isinstance(last, ast.Return):
+        raise AssertionError("the grammar ends a query with RETURN")
+    items = (replace(item, text=text[item.expression.span.start : item.expression.span.end]) for item in last.items)
+    return replace(query, clauses=(*before, replace(last, items=tuple(items))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """The grammar, ready for use."""
+
+    lark: Lark
+    lexicon: Lexicon
+
+
+@cache
+def _language() -> _Language:
+    from lark import Lark
+    from lark.lexer import Lexer
+
+    class OwnScanner(Lexer):
+        """Stands where Lark wants a lexer: the tokens come from `scanner.scan`."""
+
+        def __init__(self, lexer_conf: Any) -> None:
+            pass
+
+        def lex(self, *_: Any) -> Any:
+            raise NotImplementedError
+
+    grammar = Path(__file__).with_name("gquery.lark").read_text(encoding="utf-8")
+    lark = Lark(grammar, parser="lalr", lexer=OwnScanner, start="query", keep_all_tokens=True, transformer=Builder())
+    return _Language(lark, Lexicon.of(lark.terminals, lark.ignore_tokens))
+
+
+class _Reader:
+    """Feeds the tokens of one query to the parser."""
+
+    def __init__(self, language: _Language, tokens: list[Token]) -> None:
+        self._lark = language.lark
+        self._lexicon = language.lexicon
+        self._tokens = tokens
+        self._pairs: Pairs = pair_brackets(tokens)
+        self._cursor: Any = self._lark.parse_interactive()
+        self._fed: list[Token] = []
+
+    def read(self) -> ast.Query:
+        from lark.exceptions import UnexpectedToken
+
+        place = 0
+        try:
+            while place < len(self._tokens):
+                place += self._step(place)
+            query: ast.Query = self._feed(Token(_END, "", 0, 0))
+        except UnexpectedToken:
+            raise complaint(self._broken(place)) from None
+        return query
+
+    def _step(self, place: int) -> int:
+        """Feed what stands at `place`; returns how many tokens of the text that was."""
+        token = self._tokens[place]
+        acceptable = self._cursor.choices()
+        if token.type == NAME:
+            return self._word(place, acceptable)
+        if token.text == "(" and _PATTERN in acceptable and opens_pattern(self._tokens, self._pairs, place):
+            self._feed(Token(_PATTERN, "", token.start, token.start))
+        elif token.text == "[" and _FUNCTION in acceptable:
+            refuse_pattern_comprehension(self._tokens, place, self._pairs)
+        self._feed(token)
+        return 1
+
+    def _word(self, place: int, acceptable: Any) -> int:
+        """Feed a keyword, a function's name with all its dots, or another name."""
+        word = self._tokens[place]
+        keyword = self._lexicon.keywords.get(word.text.upper())
+        if keyword is not None and keyword in acceptable and word.text.isascii():
+            self._feed(word._replace(type=keyword))
+            return 1
+        if _FUNCTION not in acceptable:
+            self._feed(word)
+            return 1
+        end = function_end(self._tokens, place)
+        if end is None:
+            refuse_subquery(self._tokens, place)
+            self._feed(word)
+            return 1
+        name = "".join(part.text for part in self._tokens[place:end]).lower()
+        function = Token(_FUNCTION, name, word.start, self._tokens[end - 1].end)
+        refuse_function(name, function.span)
+        self._feed(function)
+        return end - place
+
+    def _feed(self, token: Token) -> Any:
+        result = self._cursor.feed_token(token)
+        self._fed.append(token)
+        return result
+
+    def _broken(self, place: int) -> Broken:
+        return Broken(
+            tokens=self._tokens,
+            place=place,
+            pairs=self._pairs,
+            keywords=frozenset(self._lexicon.keywords),
+            last=self._fed[-1] if self._fed else None,
+            accepted=self._accepted_after(self._fed),
+            accepted_for_last=self._accepted_after(self._fed[:-1]),
+        )
+
+    def _accepted_after(self, fed: list[Token]) -> set[str]:
+        """The terminals, as written, that could follow these tokens.
+
+        They are fed again: a parser that has refused a token may already have given up some that it could take.
+        """
+        cursor: Any = self._lark.parse_interactive()
+        for token in fed:
+            cursor.feed_token(token)
+        return {self._lexicon.written.get(name, name) for name in cursor.accepts()}

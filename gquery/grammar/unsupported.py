@@ -1,0 +1,154 @@
+"""The wider language: what Cypher or GQL can say and gquery cannot yet, recognised so that it can be named.
+
+The tables hold one sentence for each construct. A construct leaves its table on the day the grammar takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gquery.errors import Span, UnsupportedError
+from gquery.grammar.brackets import Pairs
+from gquery.grammar.broken import Broken
+from gquery.grammar.lookahead import opens_pattern, text_at
+from gquery.grammar.scanner import Token
+
+LIST_COMPREHENSION = "gquery has no list comprehensions"
+
+_PATTERN_COMPREHENSION = "gquery has no pattern comprehensions"
+_VARIABLE_LENGTH = "gquery has no relationships of variable length"
+_QUANTIFIER = "gquery has no quantified patterns"
+_BRACKETED_PATH = "gquery has no path patterns in brackets"
+_MAP_PROJECTION = "gquery has no map projections"
+_SHORTEST = "gquery has no search for shortest paths"
+_PATH_MODE = "gquery has no path modes; the match modes are written after MATCH, such as MATCH DIFFERENT NODES"
+_WRITING = "gquery has no queries that change the graph"
+_SUBQUERY = "gquery has no subqueries"
+_LIST_PREDICATE = "gquery has no predicates over the elements of a list"
+
+_CLAUSES = {
+    word: f"gquery has no {word}"
+    for word in (
+        "WITH",
+        "UNWIND",
+        "UNION",
+        "EXCEPT",
+        "INTERSECT",
+        "CALL",
+        "YIELD",
+        "LET",
+        "FILTER",
+        "FOR",
+        "FINISH",
+        "NEXT",
+    )
+}
+_CLAUSES |= dict.fromkeys(
+    ("CREATE", "MERGE", "DELETE", "DETACH", "SET", "REMOVE", "INSERT", "FOREACH", "DROP"), _WRITING
+)
+_CLAUSES |= {
+    "USE": "gquery has no USE; a query runs on the graph that it is given to",
+    "USING": "gquery has no planner hints",
+    "LOAD": "gquery has no LOAD CSV; data is loaded with `gquery.load`",
+}
+"""Words that begin a clause, or a part of one."""
+
+_PATH_PREFIXES = dict.fromkeys(("SHORTESTPATH", "ALLSHORTESTPATHS", "SHORTEST", "ANY", "ALL"), _SHORTEST)
+_PATH_PREFIXES |= dict.fromkeys(("WALK", "TRAIL", "ACYCLIC", "SIMPLE"), _PATH_MODE)
+"""Words that may stand before a path pattern."""
+
+_FUNCTIONS = dict.fromkeys(("all", "any", "none", "single"), _LIST_PREDICATE)
+_FUNCTIONS |= dict.fromkeys(("shortestpath", "allshortestpaths"), _SHORTEST)
+_FUNCTIONS |= {"reduce": "gquery has no reduce", "filter": LIST_COMPREHENSION, "extract": LIST_COMPREHENSION}
+"""Functions whose arguments are no expressions."""
+
+_SUBQUERIES = ("EXISTS", "COUNT", "COLLECT", "VALUE")
+
+
+def refuse_function(name: str, span: Span) -> None:
+    """Raise UnsupportedError when the arguments of this function have a syntax of their own."""
+    if name in _FUNCTIONS:
+        raise UnsupportedError(_FUNCTIONS[name], span=span)
+
+
+def refuse_subquery(tokens: Sequence[Token], place: int) -> None:
+    """Raise UnsupportedError when the word at `place`, where an expression begins, begins `EXISTS {`."""
+    if text_at(tokens, place + 1) == "{" and tokens[place].text.upper() in _SUBQUERIES:
+        raise UnsupportedError(_SUBQUERY, span=tokens[place].span)
+
+
+def refuse_pattern_comprehension(tokens: Sequence[Token], opening: int, pairs: Pairs) -> None:
+    """Raise UnsupportedError when the `[` at `opening`, where an expression begins, begins `[p = (a)--(b) | ...`."""
+    if text_at(tokens, opening + 2) == "=" and opens_pattern(tokens, pairs, opening + 3):
+        raise UnsupportedError(_PATTERN_COMPREHENSION, span=tokens[opening].span.to(tokens[opening + 2].span))
+
+
+def unsupported(broken: Broken) -> UnsupportedError | None:
+    """The error when the parse broke because of a construct of the wider language."""
+    if sentence := _CLAUSES.get(broken.word()):
+        return UnsupportedError(sentence, span=broken.span)
+    return (
+        _path_prefix(broken)
+        or _variable_length(broken)
+        or _quantifier(broken)
+        or _bracketed_path(broken)
+        or _comprehension(broken)
+        or _map_projection(broken)
+    )
+
+
+def _path_prefix(broken: Broken) -> UnsupportedError | None:
+    """`MATCH ANY SHORTEST`, where the first word was taken for the path's variable; `p = shortestPath(`."""
+    if broken.accepted == {"="} and broken.last is not None:
+        word, span = broken.last.text.upper(), broken.last.span
+    else:
+        word, span = broken.word(), broken.span
+    if word in _PATH_PREFIXES and broken.accepted <= {"=", "("}:
+        return UnsupportedError(_PATH_PREFIXES[word], span=span)
+    return None
+
+
+def _variable_length(broken: Broken) -> UnsupportedError | None:
+    """`[*`, `[r:X*1..3`: a star where `]` might stand, but no operand and no operator."""
+    if broken.text() != "*" or "]" not in broken.accepted or broken.accepted & {"CASE", "AND"}:
+        return None
+    length = 1
+    while broken.text(length) == ".." or broken.text(length)[:1].isdigit():
+        length += 1
+    return UnsupportedError(_VARIABLE_LENGTH, span=broken.span.to(broken.tokens[broken.place + length - 1].span))
+
+
+def _quantifier(broken: Broken) -> UnsupportedError | None:
+    """`-->{1,3}`, `-->+`, `-->*`: a quantifier where a node must stand."""
+    if broken.text(-1) in ("-", ">") and "(" in broken.accepted <= {"(", ">"} and broken.text() in ("{", "+", "*"):
+        return UnsupportedError(_QUANTIFIER, span=broken.span_of_brackets(broken.place))
+    return None
+
+
+def _bracketed_path(broken: Broken) -> UnsupportedError | None:
+    """`MATCH ((a)-->(b))`, `(x)((a)-->(b)){2}`, `(p = (a)-->(b))`."""
+    in_node = broken.text(-1) == "(" and {")", ":"} <= broken.accepted and broken.text() == "("
+    after_node = broken.in_relationship and broken.text() + broken.text(1) == "(("
+    named = broken.text(-2) == "(" and broken.text() + broken.text(1) == "=(" and "AND" not in broken.accepted
+    if in_node or after_node or named:
+        return UnsupportedError(_BRACKETED_PATH, span=broken.span)
+    return None
+
+
+def _comprehension(broken: Broken) -> UnsupportedError | None:
+    """`[x IN xs WHERE`, `[x IN xs |`, `[(a)-->(b) |`."""
+    opening = broken.innermost_open()
+    if opening is None or broken.tokens[opening].text != "[" or broken.text().upper() not in ("WHERE", "|"):
+        return None
+    if opens_pattern(broken.tokens, broken.pairs, opening + 1):
+        return UnsupportedError(_PATTERN_COMPREHENSION, span=broken.span_of_brackets(opening))
+    if text_at(broken.tokens, opening + 2).upper() == "IN":
+        return UnsupportedError(LIST_COMPREHENSION, span=broken.span_of_brackets(opening))
+    return None
+
+
+def _map_projection(broken: Broken) -> UnsupportedError | None:
+    """`a {.name}`."""
+    if broken.text() + broken.text(1) == "{." and broken.last_is_name:
+        return UnsupportedError(_MAP_PROJECTION, span=broken.span)
+    return None

@@ -1,0 +1,258 @@
+"""Binds expressions: names to columns, operators and functions to calls with a known type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
+from gquery.grammar import ast
+from gquery.planner import functions
+from gquery.planner.expr import (
+    BOOLEAN, INTEGER, NODE, NULL, PATH, RELATIONSHIP, STRING, Aggregate, Attribute, Call, Case, Column, Constant,
+    Expression, Kind, Parameter, Type, is_aggregated,
+)  # fmt: skip
+from gquery.planner.scope import Names
+from gquery.planner.types import type_of_arrow, type_of_value
+from gquery.storage.schema import Schema, common_type
+
+_ELEMENT_FUNCTIONS = {"id": Attribute.ID, "labels": Attribute.LABELS, "type": Attribute.TYPE}
+
+
+class ExpressionBinder:
+    """Binds expressions over the elements in `names`.
+
+    `aggregates`: whether count() and its kin may stand here; `place` names the place for the message when not.
+    """
+
+    def __init__(
+        self, schema: Schema, names: Names, parameters: Mapping[str, object], *, aggregates: bool, place: str
+    ) -> None:
+        self.schema = schema
+        self.names = names
+        self.parameters = parameters
+        self.aggregates = aggregates
+        self.place = place
+        self.aliases: dict[str, Expression] = {}
+
+    def bind(self, tree: ast.Expression) -> Expression:
+        match tree:
+            case ast.Literal(value=value):
+                return Constant(type_of_value(value, tree.span), tree.span, value)
+            case ast.Parameter(name=name):
+                return self.parameter(name, tree.span)
+            case ast.Variable(name=name):
+                return self._variable(name, tree.span)
+            case ast.Property():
+                return self._property(tree)
+            case ast.ListLiteral(items=items):
+                return self._call("list", tuple(self.bind(item) for item in items), tree.span)
+            case ast.MapLiteral(entries=entries):
+                keys = [Constant(STRING, entry.span, entry.key) for entry in entries]
+                values = [self.bind(entry.value) for entry in entries]
+                pairs = tuple(part for pair in zip(keys, values, strict=True) for part in pair)
+                return self._call("map", pairs, tree.span)
+            case ast.Unary(operator=operator, operand=operand):
+                return self._unary(operator, operand, tree.span)
+            case ast.Binary(operator=operator, left=left, right=right):
+                return self._call(operator, (self.bind(left), self.bind(right)), tree.span)
+            case ast.LabelTest():
+                return self._label_test(tree)
+            case ast.Index(subject=subject, index=index):
+                return self._index(subject, index, tree.span)
+            case ast.Slice(subject=subject, start=start, end=end):
+                parts = [Constant(NULL, tree.span, None) if part is None else self.bind(part) for part in (start, end)]
+                return self._call("slice", (self.bind(subject), *parts), tree.span)
+            case ast.FunctionCall():
+                return self._function(tree)
+            case ast.Case():
+                return self._case(tree)
+            case ast.PatternPredicate():
+                raise UnsupportedError("patterns as predicates are not supported yet", span=tree.span)
+        raise AssertionError(tree)
+
+    def parameter(self, name: str, span: Span) -> Parameter:
+        if name not in self.parameters:
+            raise BindError(
+                f"parameter `${name}` has no value", span=span,
+                hint=did_you_mean(name, self.parameters) or "give it in the query's parameters",
+            )  # fmt: skip
+        return Parameter(type_of_value(self.parameters[name], span, f"parameter `${name}`"), span, name)
+
+    def _call(self, function: str, arguments: tuple[Expression, ...], span: Span) -> Call:
+        return Call(functions.resolve(function, tuple(argument.type for argument in arguments), span), span, function,
+                    arguments)  # fmt: skip
+
+    def _variable(self, name: str, span: Span) -> Expression:
+        if name in self.aliases:
+            return self.aliases[name]
+        if name in self.names.vertices:
+            return Column(NODE, span, name, Attribute.ELEMENT)
+        if name in self.names.edges:
+            return Column(RELATIONSHIP, span, name, Attribute.ELEMENT)
+        if name in self.names.paths:
+            return Column(PATH, span, name, Attribute.ELEMENT)
+        raise self.names.unknown(name, span)
+
+    def _property(self, tree: ast.Property) -> Expression:
+        subject = self.bind(tree.subject)
+        if isinstance(subject, Column) and subject.attribute is Attribute.ELEMENT and subject.type.kind is not Kind.PATH:
+            return self.element_property(subject, tree)
+        if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
+            raise UnsupportedError("properties of computed nodes and relationships are not supported yet", span=tree.span)
+        key = Constant(STRING, tree.key_span, tree.key)
+        if subject.type.kind is Kind.MAP:
+            fields = dict(subject.type.fields)
+            if tree.key not in fields:
+                raise BindError(f"the map has no key `{tree.key}`", span=tree.key_span,
+                                hint=did_you_mean(tree.key, fields))  # fmt: skip
+            return Call(fields[tree.key], tree.span, "field", (subject, key))
+        return self._call("field", (subject, key), tree.span)
+
+    def element_property(self, subject: Column, tree: ast.Property) -> Column:
+        """The column of a node's or relationship's property; an unknown one is an error."""
+        name, key = subject.variable, tree.key
+        if subject.type.kind is Kind.NODE:
+            tables = self.names.vertices[name].tables
+            properties = self.schema.vertex_properties(tables)
+            everywhere = self.schema.vertex_properties()
+            owner = f"`{name}`" + _labelled(sorted({label for t in tables for label in self.schema.vertex_tables[t].labels}))
+        else:
+            types = self.names.edges[name].types
+            properties = self.schema.edge_properties(types)
+            everywhere = self.schema.edge_properties()
+            owner = f"`{name}`" + _labelled(list(types))
+        if key not in properties:
+            nothing_fits = not (self.names.vertices[name].tables if subject.type.kind is Kind.NODE else types)
+            if nothing_fits and key in everywhere:
+                properties = everywhere
+            else:
+                raise BindError(f"{owner} has no property `{key}`", span=tree.key_span,
+                                hint=did_you_mean(key, properties) or _listing(properties))  # fmt: skip
+        arrow = common_type(properties[key])
+        if arrow is None:
+            kinds = ", ".join(str(data_type) for data_type in properties[key])
+            raise BindError(f"property `{key}` of {owner} has several types: {kinds}", span=tree.key_span,
+                            hint="say which nodes are meant by a label")  # fmt: skip
+        return Column(type_of_arrow(arrow), tree.span, name, Attribute.PROPERTY, key)
+
+    def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
+        if operator == "+":
+            return self.bind(operand)
+        bound = self.bind(operand)
+        if operator == "-" and isinstance(bound, Constant) and isinstance(bound.value, int | float):
+            return Constant(bound.type, span, -bound.value)
+        return self._call("negate" if operator == "-" else operator, (bound,), span)
+
+    def _index(self, subject: ast.Expression, index: ast.Expression, span: Span) -> Expression:
+        if isinstance(index, ast.Literal) and isinstance(index.value, str):  # n["name"] is n.name
+            return self._property(ast.Property(subject=subject, key=index.value, key_span=index.span, span=span))
+        return self._call("index", (self.bind(subject), self.bind(index)), span)
+
+    def _label_test(self, tree: ast.LabelTest) -> Expression:
+        subject = self.bind(tree.subject)
+        if not isinstance(subject, Column) or subject.type.kind not in (Kind.NODE, Kind.RELATIONSHIP):
+            raise BindError("only a node or a relationship can be tested for labels", span=tree.subject.span)
+        return self._label_expression(subject, tree.labels)
+
+    def _label_expression(self, subject: Column, labels: ast.LabelExpression) -> Expression:
+        match labels:
+            case ast.LabelName(name=name):
+                node = subject.type.kind is Kind.NODE
+                known = self.schema.labels if node else self.schema.types
+                if name not in known:
+                    kind = "label" if node else "relationship type"
+                    raise BindError(f"the graph has no {kind} `{name}`", span=labels.span,
+                                    hint=did_you_mean(name, known))  # fmt: skip
+                constant = Constant(STRING, labels.span, name)
+                column = self._attribute(subject, "labels" if node else "type", labels.span)
+                return self._call("in" if node else "=", (constant, column), labels.span)
+            case ast.LabelWildcard():
+                column = self._attribute(subject, "labels", labels.span)
+                size = self._call("size", (column,), labels.span)
+                return self._call(">", (size, Constant(INTEGER, labels.span, 0)), labels.span)
+            case ast.LabelNot(operand=operand):
+                return self._call("not", (self._label_expression(subject, operand),), labels.span)
+            case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):
+                parts = (self._label_expression(subject, left), self._label_expression(subject, right))
+                return self._call("and" if isinstance(labels, ast.LabelAnd) else "or", parts, labels.span)
+        raise AssertionError(labels)
+
+    def _attribute(self, subject: Expression, function: str, span: Span) -> Column:
+        attribute = _ELEMENT_FUNCTIONS[function]
+        fits = {"id": (Kind.NODE, Kind.RELATIONSHIP), "labels": (Kind.NODE,), "type": (Kind.RELATIONSHIP,)}[function]
+        if not (isinstance(subject, Column) and subject.attribute is Attribute.ELEMENT and subject.type.kind in fits):
+            wanted = " or ".join("a " + kind.value.lower() for kind in fits)
+            raise BindError(f"{function}() takes {wanted}, not {subject.type}", span=span)
+        if attribute is Attribute.LABELS:
+            return Column(Type(Kind.LIST, pa.list_(pa.string()), STRING), span, subject.variable, attribute)
+        if attribute is Attribute.TYPE:
+            return Column(STRING, span, subject.variable, attribute)
+        if subject.type.kind is Kind.RELATIONSHIP:
+            return Column(INTEGER, span, subject.variable, attribute)
+        arrow = common_type(table.id_type for table in self.schema.vertex_tables) or pa.string()
+        return Column(type_of_arrow(arrow), span, subject.variable, attribute)
+
+    def _function(self, tree: ast.FunctionCall) -> Expression:
+        if functions.is_aggregate(tree.name):
+            return self._aggregate(tree)
+        if tree.distinct or tree.star:
+            word = "*" if tree.star else "DISTINCT"
+            raise BindError(f"`{word}` goes with aggregates only, {tree.name}() is not one", span=tree.span)
+        arguments = tuple(self.bind(argument) for argument in tree.arguments)
+        if tree.name in _ELEMENT_FUNCTIONS:
+            if len(arguments) != 1:
+                raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
+            return self._attribute(arguments[0], tree.name, tree.span)
+        return Call(
+            functions.resolve(tree.name, tuple(argument.type for argument in arguments), tree.name_span), tree.span,
+            tree.name, arguments,
+        )  # fmt: skip
+
+    def _aggregate(self, tree: ast.FunctionCall) -> Aggregate:
+        if not self.aggregates:
+            raise BindError(f"{tree.name}() cannot stand in {self.place}", span=tree.span,
+                            hint="aggregates belong to RETURN")  # fmt: skip
+        if tree.star:
+            if tree.name != "count":
+                raise BindError(f"only count takes `*`, {tree.name}() does not", span=tree.span)
+            return Aggregate(INTEGER, tree.span, "count", None, False)
+        arguments = tuple(self.bind(argument) for argument in tree.arguments)
+        if len(arguments) != 1:
+            raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
+        if is_aggregated(arguments[0]):
+            raise BindError("an aggregate cannot stand inside another", span=tree.arguments[0].span)
+        result = functions.resolve(tree.name, (arguments[0].type,), tree.name_span)
+        return Aggregate(result, tree.span, tree.name, arguments[0], tree.distinct)
+
+    def _case(self, tree: ast.Case) -> Case:
+        subject = None if tree.subject is None else self.bind(tree.subject)
+        branches = []
+        for branch in tree.branches:
+            condition = self.bind(branch.condition)
+            if subject is not None:
+                condition = self._call("=", (subject, condition), branch.condition.span)
+            elif condition.type.kind not in (Kind.BOOLEAN, Kind.NULL):
+                raise BindError(f"WHEN needs a condition, not {condition.type}", span=branch.condition.span)
+            branches.append((condition, self.bind(branch.value)))
+        default = Constant(NULL, tree.span, None) if tree.default is None else self.bind(tree.default)
+        result = functions.resolve("coalesce", tuple(value.type for _, value in branches) + (default.type,), tree.span)
+        return Case(result, tree.span, tuple(branches), default)
+
+
+def expect_boolean(expression: Expression, place: str) -> Expression:
+    """The expression itself when it can be a condition."""
+    if expression.type not in (BOOLEAN, NULL):
+        raise BindError(f"{place} needs a condition, not {expression.type}", span=expression.span)
+    return expression
+
+
+def _labelled(names: list[str]) -> str:
+    return "" if not names else " (" + ", ".join(f":{name}" for name in names[:4]) + ("…" if len(names) > 4 else "") + ")"
+
+
+def _listing(properties: Mapping[str, object]) -> str:
+    if not properties:
+        return "it has no properties at all"
+    return "it has " + ", ".join(f"`{name}`" for name in list(properties)[:8]) + ("…" if len(properties) > 8 else "")

@@ -1,0 +1,57 @@
+"""Finds the predicates that the enumeration checks itself: comparisons of one vertex with another."""
+
+from __future__ import annotations
+
+from gquery.planner.expr import Attribute, Call, Column, Expression, Kind, variables
+from gquery.planner.physical import Comparison
+from gquery.planner.query_graph import QueryGraph
+
+_TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NUMBERS = (Kind.INTEGER, Kind.FLOAT)
+
+
+def split_predicates(
+    graph: QueryGraph,
+) -> tuple[tuple[Comparison, ...], frozenset[tuple[int, int]], tuple[Expression, ...]]:
+    """The spanning predicates as (comparisons, pairs of vertices that must differ, everything else)."""
+    index = {vertex.variable: vertex.index for vertex in graph.vertices}
+    comparisons: list[Comparison] = []
+    different: set[tuple[int, int]] = set()
+    rest: list[Expression] = []
+    for predicate in graph.predicates:
+        comparison = _comparison(predicate, index)
+        if comparison is None:
+            rest.append(predicate)
+        elif comparison.operator == "<>" and comparison.left_value.type.kind is Kind.NODE:
+            different.add((min(comparison.left, comparison.right), max(comparison.left, comparison.right)))
+        else:
+            comparisons.append(comparison)
+    return tuple(comparisons), frozenset(different), tuple(rest)
+
+
+def _comparison(predicate: Expression, index: dict[str, int]) -> Comparison | None:
+    if not (isinstance(predicate, Call) and predicate.function in _TURNED and len(predicate.arguments) == 2):
+        return None
+    left, right = predicate.arguments
+    operator = predicate.function
+    if operator in (">", ">="):
+        left, right, operator = right, left, _TURNED[operator]
+    ends = [next(iter(names)) if len(names) == 1 else None for names in (variables(left), variables(right))]
+    if ends[0] == ends[1] or ends[0] not in index or ends[1] not in index:
+        return None
+    if not _comparable(left, right, operator):
+        return None
+    return Comparison(index[ends[0]], left, operator, index[ends[1]], right)
+
+
+def _comparable(left: Expression, right: Expression, operator: str) -> bool:
+    """Whether comparing ranks is comparing values. NaN differs from itself, so `<>` on floats is left to the tail."""
+    kinds = (left.type.kind, right.type.kind)
+    if kinds == (Kind.NODE, Kind.NODE):
+        plain = all(isinstance(side, Column) and side.attribute is Attribute.ELEMENT for side in (left, right))
+        return plain and operator in ("=", "<>")
+    if operator == "<>" and Kind.FLOAT in kinds:
+        return False
+    if all(kind in _NUMBERS for kind in kinds) or kinds in ((Kind.STRING,) * 2, (Kind.BOOLEAN,) * 2):
+        return True
+    return kinds == (Kind.TEMPORAL, Kind.TEMPORAL) and left.type.arrow == right.type.arrow

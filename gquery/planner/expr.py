@@ -1,0 +1,162 @@
+"""Bound expressions: names are resolved, every node knows its type. The relational tail turns them into SQL.
+
+There are six kinds of node and no more: a constant, a parameter, a column (the only place where the graph's data comes
+in), a call (operators are calls too), a CASE and an aggregate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+import pyarrow as pa
+
+from gquery.errors import Span
+
+
+class Kind(Enum):
+    """Cypher's families of values."""
+
+    NULL = "NULL"
+    BOOLEAN = "BOOLEAN"
+    INTEGER = "INTEGER"
+    FLOAT = "FLOAT"
+    STRING = "STRING"
+    TEMPORAL = "TEMPORAL"
+    BYTES = "BYTES"
+    LIST = "LIST"
+    MAP = "MAP"
+    NODE = "NODE"
+    RELATIONSHIP = "RELATIONSHIP"
+    PATH = "PATH"
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A value's type. `arrow` for plain values; `item` for lists (None: unknown items); `fields` for maps."""
+
+    kind: Kind
+    arrow: pa.DataType | None = None
+    item: Type | None = None
+    fields: tuple[tuple[str, Type], ...] = ()
+
+    def __str__(self) -> str:
+        return f"LIST OF {self.item}" if self.kind is Kind.LIST and self.item else self.kind.value
+
+
+NULL = Type(Kind.NULL, pa.null())
+BOOLEAN = Type(Kind.BOOLEAN, pa.bool_())
+INTEGER = Type(Kind.INTEGER, pa.int64())
+FLOAT = Type(Kind.FLOAT, pa.float64())
+STRING = Type(Kind.STRING, pa.string())
+NODE = Type(Kind.NODE)
+RELATIONSHIP = Type(Kind.RELATIONSHIP)
+PATH = Type(Kind.PATH)
+
+
+class Attribute(Enum):
+    """What of a graph element a column holds."""
+
+    ELEMENT = "element"  # the element itself: an internal id while it travels, a node or relationship at the end
+    PROPERTY = "property"
+    ID = "id"
+    LABELS = "labels"
+    TYPE = "type"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Base of the bound expressions. The span takes no part in equality."""
+
+    type: Type
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Expression):
+    """A literal: None, bool, int, float or str."""
+
+    value: None | bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Expression):
+    """A parameter; its value is given when the plan runs, its type was seen when the query was bound."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Expression):
+    """An attribute of the graph element bound to `variable`; `key` is the property's name."""
+
+    variable: str
+    attribute: Attribute
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expression):
+    """A scalar function or an operator, by its name in `planner.functions`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Expression):
+    """Conditions (booleans) and values in order, then the default. A simple CASE is bound to this searched form."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Expression):
+    """count, sum, avg, min, max or collect; `argument` None is `count(*)`."""
+
+    function: str
+    argument: Expression | None
+    distinct: bool
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct operands."""
+    match expression:
+        case Call():
+            return expression.arguments
+        case Case():
+            return tuple(part for branch in expression.branches for part in branch) + (expression.default,)
+        case Aggregate(argument=Expression() as argument):
+            return (argument,)
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything below it."""
+    yield expression
+    for child in children(expression):
+        yield from walk(child)
+
+
+def columns(expression: Expression) -> tuple[Column, ...]:
+    """The distinct columns that the expression reads, in order of appearance."""
+    return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Column)))
+
+
+def variables(expression: Expression) -> frozenset[str]:
+    """The graph elements that the expression speaks of."""
+    return frozenset(column.variable for column in columns(expression))
+
+
+def is_aggregated(expression: Expression) -> bool:
+    return any(isinstance(node, Aggregate) for node in walk(expression))
+
+
+def conjuncts(expression: Expression) -> tuple[Expression, ...]:
+    """The parts of a conjunction; a row passes when every one of them is true."""
+    if isinstance(expression, Call) and expression.function == "and":
+        return tuple(part for argument in expression.arguments for part in conjuncts(argument))
+    return (expression,)

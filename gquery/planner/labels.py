@@ -1,0 +1,88 @@
+"""Label and type expressions, resolved against the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gquery.errors import BindError, did_you_mean
+from gquery.grammar import ast
+from gquery.storage.schema import Schema
+
+
+def tables_of(schema: Schema, expressions: Iterable[ast.LabelExpression]) -> tuple[int, ...]:
+    """The vertex tables that every label expression admits, ascending. An unknown label is an error."""
+    wanted = tuple(expressions)
+    for expression in wanted:
+        _check_names(expression, schema.labels, "label")
+    return tuple(
+        index
+        for index, table in enumerate(schema.vertex_tables)
+        if all(admits(expression, frozenset(table.labels)) for expression in wanted)
+    )
+
+
+def types_of(schema: Schema, expression: ast.LabelExpression | None) -> tuple[str, ...]:
+    """The edge types that a type expression admits, sorted; all when there is none. An unknown type is an error."""
+    if expression is None:
+        return tuple(sorted(schema.types))
+    _check_names(expression, schema.types, "relationship type")
+    return tuple(sorted(name for name in schema.types if admits(expression, frozenset([name]))))
+
+
+def admits(expression: ast.LabelExpression, labels: frozenset[str]) -> bool:
+    """Whether an element with exactly these labels satisfies the expression."""
+    match expression:
+        case ast.LabelName(name=name):
+            return name in labels
+        case ast.LabelWildcard():
+            return bool(labels)
+        case ast.LabelNot(operand=operand):
+            return not admits(operand, labels)
+        case ast.LabelAnd(left=left, right=right):
+            return admits(left, labels) and admits(right, labels)
+        case ast.LabelOr(left=left, right=right):
+            return admits(left, labels) or admits(right, labels)
+    raise AssertionError(expression)
+
+
+def _check_names(expression: ast.LabelExpression, known: tuple[str, ...], kind: str) -> None:
+    match expression:
+        case ast.LabelName(name=name):
+            if name not in known:
+                raise BindError(
+                    f"the graph has no {kind} `{name}`", span=expression.span, hint=did_you_mean(name, known)
+                    or _listing(kind, known),
+                )  # fmt: skip
+        case ast.LabelNot(operand=operand):
+            _check_names(operand, known, kind)
+        case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):
+            _check_names(left, known, kind)
+            _check_names(right, known, kind)
+
+
+def _listing(kind: str, known: tuple[str, ...]) -> str:
+    if not known:
+        return f"the graph has no {kind}s at all"
+    shown = ", ".join(f"`{name}`" for name in known[:8])
+    return f"its {kind}s are {shown}" + (", …" if len(known) > 8 else "")
+
+
+def text_of(expression: ast.LabelExpression) -> str:
+    """The expression as a user would write it."""
+    match expression:
+        case ast.LabelName(name=name):
+            return name if name.isidentifier() else f"`{name}`"
+        case ast.LabelWildcard():
+            return "%"
+        case ast.LabelNot(operand=operand):
+            return f"!{_grouped(operand)}"
+        case ast.LabelAnd(left=left, right=right):
+            return f"{_grouped(left)}&{_grouped(right)}"
+        case ast.LabelOr(left=left, right=right):
+            return f"{text_of(left)}|{text_of(right)}"
+    raise AssertionError(expression)
+
+
+def _grouped(expression: ast.LabelExpression) -> str:
+    text = text_of(expression)
+    return f"({text})" if isinstance(expression, ast.LabelOr) else text

@@ -1,0 +1,138 @@
+"""The physical plan: what the executor is told, and all that it is told. Indices are those of the query graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gquery.planner.expr import Expression
+from gquery.planner.query_graph import QueryGraph
+
+Space = Literal["candidates", "vertices"]
+Direction = Literal["out", "in", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFilter:
+    """C(vertex) starts as the vertices of these tables."""
+
+    vertex: int
+    tables: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateFilter:
+    """Keeps the vertices for which all predicates are true: a column scan of each table."""
+
+    vertex: int
+    predicates: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFilter:
+    """Keeps the vertices with (`present`) or without an edge to themselves among `types`."""
+
+    vertex: int
+    types: tuple[str, ...]
+    present: bool
+    edge: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourFilter:
+    """Keeps the vertices with at least `required` entries of the edge's adjacency that lead to vertices with the
+    labels and predicates of the other end: EGSM's neighbour-label count (section 4.2, step 1), typed and directed."""
+
+    vertex: int
+    edge: int
+    required: int
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePredicateFilter:
+    """Only the data edges for which all predicates are true are candidates of the query edge."""
+
+    edge: int
+    predicates: tuple[Expression, ...]
+
+
+Filter = LabelFilter | PredicateFilter | LoopFilter | NeighbourFilter | EdgePredicateFilter
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A predicate over two vertices: `left_value operator right_value`, operator one of `= <> < <=`.
+
+    Both sides are evaluated once per candidate and compared by rank inside the enumeration.
+    """
+
+    left: int
+    left_value: Expression
+    operator: str
+    right: int
+    right_value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendStep:
+    """Matches one more query vertex.
+
+    backward: query edges to vertices matched before; their rows are intersected.
+    different_from: vertices that must be others. different_pairs: (a, b, c, d), not both a = b and c = d, which is how
+    two query edges collide. comparisons: indices of the plan's comparisons that can be checked from here on.
+    absent: vertices matched before that must not be neighbours, with the direction seen from them.
+    rows: estimated embeddings after this step.
+    """
+
+    vertex: int
+    backward: tuple[int, ...]
+    different_from: tuple[int, ...]
+    different_pairs: tuple[tuple[int, int, int, int], ...]
+    comparisons: tuple[int, ...]
+    absent: tuple[tuple[int, Direction], ...]
+    rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChoice:
+    """A query edge whose data edges have to be told apart. `collides`: other query edges that must be other edges."""
+
+    edge: int
+    collides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cardinalities:
+    """vertices[u] = |C(u)|; edges[e] = candidate edges of query edge e; degrees[e] = mean row of the raw adjacency
+    seen from (source, target). Estimates before the filters ran, true numbers after."""
+
+    vertices: tuple[float, ...]
+    edges: tuple[float, ...]
+    degrees: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """How a query graph is matched.
+
+    space: `candidates` refines the candidate sets in `sweeps` and enumerates on the candidate graph; `vertices` walks
+    the raw adjacency and tests membership. groups: lengths of the vertex groups, in matching order: partial matches
+    are materialised between groups (BFS), a group is searched depth first. counting: only the number is wanted.
+    limit: stop after so many matches. choices: in the order in which their edges are listed.
+    """
+
+    graph: QueryGraph
+    space: Space
+    steps: tuple[ExtendStep, ...]
+    groups: tuple[int, ...]
+    comparisons: tuple[Comparison, ...]
+    choices: tuple[EdgeChoice, ...]
+    counting: bool
+    limit: int | None
+    cardinalities: Cardinalities
+    reason: str
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The matching order: query vertices by level."""
+        return tuple(step.vertex for step in self.steps)

@@ -1,0 +1,203 @@
+"""The way of a query, on one screen: text, tree, bound query, plan, candidates, matches, answer.
+
+`Graph` is what users hold: an immutable snapshot and the settings that its queries start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from gquery.errors import GQueryError, UnsupportedError
+from gquery.executor.profile import Profile
+from gquery.executor.progress import Control
+from gquery.executor.relational.tail import Tail
+from gquery.executor.run import counted, id_batches, one_row
+from gquery.grammar.ast import Query
+from gquery.grammar.parser import parse
+from gquery.planner.bind import bind
+from gquery.planner.cardinality import estimate
+from gquery.planner.explain import Actuals, explain
+from gquery.planner.physical import MatchPlan
+from gquery.planner.plan import QueryPlan, plan_matching, plan_query, pushed_limit
+from gquery.result import Result
+from gquery.settings import Settings, parse_memory, parse_mode
+from gquery.storage.graph import Snapshot
+from gquery.storage.load.report import LoadReport
+from gquery.storage.persist import save
+from gquery.storage.schema import Schema
+from gquery.storage.statistics import statistics_of
+
+Parameters = Mapping[str, Any]
+
+
+class Graph:
+    """A labelled property graph that can be asked. Made by `gquery.load`, `gquery.open` and `gquery.from_arrow`."""
+
+    def __init__(self, snapshot: Snapshot, report: LoadReport | None = None, settings: Settings | None = None) -> None:
+        self.snapshot = snapshot
+        self.report = report
+        self.settings = settings or Settings()
+
+    def query(
+        self,
+        text: str,
+        parameters: Parameters | None = None,
+        *,
+        mode: str | None = None,
+        device: str | None = None,
+        timeout: float | None = None,
+        memory_limit: int | str | None = None,
+    ) -> Result:
+        """Answers a query, lazily: it is parsed, bound and planned now and run when the result is first read.
+
+        parameters: values of `$name`s. mode: match mode for clauses that name none. device: `auto`, `cpu` or `gpu`.
+        timeout: seconds. memory_limit: bytes or text such as "1GB", for what the query holds besides the graph.
+        Raises ParseError, BindError, PlanError or UnsupportedError now, ExecutionError while the result is read.
+        """
+        given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit}
+        settings = _changed(self.settings, {name: value for name, value in given.items() if value is not None})
+        try:
+            tree = parse(text)
+            query = Prepared(self.snapshot, tree, dict(parameters or {}), settings)
+        except GQueryError as error:
+            raise error.with_text(text)  # noqa: B904 - the same error, with its text
+        if tree.command is not None:
+            return Result(PLAN, lambda control: query.plan_rows(tree.command == "profile", control), settings)
+        return Result(query.tail.schema, query.run, settings)
+
+    def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
+        """The plan of a query with estimates; nothing is matched."""
+        return _plan_text(self.query(f"EXPLAIN {text}", parameters, mode=mode))
+
+    def profile(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
+        """Runs a query and returns its plan with actual rows, times and bytes."""
+        return _plan_text(self.query(f"PROFILE {text}", parameters, mode=mode))
+
+    def save(self, path: str | Path) -> None:
+        """Saves the graph as a folder that `gquery.open` maps into memory. An earlier graph there is replaced at once
+        or not at all. Raises LoadError when the folder cannot be written."""
+        save(self.snapshot, path)
+
+    def with_settings(self, **changes: Any) -> Graph:
+        """The same graph with other settings: mode, device, timeout, memory_limit, threads."""
+        return Graph(self.snapshot, self.report, _changed(self.settings, changes))
+
+    @property
+    def schema(self) -> Schema:
+        return self.snapshot.schema
+
+    @property
+    def vertex_count(self) -> int:
+        return self.snapshot.vertex_count
+
+    @property
+    def edge_count(self) -> int:
+        return self.snapshot.edge_count
+
+    def __repr__(self) -> str:
+        return f"<gquery.Graph: {self.vertex_count:,} vertices, {self.edge_count:,} edges>"
+
+
+class Prepared:
+    """A planned query over a snapshot; every `run` starts from the candidates anew."""
+
+    def __init__(self, snapshot: Snapshot, tree: Query, parameters: Parameters, settings: Settings) -> None:
+        self.snapshot = snapshot
+        self.parameters = parameters
+        self.settings = settings
+        self.statistics = statistics_of(snapshot)
+        bound = bind(tree, snapshot.schema, parameters, settings.mode)
+        self.plan: QueryPlan = plan_query(bound, self.statistics, snapshot.schema.types)
+        self.limit = pushed_limit(bound.projection, parameters)
+        self.tail = Tail(bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual)
+
+    def run(self, control: Control, measured: Measured | None = None) -> Iterator[pa.RecordBatch]:
+        """The answer, batch by batch."""
+        plan, projection, graph = self.plan, self.plan.bound.projection, self.plan.graph
+        measured = measured or Measured(Profile())
+        if not graph.vertices:
+            yield from self.tail.run(one_row(), control)
+            return
+        backend = _backend(self.settings)
+        with measured.profile.timed("filter"):
+            candidates = backend.filter(graph, plan.filters, self.snapshot, self.parameters, control)
+        matching = plan_matching(plan, candidates.cardinalities, self.limit)
+        if matching.space == "candidates":
+            with measured.profile.timed("refine"):
+                backend.refine(candidates)
+            matching = plan_matching(plan, candidates.cardinalities, self.limit, refined=True)
+        measured.matching, measured.candidates = matching, candidates
+        if plan.counting:
+            count = backend.count(matching, candidates, measured.profile)
+            yield from counted(projection, count, self.tail, control)
+        else:
+            matches = backend.matches(matching, candidates, measured.profile)
+            yield from self.tail.run(id_batches(matches, graph, self.tail.variables), control)
+
+    def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
+        """The plan as an answer of one column, a row a line."""
+        if profiled:
+            measured = Measured(Profile())
+            with measured.profile.timed("run"):
+                rows = sum(batch.num_rows for batch in self.run(control, measured))
+            text = self._profile_text(measured, rows, control)
+        else:
+            text = self._explain_text()
+        yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
+
+    def _explain_text(self) -> str:
+        matching = plan_matching(self.plan, estimate(self.plan.graph, self.statistics), self.limit)
+        return explain(self.plan, matching, self.tail.describe())
+
+
+    def _profile_text(self, measured: Measured, rows: int, control: Control) -> str:
+        counters = measured.profile.enumeration
+        matching = measured.matching or plan_matching(self.plan, estimate(self.plan.graph, self.statistics), self.limit)
+        actual = Actuals(
+            [(outcome.before, outcome.after) for outcome in measured.candidates.outcomes] if measured.candidates else [],
+            [] if counters is None else counters.found.tolist(),
+            [] if counters is None else counters.stage_seconds,
+            measured.profile.seconds,
+            measured.candidates.nbytes if measured.candidates else 0,
+            control.memory.peak,
+            rows,
+        )
+        return explain(self.plan, matching, self.tail.describe(), actual)
+
+
+@dataclass(slots=True)
+class Measured:
+    """What a profiled run leaves behind."""
+
+    profile: Profile
+    matching: MatchPlan | None = None
+    candidates: Any = None
+
+
+PLAN = pa.schema([("plan", pa.string())])
+
+
+def _plan_text(result: Result) -> str:
+    return "\n".join(result.to_arrow()["plan"].to_pylist())
+
+
+def _backend(settings: Settings) -> Any:
+    if settings.device == "gpu":
+        raise UnsupportedError("there is no GPU backend yet", hint="use device='cpu'")
+    from gquery.executor.cpu.engine import CpuBackend  # Numba takes half a second to import
+
+    return CpuBackend(settings.threads)
+
+
+def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    made = dict(changes)
+    if made.get("mode") is not None:
+        made["mode"] = parse_mode(made["mode"])
+    if "memory_limit" in made:
+        made["memory_limit"] = parse_memory(made["memory_limit"])
+    return replace(settings, **made)

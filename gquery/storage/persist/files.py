@@ -1,0 +1,137 @@
+"""One Arrow IPC file of a saved graph: written with a checksum, opened by memory map, checked when first read."""
+
+from __future__ import annotations
+
+import io
+import os
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.errors import LoadError
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """What the manifest knows of a file. `checksum` is its CRC-32: the fastest of the standard library, and enough
+    against accidents."""
+
+    name: str
+    size: int
+    checksum: int
+
+
+class _ChecksummedWriter(io.BufferedWriter):
+    """A new file that keeps the checksum of what is written to it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(io.FileIO(path, "x"))
+        self.checksum = 0
+
+    def write(self, data: Any) -> int:
+        self.checksum = zlib.crc32(data, self.checksum)
+        return super().write(data)
+
+
+def write_file(path: Path, table: pa.Table) -> FileEntry:
+    """Write a table, one record batch a chunk, and wait until the disk has it. OSError names the file."""
+    table = table.unify_dictionaries()  # an IPC file holds one dictionary a column
+    options = pa.ipc.IpcWriteOptions(allow_64bit=True)
+    try:
+        with _ChecksummedWriter(path) as sink:
+            with pa.ipc.new_file(sink, table.schema, options=options) as writer:
+                writer.write_table(table)
+            sink.flush()
+            os.fsync(sink.fileno())
+            return FileEntry(path.name, sink.tell(), sink.checksum)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def sync_directory(directory: Path) -> None:
+    """Make new names in a directory durable, where the system can."""
+    if os.name == "posix":
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+class StoredFile:
+    """A mapped file. The map outlives the file's name, so a graph that is open stays whole when another is saved over it.
+
+    Nothing is read before `table` is asked for; every mismatch is a LoadError that names the file.
+    """
+
+    def __init__(self, directory: Path, entry: FileEntry) -> None:
+        self.path = directory / entry.name
+        self.entry = entry
+        try:
+            self._check_size()
+            with pa.memory_map(str(self.path)) as mapped:
+                self._buffer = mapped.read_buffer()
+        except FileNotFoundError:
+            raise self.damaged("is missing") from None
+        except OSError as error:
+            raise self.damaged(f"cannot be read ({error.strerror or error})") from error
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The whole file as views of the map, after its checksum was found right."""
+        if self.path.exists():
+            self._check_size()  # pages cut off since the file was mapped would end the process when touched
+        if zlib.crc32(self._buffer) != self.entry.checksum:
+            raise self.damaged("does not have the content that was saved")
+        try:
+            return pa.ipc.open_file(self._buffer).read_all()
+        except (pa.ArrowException, OSError) as error:
+            raise self.damaged(f"is not an Arrow file ({error})") from error
+
+    def column(self, type: pa.DataType, count: int) -> pa.ChunkedArray:
+        """The only column of the file."""
+        if self.table.num_columns != 1:
+            raise self.damaged(f"has {self.table.num_columns} columns, not 1")
+        column = self.table.column(0)
+        if len(column) != count or column.type != type:
+            raise self.damaged(f"has {len(column):,} values of type {column.type}, not {count:,} of type {type}")
+        return column
+
+    def arrays(self, schema: pa.Schema, count: int) -> list[pa.Array]:
+        """The columns of the file, each in one piece of `count` values."""
+        if self.table.schema != schema:
+            raise self.damaged(f"has the columns {self.table.schema}, not {schema}")
+        columns = [column.chunk(0) if column.num_chunks else column.combine_chunks() for column in self.table.columns]
+        if any(len(column) != count for column in columns):
+            raise self.damaged(f"has {len(self.table):,} rows, not {count:,}")
+        return columns
+
+    def damaged(self, what: str) -> LoadError:
+        return LoadError(
+            f"the saved graph is damaged: {self.path.name} {what}",
+            file=str(self.path),
+            hint="bring the folder back from a copy, or load the graph from its source and save it again",
+        )
+
+    def _check_size(self) -> None:
+        size = self.path.stat().st_size
+        if size != self.entry.size:
+            raise self.damaged(f"has {size:,} bytes, {self.entry.size:,} were saved")
+
+
+def as_numpy(array: pa.Array) -> NDArray[Any]:
+    """The values of a primitive array without nulls, not copied."""
+    values: NDArray[Any] = array.to_numpy(zero_copy_only=True)
+    return values
+
+
+def all_below(values: NDArray[Any], bound: int) -> bool:
+    """Whether 0 <= value < bound for all."""
+    return len(values) == 0 or bool(values.min() >= 0 and np.max(values) < bound)

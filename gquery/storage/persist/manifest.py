@@ -1,0 +1,213 @@
+"""The manifest: a small JSON file that says which files are the graph, and everything about it that is not a column."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from gquery.errors import LoadError
+from gquery.storage import statistics
+from gquery.storage.graph import AdjacencyKey
+from gquery.storage.persist.files import FileEntry, sync_directory
+from gquery.storage.statistics import Statistics
+
+NAME = "gquery.json"
+FORMAT = "gquery graph"
+VERSION = 1
+
+_DATA_FILE = re.compile(r"[0-9a-f]{8}-\d+\.arrow")
+_UNFINISHED = re.compile(r"gquery\.[0-9a-f]{8}\.tmp")
+
+
+@dataclass(frozen=True, slots=True)
+class VertexTableEntry:
+    labels: tuple[str, ...]
+    count: int
+    id_name: str | None
+    id_type: pa.DataType
+    ids: FileEntry
+    types: dict[str, pa.DataType]
+    columns: dict[str, FileEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTableEntry:
+    type: str
+    count: int
+    ends: FileEntry
+    types: dict[str, pa.DataType]
+    columns: dict[str, FileEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class AdjacencyEntry:
+    key: AdjacencyKey
+    first: int
+    rows: int
+    simple: bool
+    file: FileEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    vertex_tables: tuple[VertexTableEntry, ...]
+    edge_tables: tuple[EdgeTableEntry, ...]
+    adjacencies: tuple[AdjacencyEntry, ...]
+    statistics: Statistics
+
+    def files(self) -> Iterator[FileEntry]:
+        """Every file of the graph; one that serves twice comes twice."""
+        for vertex_table in self.vertex_tables:
+            yield vertex_table.ids
+            yield from vertex_table.columns.values()
+        for edge_table in self.edge_tables:
+            yield edge_table.ends
+            yield from edge_table.columns.values()
+        for adjacency in self.adjacencies:
+            yield adjacency.file
+
+
+def is_saved(path: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds a saved graph."""
+    return (Path(path) / NAME).is_file()
+
+
+def is_ours(name: str) -> bool:
+    """Whether a file name is one that only a save gives."""
+    return bool(_DATA_FILE.fullmatch(name) or _UNFINISHED.fullmatch(name))
+
+
+def data_file_name(save: str, number: int) -> str:
+    """A file name that no other save has; `save` is 8 random hexadecimal digits."""
+    return f"{save}-{number}.arrow"
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Replace the manifest of a directory in one step, which every file of the new one must precede."""
+    graph = _encode(manifest)
+    document = {"format": FORMAT, "version": VERSION, "checksum": _checksum(graph), "graph": graph}
+    unfinished = directory / f"gquery.{secrets.token_hex(4)}.tmp"
+    with open(unfinished, "x", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(unfinished, directory / NAME)
+    sync_directory(directory)
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """The manifest of a saved graph; LoadError when there is none, it is damaged, or of another version."""
+    path = directory / NAME
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        if document["format"] == FORMAT and document["version"] != VERSION:
+            raise LoadError(
+                f"the graph was saved in version {document['version']} of the format, this gquery reads {VERSION}",
+                file=str(path),
+                hint="load the graph from its source and save it again, or open it with the gquery that saved it",
+            )
+        if document["format"] != FORMAT or document["checksum"] != _checksum(document["graph"]):
+            raise _damaged(path)
+        return _decode(document["graph"])
+    except (FileNotFoundError, NotADirectoryError):
+        raise _absent(directory) from None
+    except OSError as error:
+        raise LoadError(f"the saved graph cannot be read: {error.strerror or error}", file=str(path)) from error
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, pa.ArrowException) as error:
+        raise _damaged(path) from error
+
+
+def _absent(directory: Path) -> LoadError:
+    what = "is no saved graph" if directory.exists() else "does not exist"
+    return LoadError(
+        f"`{directory}` {what}",
+        file=str(directory),
+        hint="`save` makes such a folder; CSV, Parquet and edge lists are read by `gquery.load`",
+    )
+
+
+def _damaged(path: Path) -> LoadError:
+    return LoadError(
+        "the saved graph is damaged: its manifest does not have the content that was saved",
+        file=str(path),
+        hint="bring the folder back from a copy, or load the graph from its source and save it again",
+    )
+
+
+def _checksum(graph: Any) -> int:
+    return zlib.crc32(json.dumps(graph).encode())
+
+
+def _encode(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "vertex_tables": [
+            asdict(table) | {"id_type": _encode_types({"id": table.id_type}), "types": _encode_types(table.types)}
+            for table in manifest.vertex_tables
+        ],
+        "edge_tables": [asdict(table) | {"types": _encode_types(table.types)} for table in manifest.edge_tables],
+        "adjacencies": [asdict(entry) for entry in manifest.adjacencies],
+        "statistics": statistics.to_json(manifest.statistics),
+    }
+
+
+def _decode(graph: dict[str, Any]) -> Manifest:
+    return Manifest(
+        tuple(_decode_vertex_table(**table) for table in graph["vertex_tables"]),
+        tuple(_decode_edge_table(**table) for table in graph["edge_tables"]),
+        tuple(_decode_adjacency(**entry) for entry in graph["adjacencies"]),
+        statistics.from_json(graph["statistics"]),
+    )
+
+
+def _decode_vertex_table(
+    labels: list[str], count: int, id_name: str | None, id_type: str, ids: Any, types: str, columns: dict[str, Any]
+) -> VertexTableEntry:
+    (decoded_id_type,) = _decode_types(id_type).values()
+    return VertexTableEntry(
+        tuple(labels), _count(count), id_name, decoded_id_type, _decode_file(**ids), *_decode_columns(types, columns)
+    )
+
+
+def _decode_edge_table(type: str, count: int, ends: Any, types: str, columns: dict[str, Any]) -> EdgeTableEntry:
+    return EdgeTableEntry(type, _count(count), _decode_file(**ends), *_decode_columns(types, columns))
+
+
+def _decode_adjacency(key: dict[str, Any], first: int, rows: int, simple: bool, file: Any) -> AdjacencyEntry:
+    decoded_key = AdjacencyKey(tuple(key["types"]), key["direction"])
+    return AdjacencyEntry(decoded_key, _count(first), _count(rows), simple, _decode_file(**file))
+
+
+def _decode_columns(types: str, columns: dict[str, Any]) -> tuple[dict[str, pa.DataType], dict[str, FileEntry]]:
+    decoded_types = _decode_types(types)
+    return decoded_types, {name: _decode_file(**columns[name]) for name in decoded_types}
+
+
+def _decode_file(name: str, size: int, checksum: int) -> FileEntry:
+    if not _DATA_FILE.fullmatch(name):
+        raise ValueError(name)
+    return FileEntry(name, _count(size), _count(checksum))
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ValueError(value)
+    return value
+
+
+def _encode_types(types: dict[str, pa.DataType]) -> str:
+    """Arrow types by name, as a serialised Arrow schema: it holds every type there is."""
+    return base64.b64encode(pa.schema(list(types.items())).serialize()).decode()
+
+
+def _decode_types(text: str) -> dict[str, pa.DataType]:
+    return {field.name: field.type for field in pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))}

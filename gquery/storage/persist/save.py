@@ -1,0 +1,149 @@
+"""Saving: new files first, then the manifest, then the old files go."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from gquery.errors import LoadError
+from gquery.storage.adjacency import Adjacency, Direction
+from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Snapshot, VertexTable
+from gquery.storage.persist import manifest as manifests
+from gquery.storage.persist.files import FileEntry, sync_directory, write_file
+from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
+
+_LOCK = "gquery.lock"
+_DIRECTIONS: tuple[Direction, ...] = ("out", "in")
+
+
+def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
+    """Write a graph to a folder, in place of the graph that may be there.
+
+    Graphs that are open from the same folder keep what they have. LoadError when the folder holds something else, when
+    another save is at work in it, or when the system refuses a write; what was there stays whole.
+    """
+    directory = Path(path)
+    try:
+        _claim(directory)
+        with _locked(directory):
+            _replace(snapshot, directory)
+    except OSError as error:
+        raise LoadError(
+            f"the graph cannot be saved: {error.strerror or error}",
+            file=str(error.filename or directory),
+            hint="a graph that was there before is unchanged",
+        ) from error
+
+
+def _claim(directory: Path) -> None:
+    if directory.exists() and not directory.is_dir():
+        raise LoadError(f"cannot save to `{directory}`: it is a file", file=str(directory), hint="name a folder")
+    directory.mkdir(parents=True, exist_ok=True)
+    names = {entry.name for entry in directory.iterdir()}
+    if names and not names & {manifests.NAME, _LOCK}:
+        raise LoadError(
+            f"cannot save to `{directory}`: the folder holds other things",
+            file=str(directory),
+            hint="name a new folder, an empty one, or one that holds a saved graph",
+        )
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold the folder against other saves. The lock goes with the process; its file stays, as removing it would race."""
+    with open(directory / _LOCK, "a") as file:
+        if sys.platform != "win32":
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LoadError(
+                    f"another save to `{directory}` is running", file=str(directory), hint="try again when it has ended"
+                ) from None
+        yield
+
+
+def _replace(snapshot: Snapshot, directory: Path) -> None:
+    before = _files_in_use(directory)
+    _sweep(directory, before)  # what a killed save has left
+    try:
+        written = _Writer(directory).graph(snapshot)
+        sync_directory(directory)
+        manifests.write_manifest(directory, written)
+    except BaseException:
+        _sweep(directory, before | _files_in_use(directory))
+        raise
+    _sweep(directory, _files_in_use(directory))
+
+
+def _files_in_use(directory: Path) -> set[str]:
+    """The files that the manifest names; without a manifest none, with one that cannot be read all."""
+    if not manifests.is_saved(directory):
+        return set()
+    try:
+        return {entry.name for entry in manifests.read_manifest(directory).files()}
+    except LoadError:
+        return set(os.listdir(directory))
+
+
+def _sweep(directory: Path, in_use: set[str]) -> None:
+    for entry in directory.iterdir():
+        if manifests.is_ours(entry.name) and entry.name not in in_use:
+            try:
+                entry.unlink()
+            except OSError:  # held open on some systems: the next save removes it
+                continue
+
+
+class _Writer:
+    """Writes the files of one save, under names that no other save has."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._save = secrets.token_hex(4)
+        self._count = 0
+
+    def graph(self, snapshot: Snapshot) -> Manifest:
+        keys = [AdjacencyKey((name,), direction) for name in snapshot.schema.types for direction in _DIRECTIONS]
+        return Manifest(
+            tuple(self._vertex_table(table) for table in snapshot.vertex_tables),
+            tuple(self._edge_table(table) for table in snapshot.edge_tables),
+            tuple(self._adjacency(key, snapshot.adjacency(key.types, key.direction)) for key in keys),
+            snapshot.statistics,
+        )
+
+    def _vertex_table(self, table: VertexTable) -> VertexTableEntry:
+        columns = self._columns(table.columns)
+        shown = table.columns[table.id_name] if table.id_name is not None else None
+        if table.id_name is not None and shown is not None and shown.equals(table.ids):
+            ids = columns[table.id_name]
+        else:
+            ids = self._write(pa.table({"id": table.ids}))
+        return VertexTableEntry(
+            table.labels, table.count, table.id_name, table.id_type, ids, table.columns.types, columns
+        )
+
+    def _edge_table(self, table: EdgeTable) -> EdgeTableEntry:
+        source, target = table.ends
+        ends = self._write(pa.table({"source": source, "target": target}))
+        return EdgeTableEntry(table.type, table.count, ends, table.columns.types, self._columns(table.columns))
+
+    def _adjacency(self, key: AdjacencyKey, adjacency: Adjacency) -> AdjacencyEntry:
+        entries = pa.StructArray.from_arrays([adjacency.neighbours, adjacency.edges], ["neighbour", "edge"])
+        rows = pa.LargeListArray.from_arrays(adjacency.offsets, entries)
+        file = self._write(pa.table({"entries": rows}))
+        return AdjacencyEntry(key, adjacency.first, adjacency.rows, adjacency.simple, file)
+
+    def _columns(self, columns: Columns) -> dict[str, FileEntry]:
+        return {name: self._write(pa.table({name: column})) for name, column in columns.items()}
+
+    def _write(self, table: pa.Table) -> FileEntry:
+        self._count += 1
+        return write_file(self._directory / manifests.data_file_name(self._save, self._count), table)

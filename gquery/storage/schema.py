@@ -1,0 +1,79 @@
+"""What a graph looks like from outside: labels, types, properties and which go together. The planner binds against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class VertexTableSchema:
+    """One label set: its labels as declared (maybe none), the Arrow type of the user ids, the property types."""
+
+    labels: tuple[str, ...]
+    id_type: pa.DataType
+    properties: Mapping[str, pa.DataType]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeTableSchema:
+    """One edge table: the edge type and the property types. Several tables may share a type."""
+
+    type: str
+    properties: Mapping[str, pa.DataType]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Tables in storage order; a vertex table's index is the id of its label set."""
+
+    vertex_tables: tuple[VertexTableSchema, ...]
+    edge_tables: tuple[EdgeTableSchema, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every label, in the order in which the tables first show it."""
+        return tuple(dict.fromkeys(label for table in self.vertex_tables for label in table.labels))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Every edge type, in the order in which the tables first show it."""
+        return tuple(dict.fromkeys(table.type for table in self.edge_tables))
+
+    def vertex_properties(self, tables: Iterable[int] | None = None) -> dict[str, tuple[pa.DataType, ...]]:
+        """Property name -> its distinct types over the given vertex tables (all when None)."""
+        chosen = self.vertex_tables if tables is None else [self.vertex_tables[index] for index in tables]
+        return _distinct_types(table.properties for table in chosen)
+
+    def edge_properties(self, types: Iterable[str] | None = None) -> dict[str, tuple[pa.DataType, ...]]:
+        """Property name -> its distinct types over the tables of the given edge types (all when None)."""
+        names = None if types is None else set(types)
+        return _distinct_types(table.properties for table in self.edge_tables if names is None or table.type in names)
+
+
+def _distinct_types(tables: Iterable[Mapping[str, pa.DataType]]) -> dict[str, tuple[pa.DataType, ...]]:
+    found: dict[str, dict[pa.DataType, None]] = {}
+    for properties in tables:
+        for name, data_type in properties.items():
+            found.setdefault(name, {})[data_type] = None
+    return {name: tuple(types) for name, types in found.items()}
+
+
+def common_type(types: Iterable[pa.DataType]) -> pa.DataType | None:
+    """The one type that values of all `types` can be shown as: numbers widen, null gives way; None when there is none."""
+    distinct = [data_type for data_type in dict.fromkeys(types) if not pa.types.is_null(data_type)]
+    if not distinct:
+        return pa.null()
+    if len(distinct) == 1:
+        return distinct[0]
+    if all(pa.types.is_integer(data_type) for data_type in distinct):
+        return pa.int64()
+    if all(pa.types.is_integer(data_type) or pa.types.is_floating(data_type) for data_type in distinct):
+        return pa.float64()
+    if all(pa.types.is_string(data_type) or pa.types.is_large_string(data_type) for data_type in distinct):
+        return pa.large_string()
+    return None

@@ -1,0 +1,246 @@
+"""What the cost-based planner knows about a graph: vertices per table, edges between tables, degrees. Plain numbers.
+
+Tables are vertex tables by index; edges are counted by type. A snapshot counts itself once, when first asked, and keeps
+the numbers; a saved graph has them in its manifest; a test writes them down as literals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.storage.adjacency import Direction
+
+if TYPE_CHECKING:
+    from gquery.storage.graph import Snapshot
+
+
+class Between(NamedTuple):
+    """Edges of one type from a source table to a target table; `loops` of them start and end in the same vertex."""
+
+    source: int
+    target: int
+    edges: int
+    loops: int = 0
+
+
+class DegreeSums(NamedTuple):
+    """Degrees of one type in one direction over the vertices of a table: how many are positive, Σ d, Σ d², max d.
+
+    In direction "both" a self-loop counts once, as it does in `(a)--(a)`.
+    """
+
+    table: int
+    direction: Direction
+    with_any: int
+    total: int
+    squares: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeStatistics:
+    """Edges of one type. `simple`: no two edges have the same source and target; `simple_both`: nor the same two ends."""
+
+    between: tuple[Between, ...] = ()
+    degrees: tuple[DegreeSums, ...] = ()
+    simple: bool = True
+    simple_both: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Degree:
+    """Degrees of a set of vertices. `biased` is E[d²] / E[d], the mean degree of a vertex that an edge leads to;
+    `with_any` is the number of vertices with an edge."""
+
+    mean: float = 0.0
+    biased: float = 0.0
+    maximum: int = 0
+    with_any: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges."""
+
+    vertices: tuple[int, ...]
+    types: Mapping[str, TypeStatistics]
+
+    def vertex_count(self, tables: Iterable[int]) -> int:
+        return sum(self.vertices[table] for table in set(tables))
+
+    def edges_between(
+        self, types: Iterable[str], source_tables: Collection[int], target_tables: Collection[int]
+    ) -> int:
+        """Number of edges of any of `types` from one of the source tables to one of the target tables."""
+        rows = (row for entry in self._entries(types) for row in entry.between)
+        return sum(row.edges for row in rows if row.source in source_tables and row.target in target_tables)
+
+    def loops(self, types: Iterable[str], tables: Collection[int] | None = None) -> int:
+        """Number of self-loops of any of `types` on vertices of `tables` (of all when None)."""
+        rows = (row for entry in self._entries(types) for row in entry.between)
+        return sum(row.loops for row in rows if tables is None or row.source in tables)
+
+    def degree(self, types: Iterable[str], direction: Direction, tables: Iterable[int]) -> Degree:
+        """Degrees of the vertices of `tables` over the edges of any of `types`.
+
+        Exact for one type. For several, `mean` is exact, `maximum` is a bound from above, and the others take the types
+        to be independent.
+        """
+        chosen, entries = sorted(set(tables)), self._entries(types)
+        sums = [self._table_sums(entries, direction, table) for table in chosen]
+        total = sum(row.total for row in sums)
+        if total == 0:
+            return Degree()
+        return Degree(
+            mean=total / self.vertex_count(chosen),
+            biased=sum(row.squares for row in sums) / total,
+            maximum=max(row.maximum for row in sums),
+            with_any=sum(row.with_any for row in sums),
+        )
+
+    def simple(self, types: Iterable[str], direction: Direction) -> bool:
+        """Whether no row of this adjacency repeats a neighbour. Exact for one type, sometimes a false no for several."""
+        seen: set[tuple[int, int]] = set()
+        for entry in self._entries(types):
+            pairs = {(row.source, row.target) for row in entry.between}
+            if direction == "both":
+                pairs = {(min(pair), max(pair)) for pair in pairs}
+            if seen & pairs or not (entry.simple_both if direction == "both" else entry.simple):
+                return False
+            seen |= pairs
+        return True
+
+    def _entries(self, types: Iterable[str]) -> list[TypeStatistics]:
+        return [self.types[name] for name in sorted(set(types)) if name in self.types]
+
+    def _table_sums(self, entries: list[TypeStatistics], direction: Direction, table: int) -> DegreeSums:
+        """Sums over one table of d = d1 + d2 + ..., one addend a type."""
+        count = self.vertices[table]
+        combined = DegreeSums(table, direction, 0, 0, 0, 0)
+        for entry in entries:
+            for row in entry.degrees:
+                if (row.table, row.direction) == (table, direction):
+                    combined = _independent_sum(combined, row, count)
+        return combined
+
+
+def _independent_sum(left: DegreeSums, right: DegreeSums, count: int) -> DegreeSums:
+    """Two degrees of each of `count` vertices added up, the second independent of the first."""
+    return DegreeSums(
+        left.table,
+        left.direction,
+        with_any=left.with_any + round(right.with_any * (1 - left.with_any / count)),
+        total=left.total + right.total,
+        squares=left.squares + right.squares + round(2 * left.total * right.total / count),
+        maximum=left.maximum + right.maximum,
+    )
+
+
+def to_json(statistics: Statistics) -> dict[str, Any]:
+    """As lists, numbers and strings."""
+    types = {
+        name: {"between": t.between, "degrees": t.degrees, "simple": t.simple, "simple_both": t.simple_both}
+        for name, t in statistics.types.items()
+    }
+    return {"vertices": statistics.vertices, "types": types}
+
+
+def from_json(value: Mapping[str, Any]) -> Statistics:
+    """The inverse of `to_json`; KeyError, TypeError or AttributeError when `value` is something else."""
+    types = {
+        name: TypeStatistics(
+            tuple(Between(*row) for row in t["between"]),
+            tuple(DegreeSums(*row) for row in t["degrees"]),
+            t["simple"],
+            t["simple_both"],
+        )
+        for name, t in value["types"].items()
+    }
+    return Statistics(tuple(value["vertices"]), types)
+
+
+def statistics_of(snapshot: Snapshot) -> Statistics:
+    """Count a graph: a few linear passes over the ends of its edges. `Snapshot.statistics` keeps the answer."""
+    counts = tuple(table.count for table in snapshot.vertex_tables)
+    table_of = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts))), counts)
+    types = {}
+    for name in snapshot.schema.types:
+        ends = [table.ends for table in snapshot.edge_tables if table.type == name]
+        source = np.concatenate([source for source, _ in ends])
+        target = np.concatenate([target for _, target in ends])
+        types[name] = _count_type(source, target, table_of, snapshot.vertex_starts)
+    return Statistics(counts, types)
+
+
+def _count_type(
+    source: NDArray[np.int32], target: NDArray[np.int32], table_of: NDArray[Any], starts: NDArray[np.int64]
+) -> TypeStatistics:
+    if len(source) == 0:
+        return TypeStatistics()
+    loops = source[source == target]
+    simple_both = not _has_repeats(_pair_keys(np.minimum(source, target), np.maximum(source, target)))
+    return TypeStatistics(
+        between=tuple(_count_between(table_of[source], table_of[target], table_of[loops], len(starts) - 1)),
+        degrees=tuple(_count_degrees(source, target, loops, starts)),
+        simple=simple_both or not _has_repeats(_pair_keys(source, target)),
+        simple_both=simple_both,
+    )
+
+
+def _count_between(
+    source_table: NDArray[Any], target_table: NDArray[Any], loop_table: NDArray[Any], tables: int
+) -> Iterator[Between]:
+    edges = np.bincount(source_table * np.int64(tables) + target_table)
+    loops = np.bincount(loop_table, minlength=tables)
+    for pair in np.flatnonzero(edges).tolist():
+        source, target = divmod(pair, tables)
+        yield Between(source, target, int(edges[pair]), int(loops[source]) if source == target else 0)
+
+
+def _count_degrees(
+    source: NDArray[np.int32], target: NDArray[np.int32], loops: NDArray[np.int32], starts: NDArray[np.int64]
+) -> Iterator[DegreeSums]:
+    first = min(source.min(), target.min())
+    end = max(source.max(), target.max()) + 1
+    out, into, loop = (np.bincount(vertices - first, minlength=end - first) for vertices in (source, target, loops))
+    degrees: dict[Direction, NDArray[np.int64]] = {"out": out, "in": into, "both": out + into - loop}
+    for direction, all_degrees in degrees.items():
+        for table in range(len(starts) - 1):
+            begin, stop = np.clip(starts[table : table + 2] - first, 0, None).tolist()
+            degree = all_degrees[begin:stop]
+            with_any = int(np.count_nonzero(degree))
+            if with_any:
+                yield DegreeSums(
+                    table, direction, with_any, int(degree.sum()), int(np.dot(degree, degree)), int(degree.max())
+                )
+
+
+def _pair_keys(high: NDArray[np.int32], low: NDArray[np.int32]) -> NDArray[np.uint64]:
+    key = high.astype(np.uint64) << np.uint64(32)
+    key |= low.astype(np.uint64)
+    return key
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # multiplying by it spreads keys over the upper bits
+
+
+def _has_repeats(keys: NDArray[np.uint64]) -> bool:
+    """Whether a key occurs twice. Every key claims a hash slot; who loses a slot to an equal key is a repeat, and those
+    who lose to another key try again among themselves. Twice as fast as sorting."""
+    while len(keys) > 1:
+        bits = (2 * len(keys)).bit_length()
+        slots = ((keys * _GOLDEN) >> np.uint64(64 - bits)).view(np.int64)
+        claims = np.arange(len(keys), dtype=np.min_scalar_type(len(keys)))
+        owners = np.empty(1 << bits, claims.dtype)
+        owners[slots] = claims
+        winners = owners[slots]
+        losers = np.flatnonzero(winners != claims)
+        if np.any(keys[winners[losers]] == keys[losers]):
+            return True
+        keys = keys[losers]
+    return False

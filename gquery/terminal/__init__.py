@@ -1,0 +1,1 @@
+"""What the command line and the REPL share: reading what is typed, showing what is answered."""

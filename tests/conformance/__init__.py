@@ -1,0 +1,1 @@
+"""gquery against published counts and against the openCypher TCK."""

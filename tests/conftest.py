@@ -1,0 +1,35 @@
+"""What all tests share: the outside data, the backends, the hypothesis profiles."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("long", deadline=None, max_examples=2000)
+settings.load_profile("long" if os.environ.get("GQUERY_SLOW") else "ci")
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of outside data; tests that need it are skipped where it is absent."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("the outside data (../shared/data) is not here")
+    return SHARED / "data"
+
+
+@pytest.fixture(params=["cpu", "gpu"])
+def device(request: pytest.FixtureRequest) -> str:
+    """Each backend in turn. GQUERY_REQUIRE_GPU=1 turns a skipped GPU test into a failure."""
+    if request.param == "gpu" and importlib.util.find_spec("gquery.executor.gpu") is None:
+        problem = "this gquery has no GPU backend"
+        if os.environ.get("GQUERY_REQUIRE_GPU") == "1":
+            pytest.fail(problem)
+        pytest.skip(problem)
+    return str(request.param)

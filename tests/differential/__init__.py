@@ -1,0 +1,1 @@
+"""gquery against an oracle and against DuckDB, over random labelled property multigraphs."""

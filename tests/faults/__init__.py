@@ -1,0 +1,1 @@
+"""Cancelling, time and memory limits, and what is left behind after them."""
