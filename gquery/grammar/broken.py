@@ -37,8 +37,8 @@ class Broken:
         return self.last is not None and self.last.type == NAME
 
     @property
-    def in_relationship(self) -> bool:
-        """Whether a relationship could follow: the parse is after a node pattern."""
+    def after_node(self) -> bool:
+        """Whether the parse stands after a node pattern, where a relationship could follow."""
         return {"<", "-"} <= self.accepted and "AND" not in self.accepted
 
     def text(self, offset: int = 0) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from gquery.errors import ParseError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.grammar.chains import balanced
-from gquery.grammar.literals import read_float, read_integer, read_name, read_string
+from gquery.grammar.literals import read_float, read_integer, read_name, read_string, shown
 from gquery.grammar.scanner import Token
 from gquery.grammar.unsupported import LIST_COMPREHENSION
 
@@ -203,7 +203,7 @@ class Builder:
     def star_call(self, children: Children) -> ast.FunctionCall:
         name, _open, star, _close = children
         if name.text != "count":
-            raise ParseError(f"`{name.text}(*)` has no meaning", span=star.span, hint="only count takes `*`")
+            raise ParseError(f"{shown(name.text + '(*)')} has no meaning", span=star.span, hint="only count takes `*`")
         return ast.FunctionCall(
             name=name.text, arguments=(), distinct=False, star=True, name_span=name.span, span=_span(children)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gquery.errors import GQueryError, ParseError, Span, did_you_mean
 from gquery.grammar.brackets import CLOSING
 from gquery.grammar.broken import Broken
+from gquery.grammar.literals import shown
 from gquery.grammar.scanner import NAME
 from gquery.grammar.unsupported import unsupported
 
@@ -39,7 +40,6 @@ _SIGN_HINTS = {
     "||": "write `OR`",
 }
 _SHORTEST_MISSPELT = 3  # shorter words are near to some keyword too often
-_LONGEST_SHOWN = 40
 
 
 def complaint(broken: Broken) -> GQueryError:
@@ -95,7 +95,7 @@ def _arrow(broken: Broken) -> ParseError | None:
         if found == "-":
             return ParseError("a relationship has two dashes, this is a third", span=broken.span)
         return ParseError("a node must follow the relationship", span=broken.span, hint="`()` stands for any node")
-    if broken.in_relationship and found in (">", "="):
+    if broken.after_node and found in (">", "="):
         return ParseError("a relationship begins with a dash", span=broken.span, hint="write `-->` or `-[...]->`")
     return None
 
@@ -117,23 +117,23 @@ def _keyword_for_name(broken: Broken) -> ParseError | None:
         return None
     if last.text.upper() in ("MATCH", "OPTIONAL", "WHERE", "RETURN"):
         hint = _comma_hint(broken.text(-2))
-        return _expected(broken.accepted_for_last, f"`{last.text}`", last.span, hint)
+        return _expected(broken.accepted_for_last, shown(last.text), last.span, hint)
     if last.text.upper() == "NOT":
         return ParseError("NOT binds too loosely to stand here", span=last.span, hint="write `(NOT ...)`")
     if broken.accepted == {"="} and not _near_keyword(last.text, broken.accepted_for_last, broken):
-        return ParseError("a node stands in round brackets", span=last.span, hint=f"write `({last.text})`")
+        return ParseError("a node stands in round brackets", span=last.span, hint=f"write {shown(f'({last.text})')}")
     return None
 
 
 def _misspelt(broken: Broken) -> ParseError | None:
     """A word near to a keyword that could stand in its place: this word or, taken for a name, the one before."""
     if hint := _near_keyword(broken.word(), broken.accepted, broken):
-        return _expected(broken.accepted, f"`{broken.text()}`", broken.span, hint)
+        return _expected(broken.accepted, shown(broken.text()), broken.span, hint)
     last = broken.last
     if last is None or last.type != NAME or broken.text() in (",", ")", "]", "}", ";"):
         return None
     if hint := _near_keyword(last.text, broken.accepted_for_last, broken):
-        return ParseError(f"unexpected `{last.text}`", span=last.span, hint=hint)
+        return ParseError(f"unexpected {shown(last.text)}", span=last.span, hint=hint)
     return None
 
 
@@ -144,10 +144,8 @@ def _near_keyword(word: str, accepted: set[str], broken: Broken) -> str | None:
 
 
 def _unexpected(broken: Broken) -> ParseError:
-    found = broken.text()
-    if len(found) > _LONGEST_SHOWN:
-        found = found[: _LONGEST_SHOWN - 1] + "…"
-    return _expected(broken.accepted, f"`{found}`" if found else _PHRASES[_END], broken.span, _hint(broken))
+    found = shown(broken.text()) if broken.text() else _PHRASES[_END]
+    return _expected(broken.accepted, found, broken.span, _hint(broken))
 
 
 def _hint(broken: Broken) -> str | None:
@@ -157,7 +155,7 @@ def _hint(broken: Broken) -> str | None:
     if hint := _WORD_HINTS.get(broken.word()):
         return hint
     if "AS" in broken.accepted and broken.word():
-        return f"a column is named with AS: `AS {broken.text()}`"
+        return f"a column is named with AS: {shown('AS ' + broken.text())}"
     return _comma_hint(broken.text(-1)) if broken.text() in (")", "]", "}", "") else None
 
 

@@ -17,6 +17,14 @@ _WRITTEN = {character: "\\" + letter for letter, character in _ESCAPED.items() i
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
+_LONGEST_SHOWN = 40
+
+
+def shown(text: str) -> str:
+    """`text` as a message quotes it: in back-quotes, and cut when it is long."""
+    return f"`{text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + '…'}`"
+
+
 def read_name(text: str, span: Span) -> str:
     """The name that `text` writes, with or without back-quotes."""
     if not text.startswith("`"):
@@ -44,10 +52,10 @@ def read_string(text: str, span: Span) -> str:
         place = Span(span.start + match.start(), span.start + match.end())
         if code is not None:
             if int(code, 16) > 0x10FFFF:
-                raise ParseError(f"`{match[0]}` is not a Unicode character", span=place)
+                raise ParseError(f"{shown(match[0])} is not a Unicode character", span=place)
             return chr(int(code, 16))
         if match[3] not in _ESCAPED:
-            raise ParseError(f"unknown escape `{match[0]}` in a string", span=place, hint=_escape_hint(match[3]))
+            raise ParseError(f"unknown escape {shown(match[0])} in a string", span=place, hint=_escape_hint(match[3]))
         return _ESCAPED[match[3]]
 
     quote = text[0]
@@ -78,7 +86,7 @@ def read_integer(text: str, sign: int, span: Span) -> int:
         value = sign * int(text, 0) if len(text) <= _LONGEST_INTEGER else None
     except ValueError:
         hint = "octal numbers are written 0o17" if text.startswith("0") else None
-        raise ParseError(f"`{text}` is not a number", span=span, hint=hint) from None
+        raise ParseError(f"{shown(text)} is not a number", span=span, hint=hint) from None
     if value is None or value not in _INTEGERS:
         raise ParseError(
             "the integer does not fit 64 bits",
@@ -93,7 +101,7 @@ def read_float(text: str, sign: int, span: Span) -> float:
     try:
         value = sign * float(text)
     except ValueError:
-        raise ParseError(f"`{text}` is not a number", span=span) from None
+        raise ParseError(f"{shown(text)} is not a number", span=span) from None
     if math.isinf(value):
         raise ParseError("the number is too large for a 64-bit float", span=span)
     return value

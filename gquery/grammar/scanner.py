@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gquery.errors import ParseError, Span
 from gquery.grammar.limits import MAX_TOKENS, too_long
+from gquery.grammar.literals import shown
 
 if TYPE_CHECKING:
     from lark.lexer import TerminalDef
@@ -102,7 +103,7 @@ def _illegal(text: str, place: int) -> ParseError:
     if text.startswith("/*", place):
         return ParseError("this comment is never closed", span=Span(place, place + 2), hint="it must end with */")
     if character.isdigit() and (word := _WORD.match(text, place)):
-        return ParseError(f"`{word[0]}` is not a number", span=Span(place, word.end()), hint=_number_hint(word[0]))
+        return ParseError(f"{shown(word[0])} is not a number", span=Span(place, word.end()), hint=_number_hint(word[0]))
     if character == "$":
         return ParseError("a parameter's name must follow `$`", span=span)
     if character == "#":

@@ -128,7 +128,7 @@ def _quantifier(broken: Broken) -> UnsupportedError | None:
 def _bracketed_path(broken: Broken) -> UnsupportedError | None:
     """`MATCH ((a)-->(b))`, `(x)((a)-->(b)){2}`, `(p = (a)-->(b))`."""
     in_node = broken.text(-1) == "(" and {")", ":"} <= broken.accepted and broken.text() == "("
-    after_node = broken.in_relationship and broken.text() + broken.text(1) == "(("
+    after_node = broken.after_node and broken.text() + broken.text(1) == "(("
     named = broken.text(-2) == "(" and broken.text() + broken.text(1) == "=(" and "AND" not in broken.accepted
     if in_node or after_node or named:
         return UnsupportedError(_BRACKETED_PATH, span=broken.span)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency, Direction, build_adjacency, merge_directions
 from gquery.storage.schema import EdgeTableSchema, Schema, VertexTableSchema, common_type
-from gquery.storage.statistics import Statistics, statistics_of
+from gquery.storage.statistics import Statistics, count_statistics
 
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
 
@@ -149,7 +149,7 @@ class Snapshot:
 
     @cached_property
     def statistics(self) -> Statistics:
-        return self._statistics or statistics_of(self)
+        return self._statistics or count_statistics(self)
 
     def vertex_range(self, table: int) -> tuple[int, int]:
         """Internal ids [begin, end) of a vertex table."""

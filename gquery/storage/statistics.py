@@ -44,7 +44,7 @@ class DegreeSums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TypeStatistics:
-    """Edges of one type. `simple`: no two edges have the same source and target; `simple_both`: nor the same two ends."""
+    """Edges of one type. `simple`: no two edges have the same source and target; `simple_both`: nor the two swapped."""
 
     between: tuple[Between, ...] = ()
     degrees: tuple[DegreeSums, ...] = ()
@@ -104,7 +104,7 @@ class Statistics:
         )
 
     def simple(self, types: Iterable[str], direction: Direction) -> bool:
-        """Whether no row of this adjacency repeats a neighbour. Exact for one type, sometimes a false no for several."""
+        """Whether no row of this adjacency repeats a neighbour. Exact for one type; for several, no may mean unknown."""
         seen: set[tuple[int, int]] = set()
         for entry in self._entries(types):
             pairs = {(row.source, row.target) for row in entry.between}
@@ -165,7 +165,12 @@ def from_json(value: Mapping[str, Any]) -> Statistics:
 
 
 def statistics_of(snapshot: Snapshot) -> Statistics:
-    """Count a graph: a few linear passes over the ends of its edges. `Snapshot.statistics` keeps the answer."""
+    """The statistics of a graph: counted when first asked for, then kept by it."""
+    return snapshot.statistics
+
+
+def count_statistics(snapshot: Snapshot) -> Statistics:
+    """Count a graph: a few linear passes over the ends of its edges."""
     counts = tuple(table.count for table in snapshot.vertex_tables)
     table_of = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts))), counts)
     types = {}

@@ -1,0 +1,241 @@
+"""Delimited text (CSV): the dialect, and the fields as columns of strings.
+
+Everything is read as text by Arrow's reader and converted later, so a bad value costs one row and is known by its line.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from gquery.errors import LoadError
+from gquery.storage.load.loading import Loading
+from gquery.storage.load.quotes import UNCLOSED, QuoteCheck, Records, scan_records
+from gquery.storage.load.rejects import Origin, Part
+from gquery.storage.load.text import BLOCK, decode_line, open_bytes, read_head
+
+DELIMITERS = ",|;\t"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    delimiter: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRow:
+    """The first row of a file: its fields, and the number of lines up to its end."""
+
+    fields: tuple[str, ...]
+    lines: int
+    dialect: Dialect
+
+
+def read_first_row(path: Path, delimiter: str | None, quote: str) -> FirstRow:
+    """The first row that is not empty. Raises LoadError for an empty file, other encodings, a quote left open."""
+    raw_lines = read_head(path).splitlines()
+    for number, raw in enumerate(raw_lines, 1):
+        if raw.strip():
+            line = decode_line(path, number, raw)
+            break
+    else:
+        raise LoadError("the file is empty", file=str(path))
+    if "\0" in line:
+        raise LoadError("the file has NUL bytes: it is not a text file", file=str(path), line=number)
+    sample = [text.decode("latin-1") for text in raw_lines[number : number + 20]]
+    dialect = Dialect(delimiter or sniff_delimiter(line, sample, quote), quote)
+    return FirstRow(tuple(split_line(line, dialect, path, number)), number, dialect)
+
+
+def sniff_delimiter(first: str, following: Sequence[str], quote: str) -> str:
+    """The delimiter that splits the first line into most fields; lines that agree with it break a tie."""
+
+    def score(delimiter: str) -> tuple[int, int]:
+        found = len(_split(first, delimiter, quote))
+        agreeing = sum(len(_split(line, delimiter, quote)) == found for line in following)
+        return (found, agreeing)
+
+    return max(DELIMITERS, key=score)
+
+
+def split_line(line: str, dialect: Dialect, path: Path, number: int) -> list[str]:
+    """The fields of one line; LoadError when a quote is left open."""
+    try:
+        return _split(line, dialect.delimiter, dialect.quote, strict=True)
+    except csv.Error:
+        raise LoadError(UNCLOSED, file=str(path), line=number, value=line) from None
+
+
+def _split(line: str, delimiter: str, quote: str, strict: bool = False) -> list[str]:
+    quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    return next(csv.reader([line], delimiter=delimiter, strict=strict, **quoting), [])
+
+
+class _Watched:
+    """A stream that tells progress and looks for NUL bytes and odd quotes while Arrow reads from it."""
+
+    closed = False
+
+    def __init__(self, loading: Loading, path: Path, streams: tuple[BinaryIO, BinaryIO], dialect: Dialect) -> None:
+        self._loading, self._path = loading, path
+        self._stream, self._raw = streams
+        self._seen = 0
+        self.quotes = QuoteCheck(dialect.delimiter, dialect.quote) if dialect.quote else None
+        self.has_nul = False
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._stream.read(size)
+        self.has_nul |= b"\0" in block
+        if self.quotes:
+            self.quotes.see(block)
+        self._loading.read(self._path, self._raw.tell() - self._seen)
+        self._seen = self._raw.tell()
+        return block
+
+
+def read_fields(
+    loading: Loading, path: Path, names: Sequence[str], skip: int, dialect: Dialect
+) -> tuple[list[pa.ChunkedArray], Origin]:
+    """All rows after the first `skip` lines, one column of strings for each of `names`; an empty unquoted field is null.
+
+    Rows with another number of fields, odd quotes, NUL bytes or other encodings than UTF-8 are rejected.
+    """
+    reader = _Reader(loading, path, len(names), skip, dialect)
+    columns, suspicious = reader.read()
+    part = Part(str(path), reader.total, lambda: reader.records().lines)
+    whole = Origin((part,))
+    physical = np.delete(np.arange(reader.total), reader.bad_records) if reader.bad else np.arange(reader.total)
+    keep = np.ones(len(physical), np.bool_)
+    if suspicious:
+        for violation in reader.records().violations:
+            # The line is that of the quote, which need not be the record's first.
+            place = Origin((Part(str(path), 1, lambda line=violation.line: np.array([line], np.int64)),))  # type: ignore[misc]
+            loading.rejects.add(place, np.zeros(1, np.int64), None, [violation.text], violation.reason, _QUOTE_HINT)
+            keep &= physical != violation.record
+    reader.reject_bad(whole)
+    origin = whole.select(physical) if reader.bad else whole
+    texts, valid = _decode(loading, origin, list(zip(names, columns, strict=True)), keep, reader.has_nul)
+    if valid.all():
+        return texts, origin
+    rows = np.flatnonzero(valid)
+    return [column.take(pa.array(rows)) for column in texts], origin.select(rows)
+
+
+_QUOTE_HINT = "where quotes are ordinary characters, load with quote=''"
+
+
+class _Reader:
+    """One file read by Arrow, and what was wrong with its rows."""
+
+    def __init__(self, loading: Loading, path: Path, width: int, skip: int, dialect: Dialect) -> None:
+        self.loading, self.path, self.width, self.skip, self.dialect = loading, path, width, skip, dialect
+        self.bad: list[Any] = []
+        self.total = 0
+        self.has_nul = False
+        self.records = cache(lambda: scan_records(path, skip, dialect.delimiter, dialect.quote))
+
+    @property
+    def bad_records(self) -> list[int]:
+        return [row.number - self.skip - 1 for row in self.bad]
+
+    def read(self) -> tuple[list[pa.ChunkedArray], bool]:
+        """Columns of bytes, and whether quotes look odd. Bad rows have numbers only without threads: then a second run."""
+        table, watched = self._run(threads=True)
+        if self.bad:
+            self.bad.clear()
+            table, watched = self._run(threads=False)
+        self.total = table.num_rows + len(self.bad)
+        self.has_nul = watched.has_nul
+        return table.columns, watched.quotes is not None and watched.quotes.suspicious
+
+    def _run(self, threads: bool) -> tuple[pa.Table, _Watched]:
+        names = [str(index) for index in range(self.width)]
+        with open_bytes(self.path) as streams:
+            watched = _Watched(self.loading, self.path, streams, self.dialect)
+            try:
+                table = pa.csv.read_csv(
+                    pa.PythonFile(watched, "r"),
+                    pa.csv.ReadOptions(use_threads=threads, block_size=BLOCK, skip_rows=self.skip, column_names=names),
+                    pa.csv.ParseOptions(
+                        delimiter=self.dialect.delimiter,
+                        quote_char=self.dialect.quote or False,
+                        newlines_in_values=bool(self.dialect.quote),
+                        invalid_row_handler=self._bad_row,
+                    ),
+                    pa.csv.ConvertOptions(
+                        column_types=dict.fromkeys(names, pa.binary()),
+                        null_values=[""],
+                        strings_can_be_null=True,
+                        quoted_strings_can_be_null=False,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                raise self._explained(error) from None
+        return table, watched
+
+    def _bad_row(self, row: Any) -> str:
+        self.bad.append(row)
+        return "skip"
+
+    def _explained(self, error: pa.ArrowInvalid) -> LoadError:
+        """Arrow gives up on a row longer than a block: mostly a quote that swallows the rest of the file."""
+        for violation in self.records().violations:
+            return LoadError(
+                violation.reason, file=str(self.path), line=violation.line, value=violation.text, hint=_QUOTE_HINT
+            )
+        return LoadError(f"the file cannot be read as CSV: {error}", file=str(self.path))
+
+    def reject_bad(self, origin: Origin) -> None:
+        for expected, found in sorted({(row.expected_columns, row.actual_columns) for row in self.bad}):
+            rows = [row for row in self.bad if row.actual_columns == found]
+            records = np.array([row.number - self.skip - 1 for row in rows], np.int64)
+            reason = f"expected {expected} field{'s' * (expected != 1)}, found {found}"
+            self.loading.rejects.add(origin, records, None, [row.text for row in rows], reason)
+
+
+def _decode(
+    loading: Loading,
+    origin: Origin,
+    columns: list[tuple[str, pa.ChunkedArray]],
+    keep: NDArray[np.bool_],
+    has_nul: bool,
+) -> tuple[list[pa.ChunkedArray], NDArray[np.bool_]]:
+    """Columns of bytes as strings, and which rows stay: those rejected here are taken out of `keep`."""
+    texts = []
+    for name, column in columns:
+        try:
+            text = column.cast(pa.string())
+        except pa.ArrowInvalid:
+            wrong = np.array([not _is_utf8(value.as_py()) for value in column], np.bool_)
+            rows = np.flatnonzero(wrong & keep)
+            loading.rejects.add(origin, rows, name, column.take(pa.array(rows)), "the value is not UTF-8")
+            keep &= ~wrong
+            text = pc.if_else(pa.chunked_array([pa.array(wrong)]), pa.scalar(None, pa.binary()), column).cast(pa.string())
+        if has_nul:
+            with_nul = pc.fill_null(pc.match_substring(text, "\0"), False).to_numpy(zero_copy_only=False)
+            rows = np.flatnonzero(with_nul & keep)
+            loading.rejects.add(origin, rows, name, text.take(pa.array(rows)), "the value has a NUL byte")
+            keep &= ~with_nul
+        texts.append(text)
+    return texts, keep
+
+
+def _is_utf8(value: bytes | None) -> bool:
+    try:
+        return value is None or bool(value.decode()) or True
+    except UnicodeDecodeError:
+        return False

@@ -1,0 +1,50 @@
+"""One load under way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from gquery.errors import LoadError
+from gquery.storage.load.options import Options
+from gquery.storage.load.rejects import Rejects
+
+_READING = 0.8  # the share of the work that is reading; the rest is finding the ends of edges
+
+
+class Loading:
+    """The options of a load, the rows it has turned down, and how far it is."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.rejects = Rejects(options.on_bad_row)
+        self.started = time.perf_counter()
+        self._total = 0
+        self._done = 0
+
+    def expect(self, files: Iterable[Path]) -> None:
+        """Files that will be read: their sizes are what progress is measured against."""
+        for file in files:
+            try:
+                self._total += file.stat().st_size
+            except OSError as error:
+                raise cannot_read(file, error) from None
+
+    def read(self, file: Path, size: int) -> None:
+        """`size` more bytes (as on disk) of `file` have been read."""
+        self._done += size
+        self._show(f"reading {file.name}", _READING * min(1.0, self._done / max(1, self._total)))
+
+    def linked(self, what: str, fraction: float) -> None:
+        """Edges have been joined to their ends up to this fraction."""
+        self._show(f"linking {what}", _READING + (1 - _READING) * fraction)
+
+    def _show(self, what: str, fraction: float) -> None:
+        if self.options.progress is not None:
+            self.options.progress(what, fraction)
+
+
+def cannot_read(path: Path, error: OSError) -> LoadError:
+    """A LoadError for a file that the system does not let us read."""
+    return LoadError(f"cannot read the file: {error.strerror or error}", file=str(path))

@@ -1,0 +1,221 @@
+"""Columns of values: text parsed as declared or as it looks, Arrow types brought to the few that a graph holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gquery.errors import LoadError
+
+Rows = NDArray[np.int64]
+NO_ROWS = np.zeros(0, np.int64)
+
+_ZONE = r"(?i)(z|[+-]\d\d:?\d\d)$"
+_PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
+
+# What a text must look like to be of a type; what fits may still be out of range.
+_SHAPES = {
+    pa.int64(): r"^[+-]?\d+$",
+    pa.float64(): r"(?i)^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$|^[+-]?inf(inity)?$|^nan$",
+    pa.bool_(): r"(?i)^(true|false|1|0)$",
+    pa.date32(): r"^\d{4}-\d\d-\d\d$",
+    pa.timestamp("us"): r"^\d{4}-\d\d-\d\d",
+    pa.timestamp("us", "UTC"): r"^\d{4}-\d\d-\d\d",
+    pa.time64("us"): r"^\d\d:\d\d",
+}
+
+TYPE_WORDS = {
+    pa.int64(): "a 64-bit integer",
+    pa.float64(): "a number",
+    pa.bool_(): "true or false",
+    pa.date32(): "a date (YYYY-MM-DD)",
+    pa.timestamp("us"): "a date and time (YYYY-MM-DDThh:mm:ss)",
+    pa.timestamp("us", "UTC"): "a date and time (YYYY-MM-DDThh:mm:ssZ)",
+    pa.time64("us"): "a time (hh:mm:ss)",
+}
+
+
+def parse(text: pa.ChunkedArray, type: pa.DataType) -> tuple[pa.ChunkedArray, Rows]:
+    """Text as values of a declared type, null where it is none; and the rows where that is so, int64[k]."""
+    if type == pa.string():
+        return text, NO_ROWS
+    try:
+        return _cast(text, type), NO_ROWS
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    trimmed = pc.utf8_trim_whitespace(text)
+    if type in (pa.int64(), pa.float64()):
+        trimmed = pc.replace_substring_regex(trimmed, r"^\+(\d)", r"\1")
+    shaped = pc.match_substring_regex(trimmed, _SHAPES[type])
+    candidates = pc.if_else(shaped, trimmed, pa.scalar(None, pa.string()))
+    flat = candidates.combine_chunks() if isinstance(candidates, pa.ChunkedArray) else candidates
+    out_of_range = np.array(_uncastable(flat, type, 0), np.int64)
+    if len(out_of_range):
+        mask = np.zeros(len(flat), np.bool_)
+        mask[out_of_range] = True
+        flat = pc.if_else(pa.array(mask), pa.scalar(None, pa.string()), flat)
+    values = _cast(pa.chunked_array([flat]), type)
+    bad = pc.and_(text.is_valid(), values.is_null())
+    return values, np.flatnonzero(bad.to_numpy(zero_copy_only=False))
+
+
+def parse_lists(text: pa.ChunkedArray, item: pa.DataType, delimiter: str) -> tuple[pa.ChunkedArray, Rows]:
+    """Text such as `a;b;c` as lists; an empty text is an empty list. Second the rows with an item that is none."""
+    flat = text.combine_chunks()
+    flat = flat if isinstance(flat, pa.Array) else pa.concat_arrays(flat.chunks)
+    lists = pc.split_pattern(flat, delimiter)
+    parents = pc.list_parent_indices(lists).to_numpy()
+    items = pc.list_flatten(lists)
+    empty = pc.fill_null(pc.equal(flat, ""), False)
+    values, bad = parse(pa.chunked_array([items]), item)
+    keep = ~empty.to_numpy(zero_copy_only=False)[parents]
+    lengths = np.bincount(parents[keep], minlength=len(flat))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    kept = values.filter(pa.array(keep)).combine_chunks()
+    kept = kept if isinstance(kept, pa.Array) else pa.array([], item)
+    result = pa.ListArray.from_arrays(pa.array(offsets), kept, mask=flat.is_null())
+    return pa.chunked_array([result]), np.unique(parents[bad[keep[bad]]]).astype(np.int64)
+
+
+def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Text as the narrowest of integer, float, boolean, date, date and time that all of it fits, else as it is.
+
+    An integer must be written as it would be printed: `007` and `99999999999999999999` stay text.
+    """
+    if text.null_count == len(text):
+        return pa.chunked_array([pa.nulls(len(text))])
+    attempts: tuple[tuple[pa.DataType, Callable[[pa.ChunkedArray], bool]], ...] = (
+        (pa.bool_(), lambda _: True),
+        (pa.float64(), lambda t: bool(pc.all(pc.match_substring_regex(t, _PLAIN_FLOAT)).as_py())),
+        (pa.date32(), lambda _: True),
+        (pa.timestamp("us"), lambda _: True),
+        (pa.timestamp("us", "UTC"), lambda t: bool(pc.all(pc.match_substring_regex(t, _ZONE)).as_py())),
+    )
+    integers = canonical_integers(text)
+    if integers is not None:
+        return integers
+    for type, fits in attempts:
+        try:
+            values = _cast(text, type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+        if fits(text):
+            return values
+    return text
+
+
+def canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Text as int64 when every value is an integer written as it would be printed, else None."""
+    try:
+        numbers = text.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    same = pc.all(pc.equal(numbers.cast(pa.string()), text)).as_py()
+    return numbers if same is not False else None
+
+
+def integers_where_canonical(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Like `canonical_integers`, but null where a value is no such integer."""
+    whole = canonical_integers(text)
+    if whole is not None:
+        return whole
+    numbers, _ = parse(text, pa.int64())
+    same = pc.equal(numbers.cast(pa.string()), text)
+    return pc.if_else(pc.fill_null(same, False), numbers, pa.scalar(None, pa.int64()))
+
+
+def _cast(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
+    """A cast that raises ArrowInvalid for the first text that does not fit."""
+    if type == pa.time64("us"):
+        return pc.binary_join_element_wise("1970-01-01T", text, "").cast(pa.timestamp("us")).cast(type)
+    if type == pa.timestamp("us", "UTC"):
+        zoned = pc.match_substring_regex(text, _ZONE)
+        return pc.if_else(zoned, text, pc.binary_join_element_wise(text, "Z", "")).cast(type)
+    return text.cast(type)
+
+
+def _uncastable(text: pa.Array, type: pa.DataType, first: int) -> list[int]:
+    """Positions that cannot be cast, found by halving."""
+    try:
+        _cast(pa.chunked_array([text]), type)
+    except pa.ArrowInvalid:
+        if len(text) == 1:
+            return [first]
+        half = len(text) // 2
+        return _uncastable(text[:half], type, first) + _uncastable(text[half:], type, first + half)
+    return []
+
+
+def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
+    """Integers become int64, floats double, every kind of text string, every kind of list a list; the rest stays.
+
+    Raises LoadError for a type that no property can have, and for integers that do not fit.
+    """
+    try:
+        wanted = _normal_type(column.type)
+        if isinstance(column.type, pa.ExtensionType):
+            column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+        return column if column.type == wanted else column.cast(wanted)
+    except _NoProperty as error:
+        raise LoadError(f"a column of type {error} cannot be a property", file=file, column=name) from None
+    except pa.ArrowInvalid as error:
+        reason = re.split(r"[.\n]", str(error))[0]
+        raise LoadError(f"the column does not fit into {wanted}: {reason}", file=file, column=name) from None
+    except pa.ArrowNotImplementedError:
+        raise LoadError(f"a column of type {column.type} cannot be a property", file=file, column=name) from None
+
+
+class _NoProperty(Exception):
+    pass
+
+
+def _normal_type(type: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if isinstance(type, pa.ExtensionType):
+        return _normal_type(type.storage_type)
+    if types.is_dictionary(type):
+        return _normal_type(type.value_type)
+    if types.is_integer(type):
+        return pa.int64()
+    if types.is_floating(type):
+        return pa.float64()
+    if types.is_string(type) or types.is_large_string(type) or types.is_string_view(type):
+        return pa.string()
+    if types.is_binary(type) or types.is_large_binary(type) or types.is_binary_view(type):
+        return pa.binary()
+    if types.is_list(type) or types.is_large_list(type) or types.is_fixed_size_list(type):
+        return pa.list_(_normal_type(type.value_type))
+    if types.is_struct(type):
+        return pa.struct([pa.field(field.name, _normal_type(field.type)) for field in type])
+    if types.is_union(type) or types.is_map(type) or types.is_run_end_encoded(type):
+        raise _NoProperty(str(type))
+    return type
+
+
+def ids_of_text(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Ids read from text: int64 when all are such integers, else strings. An empty text is a missing id."""
+    present = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    numbers = canonical_integers(present)
+    return present if numbers is None else numbers
+
+
+def ids_of_values(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
+    """Ids of an Arrow column: int64 or string. Whole floats (a data frame's integers beside a missing one) are taken."""
+    values = normalise(column, name, file)
+    if values.type in (pa.int64(), pa.string()):
+        return values
+    if pa.types.is_null(values.type):
+        return values.cast(pa.int64())
+    try:
+        if pa.types.is_floating(values.type):
+            return pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values).cast(pa.int64())
+        if pa.types.is_decimal(values.type):
+            return values.cast(pa.int64())
+    except pa.ArrowInvalid:
+        pass
+    raise LoadError(f"a column of type {column.type} cannot be an id", file=file, column=name, hint="ids are integers or strings")
