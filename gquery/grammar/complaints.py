@@ -39,6 +39,7 @@ _SIGN_HINTS = {
     "&&": "write `AND`",
     "||": "write `OR`",
 }
+_UNLIKELY_NAMES = {"MATCH", "OPTIONAL", "WHERE", "RETURN", "AND", "OR", "XOR", "IN", "IS", "AS", "BY", "WHEN", "THEN"}
 _SHORTEST_MISSPELT = 3  # shorter words are near to some keyword too often
 
 
@@ -115,7 +116,7 @@ def _keyword_for_name(broken: Broken) -> ParseError | None:
     last = broken.last
     if last is None or last.type != NAME:
         return None
-    if last.text.upper() in ("MATCH", "OPTIONAL", "WHERE", "RETURN"):
+    if last.text.upper() in _UNLIKELY_NAMES:
         hint = _comma_hint(broken.text(-2))
         return _expected(broken.accepted_for_last, shown(last.text), last.span, hint)
     if last.text.upper() == "NOT":
@@ -154,9 +155,21 @@ def _hint(broken: Broken) -> str | None:
             return _SIGN_HINTS[signs]
     if hint := _WORD_HINTS.get(broken.word()):
         return hint
+    if NAME in broken.accepted and "CASE" not in broken.accepted and broken.text()[:1] in ("'", '"'):
+        return f"a name is written bare or in back-quotes, such as {shown(broken.text()[1:-1])}"
+    if broken.text() == ",":
+        return _list_hint(broken)
     if "AS" in broken.accepted and broken.word():
         return f"a column is named with AS: {shown('AS ' + broken.text())}"
     return _comma_hint(broken.text(-1)) if broken.text() in (")", "]", "}", "") else None
+
+
+def _list_hint(broken: Broken) -> str | None:
+    """The hint for a comma that makes no list."""
+    opening = broken.innermost_open()
+    if opening is None:
+        return "conditions are joined by AND" if {"AND", "RETURN"} <= broken.accepted else None
+    return "a list is written `[1, 2]`" if broken.tokens[opening - 1].text.upper() == "IN" else None
 
 
 def _comma_hint(before: str) -> str | None:

@@ -52,7 +52,8 @@ class ExpressionBinder:
                 keys = [Constant(STRING, entry.span, entry.key) for entry in entries]
                 values = [self.bind(entry.value) for entry in entries]
                 pairs = tuple(part for pair in zip(keys, values, strict=True) for part in pair)
-                return self._call("map", pairs, tree.span)
+                fields = tuple((entry.key, value.type) for entry, value in zip(entries, values, strict=True))
+                return Call(Type(Kind.MAP, None, None, fields), tree.span, "map", pairs)
             case ast.Unary(operator=operator, operand=operand):
                 return self._unary(operator, operand, tree.span)
             case ast.Binary(operator=operator, left=left, right=right):

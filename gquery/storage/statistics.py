@@ -104,7 +104,7 @@ class Statistics:
         )
 
     def simple(self, types: Iterable[str], direction: Direction) -> bool:
-        """Whether no row of this adjacency repeats a neighbour. Exact for one type; for several, no may mean unknown."""
+        """Whether no row of this adjacency repeats a neighbour. Exact for one type; for several, a no can be wrong."""
         seen: set[tuple[int, int]] = set()
         for entry in self._entries(types):
             pairs = {(row.source, row.target) for row in entry.between}

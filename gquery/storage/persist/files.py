@@ -66,7 +66,7 @@ def sync_directory(directory: Path) -> None:
 
 
 class StoredFile:
-    """A mapped file. The map outlives the file's name, so a graph that is open stays whole when another is saved over it.
+    """A mapped file. The map outlives the file's name: an open graph stays whole when another is saved in its place.
 
     Nothing is read before `table` is asked for; every mismatch is a LoadError that names the file.
     """

@@ -199,7 +199,7 @@ def _decode_file(name: str, size: int, checksum: int) -> FileEntry:
 
 
 def _count(value: object) -> int:
-    if not isinstance(value, int) or value < 0:
+    if not isinstance(value, int) or not 0 <= value < 2**48:  # sums of counts fit into 64 bits
         raise ValueError(value)
     return value
 

@@ -56,7 +56,7 @@ def _claim(directory: Path) -> None:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """Hold the folder against other saves. The lock goes with the process; its file stays, as removing it would race."""
+    """Hold the folder against other saves. The lock ends with the process; its file stays: removing it would race."""
     with open(directory / _LOCK, "a") as file:
         if sys.platform != "win32":
             import fcntl

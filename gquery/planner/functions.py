@@ -1,0 +1,246 @@
+"""Functions, operators and aggregates: what each takes and what type it gives.
+
+The binder asks `resolve`; the relational tail knows the SQL of every name that stands here. Operators carry the names
+of the syntax tree; `list`, `index`, `slice`, `field` and `negate` are the calls behind `[...]`, `x[i]`, `x[i..j]`,
+`x.key` and `-x`. The call `map` is behind `{...}`; its type has the keys, so the binder makes it itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from gquery.errors import BindError, Span, did_you_mean
+from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NODE, NULL, RELATIONSHIP, STRING, Kind, Type
+
+Rule = Callable[[tuple[Type, ...]], Type | None]
+Kinds = frozenset[Kind]
+
+DATE = Type(Kind.TEMPORAL, pa.date32())
+DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
+
+_ANY = frozenset(Kind)
+_NUMBER = frozenset({Kind.INTEGER, Kind.FLOAT})
+_INTEGER = frozenset({Kind.INTEGER})
+_TEXT = frozenset({Kind.STRING})
+_TRUTH = frozenset({Kind.BOOLEAN})
+_LIST = frozenset({Kind.LIST})
+_TEMPORAL = frozenset({Kind.TEMPORAL})
+_PATH = frozenset({Kind.PATH})
+_EDGE = frozenset({Kind.RELATIONSHIP})
+_SCALAR = _NUMBER | _TEXT | _TRUTH
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Between `minimum` and `maximum` arguments (None: any number); `rule` gives None when the types do not fit."""
+
+    minimum: int
+    maximum: int | None
+    rule: Rule
+
+
+def resolve(name: str, arguments: tuple[Type, ...], span: Span) -> Type:
+    """The type of a call. Raises BindError for an unknown name, a wrong number of arguments, types that do not fit."""
+    function = _OPERATORS.get(name) or _FUNCTIONS.get(name) or _AGGREGATES.get(name)
+    if function is None:
+        raise BindError(f"there is no function `{name}`", span=span, hint=did_you_mean(name, function_names()))
+    if len(arguments) < function.minimum or len(arguments) > (function.maximum or len(arguments)):
+        raise BindError(f"`{name}` takes {_arity(function)}, not {len(arguments)}", span=span)
+    result = function.rule(arguments)
+    if result is None:
+        listed = " and ".join(str(argument) for argument in arguments)
+        raise BindError(f"`{name}` cannot take {listed}", span=span)
+    return result
+
+
+def is_aggregate(name: str) -> bool:
+    return name in _AGGREGATES
+
+
+def function_names() -> tuple[str, ...]:
+    """The names that a user can call, aggregates among them, sorted."""
+    return tuple(sorted((*_FUNCTIONS, *_AGGREGATES, *_BOUND_AS_COLUMNS)))
+
+
+def unify(types: Iterable[Type]) -> Type | None:
+    """The one type that values of all `types` can have: NULL gives way, INTEGER widens to FLOAT; None when there is
+    none."""
+    distinct = [each for each in dict.fromkeys(types) if each.kind is not Kind.NULL]
+    if len(distinct) <= 1:
+        return distinct[0] if distinct else NULL
+    kinds = {each.kind for each in distinct}
+    if kinds <= _NUMBER:
+        return INTEGER if kinds == _INTEGER else FLOAT
+    if len(kinds) > 1:
+        return None
+    kind = distinct[0].kind
+    if kind is Kind.LIST:
+        item = unify(each.item or NULL for each in distinct)
+        return None if item is None else list_of(item)
+    if kind is Kind.MAP:
+        return _unify_maps(distinct)
+    if kind is Kind.TEMPORAL:
+        both_dates = all(pa.types.is_date(each.arrow) or pa.types.is_timestamp(each.arrow) for each in distinct)
+        return DATETIME if both_dates else None
+    return Type(kind, STRING.arrow if kind is Kind.STRING else None)
+
+
+def comparable(left: Type, right: Type) -> bool:
+    """Whether values of the two types can be equal, or one the smaller, at all; otherwise `=` is false."""
+    if Kind.NULL in (left.kind, right.kind):
+        return True
+    return unify((left, right)) is not None
+
+
+def list_of(item: Type) -> Type:
+    return Type(Kind.LIST, None, item)
+
+
+def _unify_maps(maps: list[Type]) -> Type | None:
+    keys = [tuple(key for key, _ in each.fields) for each in maps]
+    if len(set(keys)) > 1:
+        return None
+    values = [unify(column) for column in zip(*([value for _, value in each.fields] for each in maps), strict=True)]
+    fields = tuple((key, value) for key, value in zip(keys[0], values, strict=True) if value is not None)
+    return Type(Kind.MAP, None, None, fields) if len(fields) == len(keys[0]) else None
+
+
+def _arity(function: Function) -> str:
+    if function.maximum is None:
+        return f"at least {function.minimum} argument{'s' if function.minimum > 1 else ''}"
+    if function.minimum == function.maximum:
+        return "no arguments" if not function.minimum else f"{function.minimum} argument{'s' * (function.minimum > 1)}"
+    return f"{function.minimum} to {function.maximum} arguments"
+
+
+# --- rules -------------------------------------------------------------------------------------------------------
+
+
+def _fits(argument: Type, kinds: Kinds) -> bool:
+    return argument.kind is Kind.NULL or argument.kind in kinds
+
+
+def _fixed(result: Type, *parameters: Kinds, optional: int = 0) -> Function:
+    """Takes these kinds, the last `optional` of which may be left out, and always gives `result`."""
+
+    def rule(arguments: tuple[Type, ...]) -> Type | None:
+        fitting = all(_fits(argument, kinds) for argument, kinds in zip(arguments, parameters, strict=False))
+        return result if fitting else None
+
+    return Function(len(parameters) - optional, len(parameters), rule)
+
+
+def _same(kinds: Kinds) -> Function:
+    """One argument of these kinds, given back with its type."""
+    return Function(1, 1, lambda arguments: unify(arguments) if _fits(arguments[0], kinds) else None)
+
+
+def _arithmetic(arguments: tuple[Type, ...]) -> Type | None:
+    if not all(_fits(argument, _NUMBER) for argument in arguments):
+        return None
+    kinds = {argument.kind for argument in arguments}
+    if Kind.FLOAT in kinds:
+        return FLOAT
+    return INTEGER if Kind.INTEGER in kinds else NULL
+
+
+def _plus(arguments: tuple[Type, ...]) -> Type | None:
+    """Numbers add; strings join with strings and numbers; lists join with lists and take a single item at either end."""
+    left, right = arguments
+    kinds = {left.kind, right.kind}
+    if Kind.LIST in kinds:
+        if Kind.NULL in kinds:
+            return left if left.kind is Kind.LIST else right
+        items = [each.item or NULL if each.kind is Kind.LIST else each for each in arguments]
+        item = unify(items)
+        return None if item is None else list_of(item)
+    if Kind.STRING in kinds:
+        return STRING if kinds <= _TEXT | _NUMBER | {Kind.NULL} else None
+    return _arithmetic(arguments)
+
+
+def _membership(arguments: tuple[Type, ...]) -> Type | None:
+    return BOOLEAN if _fits(arguments[1], _LIST) else None
+
+
+def _list(arguments: tuple[Type, ...]) -> Type | None:
+    item = unify(arguments)
+    return None if item is None else Type(Kind.LIST, None, item if arguments else None)
+
+
+def _item(arguments: tuple[Type, ...]) -> Type | None:
+    """An item of the list that comes first; an index, if any, is a whole number."""
+    subject, *index = arguments
+    if not _fits(subject, _LIST) or not all(_fits(argument, _INTEGER) for argument in index):
+        return None
+    return subject.item or NULL
+
+
+def _slice(arguments: tuple[Type, ...]) -> Type | None:
+    subject, *bounds = arguments
+    return subject if _fits(subject, _LIST) and all(_fits(bound, _INTEGER) for bound in bounds) else None
+
+
+
+_COMPARISON = _fixed(BOOLEAN, _ANY, _ANY)
+_TEXT_TEST = _fixed(BOOLEAN, _TEXT, _TEXT)
+_LOGIC = _fixed(BOOLEAN, _TRUTH, _TRUTH)
+_TEXT_TO_TEXT = _fixed(STRING, _TEXT)
+_TO_FLOAT = _fixed(FLOAT, _NUMBER)
+_ARITHMETIC = Function(2, 2, _arithmetic)
+_FIRST_ITEM = Function(1, 1, _item)
+
+_OPERATORS: dict[str, Function] = {
+    "or": _LOGIC, "xor": _LOGIC, "and": _LOGIC, "not": _fixed(BOOLEAN, _TRUTH),
+    "=": _COMPARISON, "<>": _COMPARISON, "<": _COMPARISON, "<=": _COMPARISON, ">": _COMPARISON, ">=": _COMPARISON,
+    "is null": _fixed(BOOLEAN, _ANY), "is not null": _fixed(BOOLEAN, _ANY), "in": Function(2, 2, _membership),
+    "=~": _TEXT_TEST, "starts with": _TEXT_TEST, "ends with": _TEXT_TEST, "contains": _TEXT_TEST,
+    "+": Function(2, 2, _plus), "-": _ARITHMETIC, "*": _ARITHMETIC, "/": _ARITHMETIC, "%": _ARITHMETIC,
+    "^": _fixed(FLOAT, _NUMBER, _NUMBER), "negate": Function(1, 1, _arithmetic),
+    "list": Function(0, None, _list), "index": Function(2, 2, _item), "slice": Function(3, 3, _slice),
+    "field": _fixed(INTEGER, _TEMPORAL, _TEXT),
+}  # fmt: skip
+
+_FUNCTIONS: dict[str, Function] = {
+    "abs": Function(1, 1, _arithmetic), "sign": _fixed(INTEGER, _NUMBER),
+    "ceil": _TO_FLOAT, "floor": _TO_FLOAT, "round": _fixed(FLOAT, _NUMBER, _INTEGER, optional=1),
+    "sqrt": _TO_FLOAT, "exp": _TO_FLOAT, "log": _TO_FLOAT, "log10": _TO_FLOAT,
+    "sin": _TO_FLOAT, "cos": _TO_FLOAT, "tan": _TO_FLOAT, "asin": _TO_FLOAT, "acos": _TO_FLOAT, "atan": _TO_FLOAT,
+    "atan2": _fixed(FLOAT, _NUMBER, _NUMBER), "pi": _fixed(FLOAT), "e": _fixed(FLOAT), "rand": _fixed(FLOAT),
+    "tointeger": _fixed(INTEGER, _SCALAR), "tofloat": _fixed(FLOAT, _NUMBER | _TEXT),
+    "toboolean": _fixed(BOOLEAN, _TRUTH | _TEXT | _INTEGER), "tostring": _fixed(STRING, _SCALAR | _TEMPORAL),
+    "tolower": _TEXT_TO_TEXT, "toupper": _TEXT_TO_TEXT, "lower": _TEXT_TO_TEXT, "upper": _TEXT_TO_TEXT,
+    "trim": _TEXT_TO_TEXT, "ltrim": _TEXT_TO_TEXT, "rtrim": _TEXT_TO_TEXT,
+    "replace": _fixed(STRING, _TEXT, _TEXT, _TEXT), "substring": _fixed(STRING, _TEXT, _INTEGER, _INTEGER, optional=1),
+    "left": _fixed(STRING, _TEXT, _INTEGER), "right": _fixed(STRING, _TEXT, _INTEGER),
+    "split": _fixed(list_of(STRING), _TEXT, _TEXT), "reverse": _same(_TEXT | _LIST),
+    "size": _fixed(INTEGER, _TEXT | _LIST), "length": _fixed(INTEGER, _TEXT | _LIST | _PATH),
+    "coalesce": Function(1, None, unify), "head": _FIRST_ITEM, "last": _FIRST_ITEM, "tail": _same(_LIST),
+    "range": _fixed(list_of(INTEGER), _INTEGER, _INTEGER, _INTEGER, optional=1),
+    "date": _fixed(DATE, _TEXT | _TEMPORAL), "datetime": _fixed(DATETIME, _TEXT | _TEMPORAL),
+    "nodes": _fixed(list_of(NODE), _PATH), "relationships": _fixed(list_of(RELATIONSHIP), _PATH),
+    "startnode": _fixed(NODE, _EDGE), "endnode": _fixed(NODE, _EDGE),
+}  # fmt: skip
+
+
+# --- aggregates --------------------------------------------------------------------------------------------------
+
+_BOUND_AS_COLUMNS = ("id", "labels", "type")
+_ORDERED = _SCALAR | _TEMPORAL | _LIST
+
+
+def _sum(arguments: tuple[Type, ...]) -> Type | None:
+    result = _arithmetic(arguments)
+    return INTEGER if result is NULL else result
+
+
+_AGGREGATES: dict[str, Function] = {
+    "count": _fixed(INTEGER, _ANY),
+    "sum": Function(1, 1, _sum),
+    "avg": _TO_FLOAT, "stdev": _TO_FLOAT, "stdevp": _TO_FLOAT,
+    "min": _same(_ORDERED), "max": _same(_ORDERED),
+    "collect": Function(1, 1, lambda arguments: list_of(arguments[0])),
+}  # fmt: skip

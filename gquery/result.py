@@ -1,0 +1,249 @@
+"""The answer to a query: a lazy stream of Arrow batches, and every form that people want it in."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path as FilePath
+from typing import Any
+
+import pyarrow as pa
+
+from gquery.errors import ExecutionError
+from gquery.executor.progress import Control
+from gquery.settings import Settings
+from gquery.values import Node, Path, Relationship, Row, to_value
+
+_PREVIEW = 20  # rows that a notebook shows
+
+
+class Result:
+    """Runs when it is read. Every `reader()` is a fresh run; `to_arrow()` is kept and serves the forms in memory.
+
+    schema: pa.Schema, columns: names, both known before anything runs. Errors of the run are ExecutionErrors.
+    """
+
+    def __init__(
+        self, schema: pa.Schema, start: Callable[[Control], Iterator[pa.RecordBatch]], settings: Settings
+    ) -> None:
+        self.schema = schema
+        self._start = start
+        self._settings = settings
+        self._table: pa.Table | None = None
+        self._control = self._new_control()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.schema.names)
+
+    @property
+    def progress(self) -> Control:
+        """matches, fraction and elapsed of the current run."""
+        return self._control
+
+    def cancel(self) -> None:
+        """Stops the current run; its reader raises QueryCancelled. May be called from any thread."""
+        self._control.cancel()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """A fresh run, batch by batch. Closing the iterator stops the run; so does Ctrl-C."""
+        self._control = control = self._new_control()
+        try:
+            yield from self._start(control)
+        except KeyboardInterrupt:
+            control.cancel()
+            raise
+
+    def reader(self) -> pa.RecordBatchReader:
+        """A fresh run as an Arrow stream."""
+        return pa.RecordBatchReader.from_batches(self.schema, _until_dropped(self.batches()))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pa.Table:
+        """The whole answer; kept, so later calls do not run the query again."""
+        if self._table is None:
+            self._table = pa.Table.from_batches(list(self.batches()), self.schema)
+        return self._table
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame."""
+        _require("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A Polars DataFrame."""
+        return _require("polars").from_arrow(self.to_arrow())
+
+    def rows(self) -> list[Row]:
+        """The answer as rows of Python values: reachable by position, by name and as attributes of a tuple."""
+        return list(self)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Rows as they are found, without keeping them."""
+        batches = self._table.to_batches() if self._table is not None else self.batches()
+        for batch in batches:
+            yield from rows_of(batch)
+
+    def scalar(self) -> Any:
+        """The one value of an answer with one row and one column."""
+        table = self.to_arrow()
+        if table.shape != (1, 1):
+            raise ExecutionError(f"scalar() needs one row and one column, the answer has {table.num_rows:,} rows "
+                                 f"and {table.num_columns} columns")  # fmt: skip
+        return to_value(table.column(0)[0].as_py(), table.schema.field(0).type)
+
+    def write(self, path: str | os.PathLike[str]) -> int:
+        """Writes the answer as it comes to a `.parquet`, `.csv`, `.arrow`, `.feather` or `.jsonl` file; returns the
+        number of rows. The file appears when it is whole: an error leaves no half file behind."""
+        target = FilePath(path)
+        writer = WRITERS.get(target.suffix.lower())
+        if writer is None:
+            raise ExecutionError(f"cannot tell the format of `{target.name}`",
+                                 hint="the endings are " + ", ".join(WRITERS))  # fmt: skip
+        try:
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+        except OSError as error:
+            raise ExecutionError(f"cannot write {target}: {error.strerror}") from None
+        os.close(handle)
+        try:
+            rows = writer(self.batches(), self.schema, name)
+            os.chmod(name, 0o644)
+            os.replace(name, target)
+        except (OSError, pa.ArrowException) as error:
+            raise ExecutionError(f"cannot write {target}: {error}") from None
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+        return rows
+
+    def __repr__(self) -> str:
+        state = f"{self._table.num_rows:,} rows" if self._table is not None else "not read yet"
+        return f"<gquery.Result: {', '.join(self.columns)}; {state}>"
+
+    def _repr_html_(self) -> str:
+        table = pa.table(self.schema.empty_table()) if self._table is None else self._table
+        if self._table is None:
+            batches = self.batches()
+            found = next(batches, None)
+            batches.close()  # type: ignore[attr-defined]
+            table = table if found is None else pa.Table.from_batches([found])
+        return str(_require("pandas").DataFrame([dict(row.items()) for row in _head(table)]).to_html(index=False))
+
+    def _new_control(self) -> Control:
+        return Control(self._settings.timeout, self._settings.memory_limit)
+
+
+def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
+    """The rows of a batch as Python values."""
+    names = tuple(batch.schema.names)
+    columns = [
+        [to_value(value, field.type) for value in column.to_pylist()]
+        for column, field in zip(batch.columns, batch.schema, strict=True)
+    ]
+    for values in zip(*columns, strict=True):
+        yield Row(names, values)
+
+
+def _head(table: pa.Table) -> list[Row]:
+    return [row for batch in table.slice(0, _PREVIEW).to_batches() for row in rows_of(batch)]
+
+
+def _until_dropped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches; a consumer that drops the stream half-way stops the run at once."""
+    holder = _Holder(batches)
+    weakref.finalize(holder, batches.close)  # type: ignore[attr-defined]
+    return holder
+
+
+class _Holder(Iterator[pa.RecordBatch]):
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self._batches = batches
+
+    def __next__(self) -> pa.RecordBatch:
+        return next(self._batches)
+
+
+def _require(module: str) -> Any:
+    try:
+        return __import__(module)
+    except ImportError:
+        raise ExecutionError(f"{module} is not installed", hint=f"pip install {module}") from None
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def _write_parquet(batches: Batches, schema: pa.Schema, path: str) -> int:
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetWriter(path, schema) as writer:
+        return _write_all(batches, writer.write_batch)
+
+
+def _write_csv(batches: Batches, schema: pa.Schema, path: str) -> int:
+    import pyarrow.csv as csv
+
+    flat = pa.schema([(field.name, pa.string() if pa.types.is_nested(field.type) else field.type) for field in schema])
+    with csv.CSVWriter(path, flat) as writer:
+        return _write_all(batches, lambda batch: writer.write_batch(flattened(batch, flat)))
+
+
+def _write_arrow(batches: Batches, schema: pa.Schema, path: str) -> int:
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        return _write_all(batches, writer.write_batch)
+
+
+def _write_json_lines(batches: Batches, schema: pa.Schema, path: str) -> int:
+    with open(path, "w", encoding="utf-8") as sink:
+        return _write_all(batches, lambda batch: sink.writelines(f"{line}\n" for line in json_lines(batch)))
+
+
+WRITERS: Mapping[str, Callable[[Batches, pa.Schema, str], int]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".arrow": _write_arrow,
+    ".feather": _write_arrow,
+    ".jsonl": _write_json_lines,
+    ".json": _write_json_lines,
+}
+
+
+def _write_all(batches: Batches, write: Callable[[pa.RecordBatch], object]) -> int:
+    rows = 0
+    for batch in batches:
+        write(batch)
+        rows += batch.num_rows
+    return rows
+
+
+def flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch with nested values as JSON text, for formats that have no nested values."""
+    arrays = [
+        pa.array([None if value is None else json.dumps(value, default=_plain) for value in column.to_pylist()], pa.string())
+        if pa.types.is_nested(column.type)
+        else column
+        for column in batch.columns
+    ]
+    return pa.record_batch(arrays, schema=schema)
+
+
+def json_lines(batch: pa.RecordBatch) -> Iterator[str]:
+    """One JSON object a row."""
+    for row in batch.to_pylist():
+        yield json.dumps(row, default=_plain, ensure_ascii=False)
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+
+
+__all__ = ["WRITERS", "Node", "Path", "Relationship", "Result", "Row", "flattened", "json_lines", "rows_of"]

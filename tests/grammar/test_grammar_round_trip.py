@@ -1,0 +1,228 @@
+"""`parse(unparse(tree)) == tree`, for trees made at random and for a few texts where the canonical form matters."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from gquery.errors import Span
+from gquery.grammar import ast, parse, unparse
+
+NOWHERE = Span(0, 0)
+
+ODD_NAMES = ["a", "b1", "größe", "odd name", "1st", "`", "a`b", "match", "NULL", "In", "distinct", "with", "all"]
+FUNCTIONS = ["count", "sum", "coalesce", "apoc.text.join", "labels", "exists", "nodes", "elements"]
+
+
+def build(kind: type[ast.Node], **parts: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
+    return st.builds(kind, span=st.just(NOWHERE), **parts)  # type: ignore[arg-type]
+
+
+def maybe(strategy: SearchStrategy[object]) -> SearchStrategy[object]:
+    return st.none() | strategy
+
+
+def tuples(strategy: SearchStrategy[object], least: int = 0, most: int = 3) -> SearchStrategy[object]:
+    return st.lists(strategy, min_size=least, max_size=most).map(tuple)
+
+
+characters = st.characters(exclude_categories=["Cs"])
+names = st.sampled_from(ODD_NAMES) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=5
+)
+here = st.just(NOWHERE)
+
+literals = build(
+    ast.Literal,
+    value=st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(characters, max_size=8),
+)
+variables = build(ast.Variable, name=names)
+parameters = build(ast.Parameter, name=names | st.sampled_from(["1", "42"]))
+labels = st.recursive(
+    build(ast.LabelName, name=names) | build(ast.LabelWildcard),
+    lambda inner: (
+        build(ast.LabelNot, operand=inner)
+        | build(ast.LabelAnd, left=inner, right=inner)
+        | build(ast.LabelOr, left=inner, right=inner)
+    ),
+    max_leaves=6,
+)
+operators = st.sampled_from(
+    ["or", "xor", "and", "=", "<>", "<", "<=", ">", ">=", "=~", "in", "starts with", "ends with", "contains"]
+    + ["+", "-", "*", "/", "%", "^"]
+)
+
+
+def maps(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
+    return build(ast.MapLiteral, entries=tuples(build(ast.MapEntry, key=names, value=values)))
+
+
+def nodes(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
+    return build(
+        ast.NodePattern,
+        variable=maybe(variables),
+        labels=maybe(labels),
+        properties=maybe(maps(values) | parameters),
+        where=maybe(values),
+    )
+
+
+def relationships(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
+    return build(
+        ast.RelationshipPattern,
+        variable=maybe(variables),
+        types=maybe(labels),
+        direction=st.sampled_from(["out", "in", "both"]),
+        properties=maybe(maps(values) | parameters),
+        where=maybe(values),
+    )
+
+
+@st.composite
+def paths(draw: st.DrawFn, values: SearchStrategy[object], least: int, named: bool) -> ast.PathPattern:
+    steps = draw(tuples(relationships(values), least, 2))
+    assert isinstance(steps, tuple)
+    return ast.PathPattern(
+        variable=draw(maybe(variables)) if named else None,  # type: ignore[arg-type]
+        nodes=tuple(draw(nodes(values)) for _ in range(len(steps) + 1)),  # type: ignore[misc]
+        relationships=steps,
+        span=NOWHERE,
+    )
+
+
+def larger(inner: SearchStrategy[ast.Node]) -> SearchStrategy[ast.Node]:
+    branches = tuples(build(ast.CaseBranch, condition=inner, value=inner), 1)
+    return (
+        build(ast.Binary, operator=operators, left=inner, right=inner)
+        | build(ast.Unary, operator=st.sampled_from(["not", "-", "+", "is null", "is not null"]), operand=inner)
+        | build(ast.Property, subject=inner, key=names, key_span=here)
+        | build(ast.ListLiteral, items=tuples(inner))
+        | maps(inner)
+        | build(ast.LabelTest, subject=inner, labels=labels)
+        | build(ast.Index, subject=inner, index=inner)
+        | build(ast.Slice, subject=inner, start=maybe(inner), end=maybe(inner))
+        | build(ast.Case, subject=maybe(inner), branches=branches, default=maybe(inner))
+        | build(ast.PatternPredicate, pattern=paths(inner, 1, named=False))
+        | calls(inner)
+    )
+
+
+@st.composite
+def calls(draw: st.DrawFn, inner: SearchStrategy[ast.Node]) -> ast.FunctionCall:
+    arguments = draw(tuples(inner))
+    assert isinstance(arguments, tuple)
+    star = not arguments and draw(st.booleans())
+    return ast.FunctionCall(
+        name="count" if star else draw(st.sampled_from(FUNCTIONS)),
+        arguments=arguments,
+        distinct=bool(arguments) and draw(st.booleans()),
+        star=star,
+        name_span=NOWHERE,
+        span=NOWHERE,
+    )
+
+
+expressions = st.recursive(literals | variables | parameters, larger, max_leaves=12)
+matches = build(
+    ast.Match,
+    patterns=tuples(paths(expressions, 0, named=True), 1),
+    where=maybe(expressions),
+    mode=st.sampled_from([None, "different edges", "different nodes", "repeatable elements", "induced"]),
+    optional=st.booleans(),
+)
+items = build(ast.ProjectionItem, expression=expressions, alias=maybe(names), text=st.just(""))
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> ast.Query:
+    star = draw(st.booleans())
+    last = build(
+        ast.Return,
+        items=tuples(items, 0 if star else 1),
+        star=st.just(star),
+        distinct=st.booleans(),
+        order_by=tuples(build(ast.SortItem, expression=expressions, descending=st.booleans())),
+        skip=maybe(expressions),
+        limit=maybe(expressions),
+    )
+    clauses = (*draw(st.lists(matches, max_size=2)), draw(last))
+    command = draw(st.sampled_from([None, "explain", "profile"]))
+    return ast.Query(clauses=clauses, command=command, span=NOWHERE)  # type: ignore[arg-type]
+
+
+@given(expressions)
+def test_expressions(expression: ast.Expression) -> None:
+    clause = parse(f"RETURN {unparse(expression)}").clauses[-1]
+    assert isinstance(clause, ast.Return)
+    assert clause.items[0].expression == expression
+
+
+@given(queries())
+def test_queries(query: ast.Query) -> None:
+    text = unparse(query)
+    assert parse(text) == query
+    assert unparse(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("match (a:A:B)-->(b) return a.x as y;", "MATCH (a:A&B)-[]->(b)\nRETURN a.x AS y"),
+        ("return a and (b and (c or d))", "RETURN a AND (b AND (c OR d))"),
+        ("return a and b and c and d and e", "RETURN a AND b AND c AND d AND e"),
+        ("return 1 < a <= 2", "RETURN 1 < a AND a <= 2"),
+        ("return (((a))) - (b - c)", "RETURN a - (b - c)"),
+        ('return "it\'s" + $`p`', "RETURN 'it\\'s' + $p"),
+        ("return -(1), - 1, -a, - -a", "RETURN -(1), -1, -a, --a"),
+        ("explain return `a`, `match`, a.`match`", "EXPLAIN RETURN a, `match`, a.match"),
+        ("return [(x in y)]", "RETURN [(x IN y)]"),
+        ("return '\u2028'", "RETURN '\\u2028'"),
+    ],
+)
+def test_canonical_text(text: str, canonical: str) -> None:
+    assert unparse(parse(text)) == canonical
+
+
+def test_every_part_has_a_text() -> None:
+    query = parse("MATCH p = (a:A {k: 1})-[r]->() RETURN CASE WHEN a.x THEN 1 END AS y ORDER BY y DESC")
+    match, last = query.clauses
+    assert isinstance(match, ast.Match)
+    assert isinstance(last, ast.Return)
+    case = last.items[0].expression
+    properties = match.patterns[0].nodes[0].properties
+    assert isinstance(case, ast.Case)
+    assert isinstance(properties, ast.MapLiteral)
+    parts = {
+        match: "MATCH p = (a:A {k: 1})-[r]->()",
+        match.patterns[0].relationships[0]: "-[r]->",
+        match.patterns[0].nodes[0].labels: "A",
+        properties.entries[0]: "k: 1",
+        case.branches[0]: "WHEN a.x THEN 1",
+        last.order_by[0]: "y DESC",
+        last.items[0]: "CASE WHEN a.x THEN 1 END AS y",
+    }
+    for part, text in parts.items():
+        assert part is not None
+        assert unparse(part) == text
+
+
+@pytest.mark.parametrize("operator", ["AND", "OR", "XOR"])
+def test_long_chains(operator: str) -> None:
+    text = "RETURN " + f" {operator} ".join(f"a.x{i} = {i}" for i in range(5000))
+    assert unparse(parse(text)) == text
+
+
+def test_deepest_trees_can_be_written() -> None:
+    for text in (
+        "RETURN " + "(" * 95 + "a" + " OR b) AND c" * 95,
+        "RETURN " + "f([" * 95 + "])" * 95,
+        "RETURN " + "NOT " * 190 + "a",
+        "RETURN a" + " - b" * 190,
+    ):
+        assert parse(unparse(parse(text))) == parse(text)
