@@ -43,8 +43,10 @@ class BuildDuckDBExtension(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         super().build_extension(ext)
-        with open(self.get_ext_fullpath(ext.name), "ab") as library:
-            library.write(footer(self.distribution.get_version()))
+        library, mark = Path(self.get_ext_fullpath(ext.name)), footer(self.distribution.get_version())
+        content = library.read_bytes()
+        if not content.endswith(mark):  # nothing is compiled anew when the library is newer than its source
+            library.write_bytes(content + mark)
 
 
 class Wheel(bdist_wheel):

@@ -5,6 +5,8 @@ g = gquery.load("folder_or_file")
 g.query("MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name, b.name").to_arrow()
 """
 
+from typing import Any
+
 from gquery.errors import (
     BindError,
     ExecutionError,
@@ -17,6 +19,49 @@ from gquery.errors import (
     QueryTimeout,
     UnsupportedError,
 )
+from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
+from gquery.result import Result
 from gquery.session import Graph
+from gquery.values import Node, Path, Relationship, Row
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "BindError",
+    "ExecutionError",
+    "GQueryError",
+    "Graph",
+    "LoadError",
+    "MemoryLimitError",
+    "Node",
+    "ParseError",
+    "Path",
+    "PlanError",
+    "QueryCancelled",
+    "QueryTimeout",
+    "Relationship",
+    "Result",
+    "Row",
+    "UnsupportedError",
+    "attach",
+    "connect",
+    "from_arrow",
+    "from_duckdb",
+    "from_networkx",
+    "load",
+    "open",
+]
+
+
+def connect(database: str = ":memory:", **options: Any) -> Any:
+    """A DuckDB connection on which `SELECT ... FROM gquery('name', 'MATCH ...')` works for attached graphs."""
+    from gquery.integrations.duckdb import connect
+
+    return connect(database, **options)
+
+
+def attach(connection: Any, graph: Graph, name: str) -> None:
+    """Makes a graph known to a DuckDB connection under a name; what works then is in docs/duckdb.md."""
+    from gquery.integrations.duckdb import attach
+
+    attach(connection, graph, name)

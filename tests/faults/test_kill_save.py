@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import json
 import os
-import random
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from gquery.storage.persist import open_snapshot, save
-from tests.storage.snapshots import content, rich_snapshot
+from tests.faults.kill_save import KILLS
 
-KILLS = 60
-VERSIONS = 10  # a save of version v is followed by one of version v + 1, modulo this
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs processes that can be forked and killed")
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def save_for_ever(folder: Path, version: int) -> None:
-    while True:
-        version = (version + 1) % VERSIONS
-        save(rich_snapshot(version), folder)
-
-
+@pytest.mark.skipif(os.name != "posix", reason="needs a system that forks")
 def test_killed_many_times(tmp_path: Path) -> None:
-    folder = tmp_path / "saved.gq"
-    versions = [content(rich_snapshot(version)) for version in range(VERSIONS)]
-    save(rich_snapshot(0), folder)
-    files = len(os.listdir(folder))
-    version, changes, unfinished = 0, 0, 0
-    chance = random.Random(11)
-    processes = multiprocessing.get_context("forkserver")  # forks from a process without threads, imports done
-    processes.set_forkserver_preload(["__main__", __name__])
-    for _ in range(KILLS):
-        saver = processes.Process(target=save_for_ever, args=(folder, version))
-        saver.start()
-        time.sleep(chance.uniform(0.02, 0.1))
-        saver.kill()
-        saver.join()
-        unfinished += len(os.listdir(folder)) != files
-        found = versions.index(content(open_snapshot(folder)))
-        changes += found != version
-        version = found
-    assert changes > KILLS // 4  # the savers did save
-    assert unfinished > KILLS // 4  # and were killed in the middle of it
-    save(rich_snapshot(1), folder)
-    assert len(os.listdir(folder)) == files
-    assert content(open_snapshot(folder)) == versions[1]
+    command = [sys.executable, "-m", "tests.faults.kill_save", str(tmp_path / "saved.gq")]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    counts = json.loads(run.stdout)
+    assert counts["changed"] > KILLS // 4  # the processes did save,
+    assert counts["unfinished"] > KILLS // 4  # were killed in the middle of it,
+    assert counts["left over"] == 0  # and the next save tidied up
+    print(counts)

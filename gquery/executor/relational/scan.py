@@ -67,7 +67,8 @@ def _evaluate(
     relation = pa.table(arrays or {"row": ids})
     with connection() as cursor, translated():
         cursor.register("elements", relation)
-        return cursor.execute(f"SELECT {text} AS value FROM elements", writer.values).to_arrow_table()["value"].combine_chunks()
+        answer = cursor.sql(f"SELECT {text} AS value FROM elements", params=writer.values).to_arrow_table()
+        return answer["value"].combine_chunks()
 
 
 def _column(

@@ -68,7 +68,7 @@ class Tail:
             with connection() as cursor, translated():
                 sql, values = self._statement()
                 cursor.register("matches", self._input_schema.empty_table())
-                described = cursor.execute(f"SELECT * FROM ({sql}) LIMIT 0", values).to_arrow_table().schema
+                described = cursor.sql(f"SELECT * FROM ({sql}) LIMIT 0", params=values).to_arrow_table().schema
             types = [known or described.field(index).type for index, known in enumerate(types)]
         names = [item.name for item in self.projection.items]
         return pa.schema(list(zip(names, types, strict=True)))
@@ -120,7 +120,7 @@ class Tail:
         source = pa.RecordBatchReader.from_batches(self._input_schema, self._guarded(matches, failure))
         with connection(control) as cursor, watched(cursor, control), translated(control, failure):
             cursor.register("matches", source)
-            reader = cursor.execute(sql, values).to_arrow_reader(_BATCH)
+            reader = cursor.sql(sql, params=values).to_arrow_reader(_BATCH)
             for batch in reader:
                 outputs = [self._restored(batch, index, item) for index, item in enumerate(self.projection.items)]
                 yield self._finish(outputs, batch.num_rows)

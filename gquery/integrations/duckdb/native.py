@@ -1,0 +1,187 @@
+"""The table function `gquery(graph, query, params := ...)`: the Python half of the C extension.
+
+DuckDB calls C, C calls the functions of `_Bridge` here, from whatever thread DuckDB works on. No exception may leave
+them: an error goes back as text. What C keeps of Python's objects are numbers.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import itertools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from gquery.errors import BindError, GQueryError, UnsupportedError
+from gquery.integrations.duckdb.interruption import interruption_probe
+from gquery.integrations.duckdb.parameters import ValueReader, parameters_of
+from gquery.integrations.duckdb.registry import Registry, accept
+from gquery.integrations.duckdb.statement import Scan, Statement
+
+LIBRARY = Path(__file__).with_name("gquery.duckdb_extension")
+
+_Address = ctypes.c_void_p
+_Number = ctypes.c_int64
+_Text = ctypes.c_char_p
+_NumberOut = ctypes.POINTER(ctypes.c_int64)
+
+
+class _Callbacks(ctypes.Structure):
+    """`struct callbacks` of extension.c. Those that can fail return the address of the error's text, or None."""
+
+    _fields_ = (
+        ("open", ctypes.CFUNCTYPE(_Number)),
+        ("close", ctypes.CFUNCTYPE(None, _Number)),
+        ("attach", ctypes.CFUNCTYPE(_Address, _Number, _Text, _Number)),
+        (
+            "bind",
+            ctypes.CFUNCTYPE(
+                _Address, _Number, _Address, _Text, _Text, _Address, _Address, _NumberOut, _NumberOut
+            ),
+        ),
+        ("start", ctypes.CFUNCTYPE(_Address, _Number, _NumberOut, _Number, _NumberOut)),
+        ("next", ctypes.CFUNCTYPE(_Address, _Number, _Address)),
+    )
+
+
+_told = threading.local()
+
+
+def _reporting(function: Callable[..., None]) -> Callable[..., int | None]:
+    """The function as C may call it: it returns the address of its error's text, good until the thread's next one."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> int | None:
+        try:
+            function(*arguments)
+        except GQueryError as error:
+            return _tell(str(error))
+        except KeyboardInterrupt:
+            _interrupt_main()
+            return _tell("interrupted")
+        except BaseException as error:  # noqa: BLE001 - nothing may pass through C
+            return _tell(f"{type(error).__name__}: {error}")
+        return None
+
+    return call
+
+
+def _tell(message: str) -> int:
+    _told.text = ctypes.create_string_buffer(message.encode("utf-8", "replace"))
+    return ctypes.addressof(_told.text)
+
+
+def _interrupt_main() -> None:
+    """Ctrl-C arrived while Python ran for DuckDB: raise it again once DuckDB is back in Python."""
+    import _thread
+
+    _thread.interrupt_main()
+
+
+class _Bridge:
+    """The callbacks, and the objects that C knows by number."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._held: dict[int, Any] = {}
+        self._numbers = itertools.count(1)
+        self._library = library
+        kinds: dict[str, Any] = dict(_Callbacks._fields_)
+        self._callbacks = _Callbacks(
+            kinds["open"](lambda: self._hold(Registry())),
+            kinds["close"](_reporting(self._close)),
+            kinds["attach"](_reporting(self._attach)),
+            kinds["bind"](_reporting(self._bind)),
+            kinds["start"](_reporting(self._start)),
+            kinds["next"](_reporting(self._next)),
+        )
+        library.gquery_set_callbacks(ctypes.byref(self._callbacks))
+
+    @functools.cached_property
+    def _values(self) -> ValueReader:
+        return ValueReader(self._library.gquery_api())
+
+    def _hold(self, thing: Any) -> int:
+        number = next(self._numbers)
+        self._held[number] = thing
+        return number
+
+    def _close(self, number: int) -> None:
+        thing = self._held.pop(number, None)
+        if isinstance(thing, Scan):
+            thing.close()
+
+    def _attach(self, registry: int, name: bytes | None, token: int) -> None:
+        if name is None:
+            raise BindError("a graph needs a name")
+        self._held[registry].add(name.decode(), accept(token))
+
+    def _bind(
+        self,
+        registry: int,
+        info: int,
+        graph: bytes | None,
+        query: bytes | None,
+        parameters: int | None,
+        schema: int,
+        rows: Any,
+        number: Any,
+    ) -> None:
+        if graph is None or query is None:
+            raise BindError("gquery() needs the name of a graph and the text of a query, not NULL")
+        given = parameters_of(self._values.read(parameters) if parameters else None)
+        statement = Statement(
+            self._held[registry].find(graph.decode()), query.decode(), given, interruption_probe(info)
+        )
+        statement.schema._export_to_c(schema)
+        rows[0] = statement.rows
+        number[0] = self._hold(statement)
+
+    def _start(self, statement: int, columns: Any, count: int, number: Any) -> None:
+        places = [column for column in columns[:count] if column >= 0]
+        number[0] = self._hold(self._held[statement].scan(places))
+
+    def _next(self, scan: int, batch_out: int) -> None:
+        batch = self._held[scan].next()
+        if batch is not None:
+            batch._export_to_c(batch_out)
+
+
+@functools.cache
+def _bridge() -> _Bridge:
+    """The library, connected with this process's Python. Raises UnsupportedError when there is none that fits."""
+    hint = "install gquery again where a C compiler is found; without it use gquery.attach(con, graph, name) on an own "
+    hint += "connection, see docs/duckdb.md"
+    if not LIBRARY.exists():
+        raise UnsupportedError("gquery was installed without a C compiler, so its DuckDB extension is missing", hint=hint)
+    try:
+        library = ctypes.CDLL(str(LIBRARY))
+    except OSError as error:
+        raise UnsupportedError(f"gquery's DuckDB extension does not load here: {error}", hint=hint) from error
+    library.gquery_set_callbacks.argtypes = [_Address]
+    library.gquery_api.restype = ctypes.POINTER(_Address)
+    atexit.register(library.gquery_set_callbacks, None)  # DuckDB may outlive the interpreter
+    return _Bridge(library)
+
+
+_loading = threading.Lock()
+
+
+def load(con: duckdb.DuckDBPyConnection) -> None:
+    """Loads the extension into the connection's database, which must allow unsigned extensions.
+
+    Raises UnsupportedError when the extension is missing or DuckDB refuses it.
+    """
+    with _loading:
+        _bridge()
+        try:
+            con.load_extension(str(LIBRARY))
+        except duckdb.Error as error:
+            raise UnsupportedError(
+                f"DuckDB {duckdb.__version__} does not load gquery's extension: {error}",
+                hint="gquery is made for DuckDB 2.0 and later",
+            ) from error

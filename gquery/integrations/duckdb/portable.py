@@ -1,0 +1,97 @@
+"""Arrow types that DuckDB's side does not take, and what they are cast to.
+
+The C part knows booleans, integers, floats, decimals up to 38 digits, strings, bytes, dates, times, timestamps,
+intervals, and lists, structs and maps of them.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+_KNOWN = (
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_float32,
+    pa.types.is_float64,
+    pa.types.is_decimal128,
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_date32,
+)
+
+
+def portable_schema(schema: pa.Schema) -> pa.Schema:
+    """The same columns in types that DuckDB takes."""
+    return pa.schema([pa.field(field.name, portable(field.type)) for field in schema])
+
+
+def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch in the types of `schema`; columns that have them already are not copied."""
+    if batch.schema.types == schema.types or not schema:
+        return batch
+    columns = [_cast(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _cast(column: pa.Array, target: pa.DataType) -> pa.Array:
+    if column.type == target:
+        return column
+    if _is_empty_struct(column.type):
+        return pa.nulls(len(column), target)
+    return column.cast(target, safe=False)  # finer times than DuckDB's are cut, not refused
+
+
+def portable(data_type: pa.DataType) -> pa.DataType:
+    """The nearest type that DuckDB takes."""
+    if any(known(data_type) for known in _KNOWN):
+        return data_type
+    if pa.types.is_nested(data_type):
+        return _portable_nested(data_type)
+    if pa.types.is_dictionary(data_type) or pa.types.is_run_end_encoded(data_type):
+        return portable(data_type.value_type)
+    if pa.types.is_temporal(data_type):
+        return _portable_time(data_type)
+    if isinstance(data_type, pa.BaseExtensionType):
+        return portable(data_type.storage_type)
+    if pa.types.is_null(data_type):
+        return pa.int32()  # what DuckDB makes of an untyped NULL
+    if pa.types.is_fixed_size_binary(data_type) or pa.types.is_binary_view(data_type):
+        return pa.binary()
+    if pa.types.is_floating(data_type) or pa.types.is_decimal256(data_type):
+        return pa.float64()
+    if pa.types.is_decimal(data_type):
+        return pa.decimal128(data_type.precision, data_type.scale)
+    return pa.string()
+
+
+def _portable_nested(data_type: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(data_type):
+        fields = [
+            pa.field(field.name, portable(field.type)) for field in data_type if not _is_empty_struct(field.type)
+        ]
+        return pa.struct(fields) if fields else pa.int32()  # DuckDB has no struct without fields
+    if pa.types.is_map(data_type):
+        return pa.map_(portable(data_type.key_type), portable(data_type.item_type))
+    if pa.types.is_large_list(data_type):
+        return pa.large_list(portable(data_type.value_type))
+    if pa.types.is_list(data_type) or pa.types.is_fixed_size_list(data_type) or "list_view" in str(data_type):
+        return pa.list_(portable(data_type.value_type))
+    return pa.string()
+
+
+def _portable_time(data_type: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(data_type):
+        return data_type if data_type.tz is None else pa.timestamp("us", data_type.tz)
+    if pa.types.is_date(data_type):
+        return pa.date32()
+    if pa.types.is_time(data_type):
+        return pa.time64("us")
+    return pa.duration("us") if pa.types.is_duration(data_type) else data_type
+
+
+def _is_empty_struct(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_struct(data_type)) and not [
+        field for field in data_type if not _is_empty_struct(field.type)
+    ]
