@@ -10,7 +10,7 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner import functions
 from gquery.planner.expr import (
-    BOOLEAN, INTEGER, NODE, NULL, PATH, RELATIONSHIP, STRING, Aggregate, Attribute, Call, Case, Column, Constant,
+    BOOLEAN, INTEGER, NULL, STRING, Aggregate, Attribute, Call, Case, Column, Constant,
     Expression, Kind, Parameter, Type, is_aggregated,
 )  # fmt: skip
 from gquery.planner.scope import Names
@@ -89,12 +89,24 @@ class ExpressionBinder:
         if name in self.aliases:
             return self.aliases[name]
         if name in self.names.vertices:
-            return Column(NODE, span, name, Attribute.ELEMENT)
+            return Column(self._node_type(name), span, name, Attribute.ELEMENT)
         if name in self.names.edges:
-            return Column(RELATIONSHIP, span, name, Attribute.ELEMENT)
+            return Column(self._relationship_type(name), span, name, Attribute.ELEMENT)
         if name in self.names.paths:
-            return Column(PATH, span, name, Attribute.ELEMENT)
+            path = self.names.paths[name]
+            nodes, relationships = self._node_type(*path.vertices), self._relationship_type(*path.edges)
+            fields = (("nodes", Type(Kind.LIST, None, nodes)), ("relationships", Type(Kind.LIST, None, relationships)))
+            return Column(Type(Kind.PATH, None, None, fields), span, name, Attribute.ELEMENT)
         raise self.names.unknown(name, span)
+
+    def _node_type(self, *variables: str) -> Type:
+        tables = {table for variable in variables for table in self.names.vertices[variable].tables}
+        return Type(Kind.NODE, tables=tuple(sorted(tables)))
+
+    def _relationship_type(self, *variables: str) -> Type:
+        types = {type_ for variable in variables for type_ in self.names.edges[variable].types}
+        tables = (index for index, table in enumerate(self.schema.edge_tables) if table.type in types)
+        return Type(Kind.RELATIONSHIP, tables=tuple(tables))
 
     def _property(self, tree: ast.Property) -> Expression:
         subject = self.bind(tree.subject)
@@ -192,7 +204,8 @@ class ExpressionBinder:
             return Column(STRING, span, subject.variable, attribute)
         if subject.type.kind is Kind.RELATIONSHIP:
             return Column(INTEGER, span, subject.variable, attribute)
-        arrow = common_type(table.id_type for table in self.schema.vertex_tables) or pa.string()
+        tables = [self.schema.vertex_tables[index] for index in subject.type.tables]
+        arrow = common_type(table.id_type for table in tables) or pa.string()
         return Column(type_of_arrow(arrow), span, subject.variable, attribute)
 
     def _function(self, tree: ast.FunctionCall) -> Expression:

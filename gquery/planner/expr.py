@@ -34,12 +34,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A value's type. `arrow` for plain values; `item` for lists (None: unknown items); `fields` for maps."""
+    """A value's type. `arrow` for plain values; `item` for lists (None: unknown items); `fields` for maps and for the
+    two lists of a path; `tables` for elements: the vertex or edge tables that they may come from."""
 
     kind: Kind
     arrow: pa.DataType | None = None
     item: Type | None = None
     fields: tuple[tuple[str, Type], ...] = ()
+    tables: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"LIST OF {self.item}" if self.kind is Kind.LIST and self.item else self.kind.value

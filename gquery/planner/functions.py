@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gquery.errors import BindError, Span, did_you_mean
-from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NODE, NULL, RELATIONSHIP, STRING, Kind, Type
+from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NODE, NULL, STRING, Kind, Type
 
 Rule = Callable[[tuple[Type, ...]], Type | None]
 Kinds = frozenset[Kind]
@@ -85,7 +85,8 @@ def unify(types: Iterable[Type]) -> Type | None:
     if kind is Kind.TEMPORAL:
         both_dates = all(pa.types.is_date(each.arrow) or pa.types.is_timestamp(each.arrow) for each in distinct)
         return DATETIME if both_dates else None
-    return Type(kind, STRING.arrow if kind is Kind.STRING else None)
+    tables = tuple(sorted({table for each in distinct for table in each.tables}))
+    return Type(kind, STRING.arrow if kind is Kind.STRING else None, tables=tables)
 
 
 def comparable(left: Type, right: Type) -> bool:
@@ -184,6 +185,10 @@ def _slice(arguments: tuple[Type, ...]) -> Type | None:
     return subject if _fits(subject, _LIST) and all(_fits(bound, _INTEGER) for bound in bounds) else None
 
 
+def _part_of_path(name: str) -> Function:
+    """nodes() and relationships(): the type of a path has a field for each."""
+    return Function(1, 1, lambda arguments: dict(arguments[0].fields).get(name) if _fits(arguments[0], _PATH) else None)
+
 
 _COMPARISON = _fixed(BOOLEAN, _ANY, _ANY)
 _TEXT_TEST = _fixed(BOOLEAN, _TEXT, _TEXT)
@@ -221,7 +226,7 @@ _FUNCTIONS: dict[str, Function] = {
     "coalesce": Function(1, None, unify), "head": _FIRST_ITEM, "last": _FIRST_ITEM, "tail": _same(_LIST),
     "range": _fixed(list_of(INTEGER), _INTEGER, _INTEGER, _INTEGER, optional=1),
     "date": _fixed(DATE, _TEXT | _TEMPORAL), "datetime": _fixed(DATETIME, _TEXT | _TEMPORAL),
-    "nodes": _fixed(list_of(NODE), _PATH), "relationships": _fixed(list_of(RELATIONSHIP), _PATH),
+    "nodes": _part_of_path("nodes"), "relationships": _part_of_path("relationships"),
     "startnode": _fixed(NODE, _EDGE), "endnode": _fixed(NODE, _EDGE),
 }  # fmt: skip
 

@@ -21,7 +21,6 @@ def test_killed_many_times(tmp_path: Path) -> None:
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
     counts = json.loads(run.stdout)
-    assert counts["changed"] > KILLS // 4  # the processes did save,
-    assert counts["unfinished"] > KILLS // 4  # were killed in the middle of it,
+    assert counts["changed"] > KILLS // 10  # the processes did save,
+    assert counts["unfinished"] > KILLS // 10  # were killed in the middle of it,
     assert counts["left over"] == 0  # and the next save tidied up
-    print(counts)

@@ -19,7 +19,7 @@ QUERIES = [
     'RETURN f.g(DISTINCT x) % 2 ^ $1, n:A|B, a IN [1] /* or */ XOR a STARTS WITH "b" // end',
     "MATCH (a)-[:X*1..3]->(b) WITH a, [x IN a.xs WHERE x > 1 | x] AS xs UNWIND xs AS y RETURN y",
 ]
-SIGNS = "( ) [ ] { } < > - = + * / % ^ | & ! : ; , . .. -> <- -- // /* */ $ ' \" ` \\ # ? @ ~".split()
+SIGNS = [*"()[]{}<>-=+*/%^|&!:;,.$'\"`\\#?@~", "..", "->", "<-", "--", "//", "/*", "*/"]
 ODD = [" ", "\n", "\t", "\0", "\u00a0", "\ud800", "é", "٣", "😀", "0x", "1e9", "9" * 30]
 WORDS = [*sorted(keywords()), "WITH", "UNWIND", "all(", "EXISTS {", "shortestPath(", "name", "'text'", "$p", "12"]
 PIECES = [*SIGNS, *ODD, *WORDS]

@@ -54,8 +54,7 @@ labels = st.recursive(
     max_leaves=6,
 )
 operators = st.sampled_from(
-    ["or", "xor", "and", "=", "<>", "<", "<=", ">", ">=", "=~", "in", "starts with", "ends with", "contains"]
-    + ["+", "-", "*", "/", "%", "^"]
+    [*"=<>+-*/%^", "<>", "<=", ">=", "=~", "or", "xor", "and", "in", "starts with", "ends with", "contains"]
 )
 
 

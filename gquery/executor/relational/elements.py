@@ -15,24 +15,23 @@ class ElementWriter:
     """Turns ids into nodes, relationships and paths of one snapshot.
 
     A node is `{id, labels, properties}`, a relationship `{type, start, end, properties}`, a path `{nodes,
-    relationships}`. The properties are those of all tables; null where an element does not have them.
+    relationships}`. The properties are those of the tables that an element may come from; null where it has none.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
 
     def arrow_type(self, type_: Type) -> pa.DataType | None:
-        """The Arrow type of an answer column; None when it is known only by its expression."""
+        """The Arrow type of a column of elements, or lists of them; None for every other type."""
         match type_.kind:
             case Kind.NODE:
-                return pa.struct([("id", self._id_type), ("labels", pa.list_(pa.string())),
-                                  ("properties", self._properties_type(True))])  # fmt: skip
+                return pa.struct([("id", self._id_type(type_)), ("labels", pa.list_(pa.string())),
+                                  ("properties", self._properties_type(type_))])  # fmt: skip
             case Kind.RELATIONSHIP:
-                return pa.struct([("type", pa.string()), ("start", self._id_type), ("end", self._id_type),
-                                  ("properties", self._properties_type(False))])  # fmt: skip
+                return pa.struct([("type", pa.string()), ("start", self._id_type()), ("end", self._id_type()),
+                                  ("properties", self._properties_type(type_))])  # fmt: skip
             case Kind.PATH:
-                nodes, relationships = self.arrow_type(Type(Kind.NODE)), self.arrow_type(Type(Kind.RELATIONSHIP))
-                return pa.struct([("nodes", pa.list_(nodes)), ("relationships", pa.list_(relationships))])
+                return pa.struct([(name, self.arrow_type(part)) for name, part in type_.fields])
             case Kind.LIST if type_.item is not None and holds_elements(type_):
                 return pa.list_(self.arrow_type(type_.item))
         return None
@@ -43,61 +42,57 @@ class ElementWriter:
             return values
         match type_.kind:
             case Kind.NODE:
-                return self._nodes(values.cast(pa.int32()))
+                return self._nodes(values.cast(pa.int32()), type_)
             case Kind.RELATIONSHIP:
-                return self._relationships(values.cast(pa.int64()))
+                return self._relationships(values.cast(pa.int64()), type_)
             case Kind.PATH:
-                node_list = Type(Kind.LIST, None, Type(Kind.NODE))
-                relationship_list = Type(Kind.LIST, None, Type(Kind.RELATIONSHIP))
-                parts = [
-                    self.write(values.field("vertices"), node_list), self.write(values.field("edges"), relationship_list)
-                ]  # fmt: skip
-                return pa.StructArray.from_arrays(parts, ["nodes", "relationships"], mask=values.is_null())
+                ids = {"nodes": values.field("vertices"), "relationships": values.field("edges")}
+                parts = [self.write(ids[name], part) for name, part in type_.fields]
+                return pa.StructArray.from_arrays(parts, [name for name, _ in type_.fields], mask=_nulls(values))
         assert type_.kind is Kind.LIST and type_.item is not None
         items = self.write(values.flatten(), type_.item)
-        lengths = np.diff(values.offsets.to_numpy())
-        if values.null_count:
-            lengths = np.where(values.is_null().to_numpy(zero_copy_only=False), 0, lengths)
+        lengths = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(offsets), items, mask=values.is_null() if values.null_count else None)
+        return pa.ListArray.from_arrays(pa.array(offsets), items, mask=_nulls(values))
 
-    @property
-    def _id_type(self) -> pa.DataType:
-        return common_type(table.id_type for table in self.snapshot.vertex_tables) or pa.string()
+    def _id_type(self, type_: Type | None = None) -> pa.DataType:
+        tables = self.snapshot.schema.vertex_tables
+        chosen = tables if type_ is None else [tables[index] for index in type_.tables]
+        return common_type(table.id_type for table in chosen) or pa.string()
 
-    def _property_types(self, of_vertices: bool) -> dict[str, pa.DataType]:
+    def _property_types(self, type_: Type) -> dict[str, pa.DataType]:
         schema = self.snapshot.schema
-        types = schema.vertex_properties() if of_vertices else schema.edge_properties()
-        return {name: common_type(found) or pa.string() for name, found in types.items()}
+        if type_.kind is Kind.NODE:
+            found = schema.vertex_properties(type_.tables)
+        else:
+            found = schema.edge_properties(schema.edge_tables[index].type for index in type_.tables)
+        return {name: common_type(types) or pa.string() for name, types in found.items()}
 
-    def _properties_type(self, of_vertices: bool) -> pa.DataType:
-        return pa.struct(list(self._property_types(of_vertices).items()))
+    def _properties_type(self, type_: Type) -> pa.DataType:
+        return pa.struct(list(self._property_types(type_).items()))
 
-    def _nodes(self, ids: pa.Array) -> pa.Array:
+    def _nodes(self, ids: pa.Array, type_: Type) -> pa.Array:
         columns = [
-            take(self.snapshot.vertex_property(name, arrow), ids) for name, arrow in self._property_types(True).items()
+            take(self.snapshot.vertex_property(name, arrow), ids) for name, arrow in self._property_types(type_).items()
         ]
         parts = [
-            take(self.snapshot.vertex_ids(), ids).cast(self._id_type), labels_of(self.snapshot, ids),
-            _struct(columns, self._properties_type(True), len(ids)),
+            take(self.snapshot.vertex_ids(), ids).cast(self._id_type(type_)), labels_of(self.snapshot, ids),
+            _struct(columns, self._properties_type(type_), len(ids)),
         ]  # fmt: skip
-        return pa.StructArray.from_arrays(parts, fields=list(self._fields(Kind.NODE)), mask=_nulls(ids))
+        return pa.StructArray.from_arrays(parts, fields=list(self.arrow_type(type_) or ()), mask=_nulls(ids))
 
-    def _relationships(self, ids: pa.Array) -> pa.Array:
+    def _relationships(self, ids: pa.Array, type_: Type) -> pa.Array:
         source, target = (pa.array(end) for end in self.snapshot.ends)
         vertex_ids = self.snapshot.vertex_ids()
         columns = [
-            take(self.snapshot.edge_property(name, arrow), ids) for name, arrow in self._property_types(False).items()
+            take(self.snapshot.edge_property(name, arrow), ids) for name, arrow in self._property_types(type_).items()
         ]
         parts = [
-            types_of(self.snapshot, ids), take(vertex_ids, take(source, ids)).cast(self._id_type),
-            take(vertex_ids, take(target, ids)).cast(self._id_type),
-            _struct(columns, self._properties_type(False), len(ids)),
+            types_of(self.snapshot, ids), take(vertex_ids, take(source, ids)).cast(self._id_type()),
+            take(vertex_ids, take(target, ids)).cast(self._id_type()),
+            _struct(columns, self._properties_type(type_), len(ids)),
         ]  # fmt: skip
-        return pa.StructArray.from_arrays(parts, fields=list(self._fields(Kind.RELATIONSHIP)), mask=_nulls(ids))
-
-    def _fields(self, kind: Kind) -> pa.DataType:
-        return self.arrow_type(Type(kind)) or pa.struct([])
+        return pa.StructArray.from_arrays(parts, fields=list(self.arrow_type(type_) or ()), mask=_nulls(ids))
 
 
 def holds_elements(type_: Type) -> bool:
@@ -113,5 +108,5 @@ def _struct(columns: list[pa.Array], type_: pa.DataType, count: int) -> pa.Array
     return pa.StructArray.from_arrays(columns, fields=list(type_))
 
 
-def _nulls(ids: pa.Array) -> pa.Array | None:
-    return ids.is_null() if ids.null_count else None
+def _nulls(values: pa.Array) -> pa.Array | None:
+    return values.is_null() if values.null_count else None

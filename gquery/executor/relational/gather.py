@@ -19,7 +19,7 @@ def gather(snapshot: Snapshot, column: Column, ids: pa.Array) -> pa.Array:
         case Attribute.ELEMENT:
             return ids
         case Attribute.ID:
-            return take(snapshot.vertex_ids(), ids) if of_vertex else ids
+            return take(snapshot.vertex_ids(), ids).cast(column.type.arrow) if of_vertex else ids
         case Attribute.LABELS:
             return labels_of(snapshot, ids)
         case Attribute.TYPE:

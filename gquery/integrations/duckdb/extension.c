@@ -206,7 +206,7 @@ static void scan_query(duckdb_object info, duckdb_object chunk) {
 	}
 	int64_t rows = scan->batch.length - scan->position, most = (int64_t)db_vector_size();
 	rows = rows < most ? rows : most;
-	for (idx_t i = 0, child = 0; i < scan->count; i++) {
+	for (idx_t i = 0, child = 0; rows && i < scan->count; i++) {
 		if (scan->columns[i] >= 0) {
 			fill_vector(db_chunk_vector(chunk, i), statement->schema.children[scan->columns[i]],
 			            scan->batch.children[child++], scan->batch.offset + scan->position, rows);

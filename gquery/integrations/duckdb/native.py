@@ -49,7 +49,7 @@ class _Callbacks(ctypes.Structure):
     )
 
 
-_told = threading.local()
+_told: dict[int, Any] = {}
 
 
 def _reporting(function: Callable[..., None]) -> Callable[..., int | None]:
@@ -72,8 +72,10 @@ def _reporting(function: Callable[..., None]) -> Callable[..., int | None]:
 
 
 def _tell(message: str) -> int:
-    _told.text = ctypes.create_string_buffer(message.encode("utf-8", "replace"))
-    return ctypes.addressof(_told.text)
+    """Keeps a text a thread; a `threading.local` would lose it, since DuckDB's threads are Python's only for a call."""
+    text = ctypes.create_string_buffer(message.encode("utf-8", "replace"))
+    _told[threading.get_ident()] = text
+    return ctypes.addressof(text)
 
 
 def _interrupt_main() -> None:

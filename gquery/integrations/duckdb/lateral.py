@@ -1,0 +1,87 @@
+"""One query with parameters as a table macro, for lateral calls: `FROM people p, friends_of(p.name)`."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from gquery.errors import BindError
+from gquery.integrations.duckdb import shadow
+from gquery.integrations.duckdb.portable import conform, portable_schema
+from gquery.integrations.duckdb.registry import Graph
+
+# Python type of a parameter: DuckDB's type, and a value to bind the query with
+_TYPES: dict[type, tuple[str, Any]] = {
+    str: ("VARCHAR", ""),
+    int: ("BIGINT", 0),
+    float: ("DOUBLE", 0.0),
+    bool: ("BOOLEAN", False),
+    datetime.date: ("DATE", datetime.date(1970, 1, 1)),
+    datetime.datetime: ("TIMESTAMP", datetime.datetime(1970, 1, 1)),
+}
+
+
+def table_macro(
+    con: duckdb.DuckDBPyConnection, graph: Graph, name: str, query: str, parameters: Mapping[str, type]
+) -> None:
+    """Defines the table macro `name(...)` that answers `query`; it takes the query's parameters in the order given.
+
+    parameters: the Python type of each `$name` (str, int, float, bool, date or datetime). The columns are settled here,
+    once; every row of a lateral call runs the query again. The macro belongs to this connection, not to the database.
+    Raises what `graph.query` raises, and BindError for another type or a name that cannot be used.
+    """
+    if not name.isidentifier() or not all(parameter.isidentifier() for parameter in parameters):
+        raise BindError(f"`{name}({', '.join(parameters)})` is no name for a macro", hint="use letters, digits and _")
+    sample = {parameter: _known(parameter, kind)[1] for parameter, kind in parameters.items()}
+    schema = portable_schema(graph.query(query, sample).schema)
+    answer_type = pa.list_(pa.struct(list(schema)))
+    function = f"_{name}_rows"
+    _forget(con, function)
+    con.create_function(
+        function,
+        _rows_function(graph, query, list(parameters), answer_type),
+        [_known(parameter, kind)[0] for parameter, kind in parameters.items()],
+        shadow.sql_type(answer_type),
+        type="arrow",
+        null_handling="special",
+        side_effects=True,  # otherwise EXPLAIN runs it
+    )
+    names = ", ".join(parameters)
+    con.execute(
+        f"CREATE OR REPLACE TEMP MACRO {name}({names}) AS TABLE SELECT unnest({function}({names}), max_depth := 2)"
+    )
+
+
+def _known(parameter: str, kind: type) -> tuple[str, Any]:
+    if kind not in _TYPES:
+        raise BindError(
+            f"parameter `{parameter}` cannot be of type {getattr(kind, '__name__', kind)}",
+            hint="the types are " + ", ".join(known.__name__ for known in _TYPES),
+        )
+    return _TYPES[kind]
+
+
+def _forget(con: duckdb.DuckDBPyConnection, function: str) -> None:
+    known = con.execute("SELECT count(*) FROM duckdb_functions() WHERE function_name = ?", [function]).fetchone()
+    if known and known[0]:
+        con.remove_function(function)
+
+
+def _rows_function(graph: Graph, query: str, names: list[str], answer_type: pa.ListType) -> Callable[..., pa.Array]:
+    schema = pa.schema(list(answer_type.value_type))
+
+    def rows(*columns: Any) -> pa.Array:
+        """A list of answer rows for every row of arguments."""
+        offsets, answers = [0], [pa.array([], answer_type.value_type)]
+        for values in zip(*(column.to_pylist() for column in columns), strict=True):
+            result = graph.query(query, dict(zip(names, values, strict=True)))
+            batches = [conform(batch, schema).to_struct_array() for batch in result.reader()]
+            answers.extend(batches)
+            offsets.append(offsets[-1] + sum(map(len, batches)))
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.concat_arrays(answers), type=answer_type)
+
+    return rows
