@@ -83,7 +83,10 @@ class _Finder:
         ways = [way for way in _coincidences(one, other) if self._is_possible(way, one, other, common)]
         if not ways:
             return
-        if not (self.is_simple(one) and self.is_simple(other)) or any(len(way) == 0 for way in ways):
+        # Only when no two data edges of either kind share their ends do equal ends mean the same data edge.
+        direction: Direction = "out" if one.directed and other.directed else "both"
+        unique = self.statistics.simple({*one.types, *other.types}, direction)
+        if not unique or any(len(way) == 0 for way in ways):
             self.collisions.setdefault(other.index, []).append(one.index)
             return
         for way in ways:

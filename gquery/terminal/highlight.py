@@ -44,17 +44,27 @@ def styled(text: str) -> StyleAndTextTuples:
         command, space, rest = text.partition(" ")
         return [("class:command", command), ("", space + rest)]
     found = list(tokens(text))
-    return [(_style(found, index), token.text) for index, token in enumerate(found)]
+    pieces: StyleAndTextTuples = []
+    opened: list[str] = []
+    for index, token in enumerate(found):
+        if token.text in ("(", "[", "{"):
+            opened.append(token.text)
+        elif token.text in (")", "]", "}") and opened:
+            opened.pop()
+        pieces.append((_style(found, index, in_map=opened[-1:] == ["{"]), token.text))
+    return pieces
 
 
-def _style(found: list[Token], index: int) -> str:
+def _style(found: list[Token], index: int, in_map: bool) -> str:
     token = found[index]
     if token.kind in ("string", "number", "parameter", "comment"):
         return f"class:{token.kind}"
+    if token.kind == "open":
+        return "class:comment" if token.text.startswith("/*") else "class:string"
     if token.kind != "name":
         return ""
     before, after = _neighbour(found, index, -1), _neighbour(found, index, 1)
-    if before in (":", "|", "&", "!"):
+    if before in (":", "|", "&", "!") and not in_map:
         return "class:label"
     if before == "." or token.text.startswith("`"):
         return ""

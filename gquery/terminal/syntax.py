@@ -14,25 +14,26 @@ from gquery.errors import GQueryError, ParseError
 
 _TOKEN = re.compile(
     r"""
-      (?P<comment>   //[^\n]* | /\*.*?(?:\*/|\Z) )
-    | (?P<string>    '(?:[^'\\]|\\.)*(?:'|\\?\Z) | "(?:[^"\\]|\\.)*(?:"|\\?\Z) )
-    | (?P<name>      `(?:[^`]|``)*(?:`|\Z) | [^\W\d]\w* )
-    | (?P<parameter> \$(?:\w+|`(?:[^`]|``)*(?:`|\Z))? )
+      (?P<comment>   //[^\n]* | /\*.*?\*/ )
+    | (?P<string>    '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" )
+    | (?P<name>      `(?:[^`]|``)*` | [^\W\d]\w* )
+    | (?P<parameter> \$(?:\w+|`(?:[^`]|``)*`) )
     | (?P<number>    \d\w*(?:\.\d\w*)? | \.\d\w* )
     | (?P<space>     \s+ )
+    | (?P<open>      (?: ' | " | `| \$` | /\* ) .* )
     | (?P<sign>      . )
     """,
     re.VERBOSE | re.DOTALL,
 )
 _PAIRS = {")": "(", "]": "[", "}": "{"}
-_UNFINISHED_END = {"string": ("'", '"'), "name": ("`",), "parameter": ("`",)}
 
 BARE_COMMANDS = {"help": ":help", "?": ":help", "quit": ":quit", "exit": ":quit"}
 """Words that newcomers try; as queries they would mean nothing."""
 
 
 class Token(NamedTuple):
-    """kind: comment, string, name, parameter, number, space or sign; its text; the offset of its first character."""
+    """kind: comment, string, name, parameter, number, space, sign, or open for what is begun and never closed; its
+    text; the offset of its first character."""
 
     kind: str
     text: str
@@ -41,25 +42,6 @@ class Token(NamedTuple):
     @property
     def end(self) -> int:
         return self.start + len(self.text)
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether a string, comment or back-quoted name still lacks its end."""
-        if self.kind == "comment":
-            return self.text.startswith("/*") and not (len(self.text) >= 4 and self.text.endswith("*/"))
-        opening = self.text.removeprefix("$")[:1]
-        if opening not in _UNFINISHED_END.get(self.kind, ()):
-            return False
-        return _TOKEN.fullmatch(self.text + opening) is not None and not _closed(self.text.removeprefix("$"), opening)
-
-
-def _closed(text: str, quote: str) -> bool:
-    body = text[1:-1]
-    if len(text) < 2 or not text.endswith(quote):
-        return False
-    if quote == "`":
-        return "`" not in body.replace("``", "")
-    return re.fullmatch(rf"(?:[^{quote}\\]|\\.)*", body, re.DOTALL) is not None
 
 
 def tokens(text: str, start: int = 0) -> Iterator[Token]:
@@ -126,7 +108,7 @@ def is_complete(text: str) -> bool:
         return True
     if meaningful[-1].text == ";" or re.search(r"\n[ \t]*\Z", text):
         return True
-    if "\n" in stripped or open_brackets(meaningful) or any(token.unfinished for token in tokens(text)):
+    if "\n" in stripped or open_brackets(meaningful) or meaningful[-1].kind == "open":
         return False
     return _is_decided(stripped)
 

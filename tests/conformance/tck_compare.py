@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gquery import result
+import gquery
 from tests.conformance import tck_values
 from tests.conformance.tck_setup import ID
 
@@ -12,13 +12,13 @@ from tests.conformance.tck_setup import ID
 def canonical(value: object, any_list_order: bool = False) -> str:
     """A text that two values share when the TCK calls them the same: 1 and 1.0 differ, map order does not count."""
     match value:
-        case tck_values.Node(labels=labels, properties=properties) | result.Node(labels=labels, properties=properties):
+        case tck_values.Node(labels=labels, properties=properties) | gquery.Node(labels=labels, properties=properties):
             return f"({''.join(f':{label}' for label in sorted(labels))}{_properties(properties, any_list_order)})"
         case tck_values.Relationship(types=(type,), properties=properties):
             return f"[:{type}{_properties(properties, any_list_order)}]"
-        case result.Relationship(type=type, properties=properties):
+        case gquery.Relationship(type=type, properties=properties):
             return f"[:{type}{_properties(properties, any_list_order)}]"
-        case tck_values.Path() | result.Path():
+        case tck_values.Path() | gquery.Path():
             return _path(value)
         case Mapping():
             entries = sorted((str(key), canonical(item, any_list_order)) for key, item in value.items())
@@ -36,7 +36,7 @@ def _properties(properties: Mapping[str, object] | None, any_list_order: bool) -
     return " " + canonical(present, any_list_order) if present else ""
 
 
-def _path(path: tck_values.Path | result.Path) -> str:
+def _path(path: tck_values.Path | gquery.Path) -> str:
     if isinstance(path, tck_values.Path):
         forward = path.forward
     else:

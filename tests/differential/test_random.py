@@ -22,7 +22,7 @@ from tests.differential.render import Renderer
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 CHUNKS = 20
-GRAPHS = 12 * FUZZ  # a chunk
+GRAPHS = 24 * FUZZ  # a chunk
 QUERIES = 6  # a graph
 MAX_MATCHES = 2_000
 

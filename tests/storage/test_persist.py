@@ -15,7 +15,7 @@ from gquery.storage.persist import is_saved, open_snapshot, save
 from tests.storage.snapshots import content, rich_snapshot
 
 
-@pytest.fixture()
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "saved.gq"
 
@@ -166,9 +166,7 @@ def test_a_full_disk_leaves_the_old_graph(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace", "open"])
-def test_a_refusal_of_the_system_leaves_the_old_graph(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
+def test_a_refusal_of_the_system_leaves_the_old_graph(folder: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     save(rich_snapshot(1), folder)
 
     def refuse(*_: object) -> None:

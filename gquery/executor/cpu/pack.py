@@ -16,6 +16,7 @@ from gquery.executor.relational import scan
 from gquery.planner.expr import Expression
 from gquery.planner.physical import Comparison, ExtendStep, MatchPlan
 from gquery.storage.adjacency import Adjacency
+from gquery.storage.schema import common_type
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
 
@@ -154,7 +155,10 @@ def pack(plan: MatchPlan, candidates: CpuCandidates) -> PackedPlan:
 
 def _rank(left: pa.Array, right: pa.Array) -> NDArray[np.int64]:
     """int64 ranks of both sides together: equal values have equal ranks, order is kept, null is NULL_RANK."""
-    both = pa.concat_arrays([left.cast(right.type), right]) if left.type != right.type else pa.concat_arrays([left, right])
+    joint = common_type([left.type, right.type])
+    both = pa.concat_arrays([left.cast(joint), right.cast(joint)])
+    if pa.types.is_null(both.type):
+        return np.full(len(both), packed.NULL_RANK)
     if pa.types.is_floating(both.type):
         both = pc.if_else(pc.is_nan(both), None, both)
     if pa.types.is_integer(both.type):

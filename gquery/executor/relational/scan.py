@@ -50,7 +50,7 @@ def _select(
     keep = np.ones(len(ids), np.bool_)
     for predicate in predicates:
         values = _evaluate(snapshot, predicate, pa.array(ids), parameters, bounds)
-        keep &= np.asarray(values.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
+        keep &= np.asarray(values.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
     return keep
 
 
@@ -59,7 +59,7 @@ def _evaluate(
 ) -> pa.Array:
     """The expression for each id. `bounds`: the ids are this whole range, so columns can be sliced, not gathered."""
     if len(ids) == 0:
-        return pa.array([], pa.bool_())
+        return pa.nulls(0)
     names = {column: f"c{index}" for index, column in enumerate(columns(expression))}
     writer = SqlWriter(lambda column: quoted(names[column]), parameters)
     text = writer.write(expression)

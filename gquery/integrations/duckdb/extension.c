@@ -5,8 +5,8 @@
  *   gquery_attach(name VARCHAR, token BIGINT)             puts a graph under a name, in this database instance
  *
  * Python is called once a statement (bind), once a scan (start) and once an Arrow batch (next); never once a row. A
- * callback returns NULL or the text of an error, which it keeps alive until its thread calls again. Whatever DuckDB
- * holds of Python's is a number, given back with `close`.
+ * callback returns the text of an error, empty for none, which it keeps alive until its thread calls again; NULL means
+ * that it broke off. Whatever DuckDB holds of Python's is a number, given back with `close`.
  */
 #include "api.h"
 
@@ -27,6 +27,7 @@ struct callbacks {
 	                    duckdb_object parameters, struct ArrowSchema *schema, int64_t *rows, int64_t *statement);
 	const char *(*start)(int64_t statement, const int64_t *columns, int64_t count, int64_t *scan);
 	const char *(*next)(int64_t scan, struct ArrowArray *batch);
+	void (*interrupt)(void); /* PyErr_SetInterrupt */
 };
 
 struct statement {
@@ -46,6 +47,9 @@ struct scan {
 api_function duckdb_api[API_PLACES];
 static struct callbacks python;
 
+/* Set by Python when Ctrl-C reached it in a callback, where no exception may pass. */
+EXPORT int gquery_interrupted = 0;
+
 /* Sets the pointers into Python, or clears them (NULL) when the interpreter goes away. */
 EXPORT void gquery_set_callbacks(const struct callbacks *callbacks) {
 	if (callbacks) {
@@ -58,6 +62,20 @@ EXPORT void gquery_set_callbacks(const struct callbacks *callbacks) {
 /* DuckDB's function table, for what Python reads itself: the values of parameters. */
 EXPORT const api_function *gquery_api(void) {
 	return duckdb_api;
+}
+
+static const char SHUT_DOWN[] = "gquery is shutting down with its Python";
+
+/* NULL, or the error that a callback told. A Ctrl-C is raised again, for Python to see once DuckDB is back in it. */
+static const char *error_of(const char *told) {
+	if (gquery_interrupted && python.interrupt) {
+		gquery_interrupted = 0;
+		python.interrupt();
+	}
+	if (!told) {
+		return "interrupted";
+	}
+	return *told ? told : NULL;
 }
 
 static void close_handle(int64_t handle) {
@@ -105,7 +123,9 @@ static char *text_argument(duckdb_object info, idx_t index) {
 static void bind_attach(duckdb_object info) {
 	char *name = text_argument(info, 0);
 	duckdb_object token = db_bind_parameter(info, 1);
-	const char *error = python.attach(*(int64_t *)db_bind_extra(info), name, db_get_int64(token));
+	const char *told = python.attach ? python.attach(*(int64_t *)db_bind_extra(info), name, db_get_int64(token))
+	                                 : SHUT_DOWN;
+	const char *error = error_of(told);
 	duckdb_object type = db_create_type(TYPE_VARCHAR);
 	db_bind_column(info, "graph", type);
 	db_destroy_type(&type);
@@ -143,9 +163,10 @@ static void bind_query(duckdb_object info) {
 	char *graph = text_argument(info, 0), *query = text_argument(info, 1);
 	duckdb_object parameters = db_bind_named_parameter(info, "params");
 	int64_t rows = -1;
-	const char *error = python.bind ? python.bind(*(int64_t *)db_bind_extra(info), info, graph, query, parameters,
-	                                              &statement->schema, &rows, &statement->handle)
-	                                : "gquery is shutting down";
+	const char *told = python.bind ? python.bind(*(int64_t *)db_bind_extra(info), info, graph, query, parameters,
+	                                             &statement->schema, &rows, &statement->handle)
+	                               : SHUT_DOWN;
+	const char *error = error_of(told);
 	if (error) {
 		db_bind_error(info, error);
 	} else {
@@ -175,8 +196,9 @@ static void init_query(duckdb_object info) {
 		idx_t column = db_init_column(info, i);
 		scan->columns[i] = column < (idx_t)statement->schema.n_children ? (int64_t)column : -1;
 	}
-	const char *error = python.start ? python.start(statement->handle, scan->columns, (int64_t)count, &scan->handle)
-	                                 : "gquery is shutting down";
+	const char *told = python.start ? python.start(statement->handle, scan->columns, (int64_t)count, &scan->handle)
+	                                : SHUT_DOWN;
+	const char *error = error_of(told);
 	if (error) {
 		db_init_error(info, error);
 	}
@@ -186,7 +208,7 @@ static void init_query(duckdb_object info) {
 static const char *next_rows(struct scan *scan) {
 	while (!scan->ended && scan->position == scan->batch.length) {
 		drop_batch(scan);
-		const char *error = python.next ? python.next(scan->handle, &scan->batch) : "gquery is shutting down";
+		const char *error = error_of(python.next ? python.next(scan->handle, &scan->batch) : SHUT_DOWN);
 		scan->ended = error || !scan->batch.release;
 		if (error) {
 			return error;

@@ -32,7 +32,7 @@ _NumberOut = ctypes.POINTER(ctypes.c_int64)
 
 
 class _Callbacks(ctypes.Structure):
-    """`struct callbacks` of extension.c. Those that can fail return the address of the error's text, or None."""
+    """`struct callbacks` of extension.c. Those that can fail return the address of the error's text, empty for none."""
 
     _fields_ = (
         ("open", ctypes.CFUNCTYPE(_Number)),
@@ -46,29 +46,11 @@ class _Callbacks(ctypes.Structure):
         ),
         ("start", ctypes.CFUNCTYPE(_Address, _Number, _NumberOut, _Number, _NumberOut)),
         ("next", ctypes.CFUNCTYPE(_Address, _Number, _Address)),
+        ("interrupt", ctypes.CFUNCTYPE(None)),
     )
 
 
 _told: dict[int, Any] = {}
-
-
-def _reporting(function: Callable[..., None]) -> Callable[..., int | None]:
-    """The function as C may call it: it returns the address of its error's text, good until the thread's next one."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any) -> int | None:
-        try:
-            function(*arguments)
-        except GQueryError as error:
-            return _tell(str(error))
-        except KeyboardInterrupt:
-            _interrupt_main()
-            return _tell("interrupted")
-        except BaseException as error:  # noqa: BLE001 - nothing may pass through C
-            return _tell(f"{type(error).__name__}: {error}")
-        return None
-
-    return call
 
 
 def _tell(message: str) -> int:
@@ -78,13 +60,6 @@ def _tell(message: str) -> int:
     return ctypes.addressof(text)
 
 
-def _interrupt_main() -> None:
-    """Ctrl-C arrived while Python ran for DuckDB: raise it again once DuckDB is back in Python."""
-    import _thread
-
-    _thread.interrupt_main()
-
-
 class _Bridge:
     """The callbacks, and the objects that C knows by number."""
 
@@ -92,16 +67,36 @@ class _Bridge:
         self._held: dict[int, Any] = {}
         self._numbers = itertools.count(1)
         self._library = library
+        self._no_error = ctypes.create_string_buffer(b"")
         kinds: dict[str, Any] = dict(_Callbacks._fields_)
         self._callbacks = _Callbacks(
             kinds["open"](lambda: self._hold(Registry())),
-            kinds["close"](_reporting(self._close)),
-            kinds["attach"](_reporting(self._attach)),
-            kinds["bind"](_reporting(self._bind)),
-            kinds["start"](_reporting(self._start)),
-            kinds["next"](_reporting(self._next)),
+            kinds["close"](self._reporting(self._close)),
+            kinds["attach"](self._reporting(self._attach)),
+            kinds["bind"](self._reporting(self._bind)),
+            kinds["start"](self._reporting(self._start)),
+            kinds["next"](self._reporting(self._next)),
+            kinds["interrupt"](("PyErr_SetInterrupt", ctypes.pythonapi)),
         )
         library.gquery_set_callbacks(ctypes.byref(self._callbacks))
+
+    def _reporting(self, function: Callable[..., None]) -> Callable[..., int]:
+        """The function as C may call it: it returns its error's text, good until the thread's next call."""
+        success = ctypes.addressof(self._no_error)
+
+        def call(*arguments: Any) -> int:
+            try:
+                function(*arguments)
+            except GQueryError as error:
+                return _tell(str(error))
+            except KeyboardInterrupt:
+                ctypes.c_int.in_dll(self._library, "gquery_interrupted").value = 1
+                return _tell("interrupted")
+            except BaseException as error:  # nothing may pass through C
+                return _tell(f"{type(error).__name__}: {error}")
+            return success
+
+        return call
 
     @functools.cached_property
     def _values(self) -> ValueReader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,38 +49,47 @@ def parse(text: pa.ChunkedArray, type: pa.DataType) -> tuple[pa.ChunkedArray, Ro
         return _cast(text, type), NO_ROWS
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
+    return _by_chunk(text, type, lambda chunk: _parse_chunk(chunk, type))
+
+
+def _parse_chunk(text: pa.Array, type: pa.DataType) -> tuple[pa.Array, Rows]:
     trimmed = pc.utf8_trim_whitespace(text)
     if type in (pa.int64(), pa.float64()):
         trimmed = pc.replace_substring_regex(trimmed, r"^\+(\d)", r"\1")
     shaped = pc.match_substring_regex(trimmed, _SHAPES[type])
     candidates = pc.if_else(shaped, trimmed, pa.scalar(None, pa.string()))
-    flat = candidates.combine_chunks() if isinstance(candidates, pa.ChunkedArray) else candidates
-    out_of_range = np.array(_uncastable(flat, type, 0), np.int64)
-    if len(out_of_range):
-        mask = np.zeros(len(flat), np.bool_)
-        mask[out_of_range] = True
-        flat = pc.if_else(pa.array(mask), pa.scalar(None, pa.string()), flat)
-    values = _cast(pa.chunked_array([flat]), type)
-    bad = pc.and_(text.is_valid(), values.is_null())
-    return values, np.flatnonzero(bad.to_numpy(zero_copy_only=False))
+    castable = np.ones(len(text), np.bool_)
+    castable[_uncastable(candidates, type, 0)] = False
+    values = _cast(pc.if_else(pa.array(castable), candidates, pa.scalar(None, pa.string())), type)
+    return values, np.flatnonzero(pc.and_(text.is_valid(), values.is_null()).to_numpy(zero_copy_only=False))
 
 
 def parse_lists(text: pa.ChunkedArray, item: pa.DataType, delimiter: str) -> tuple[pa.ChunkedArray, Rows]:
     """Text such as `a;b;c` as lists; an empty text is an empty list. Second the rows with an item that is none."""
-    flat = text.combine_chunks()
-    flat = flat if isinstance(flat, pa.Array) else pa.concat_arrays(flat.chunks)
-    lists = pc.split_pattern(flat, delimiter)
+    return _by_chunk(text, pa.list_(item), lambda chunk: _parse_list_chunk(chunk, item, delimiter))
+
+
+def _parse_list_chunk(text: pa.Array, item: pa.DataType, delimiter: str) -> tuple[pa.Array, Rows]:
+    lists = pc.split_pattern(text, delimiter)
     parents = pc.list_parent_indices(lists).to_numpy()
-    items = pc.list_flatten(lists)
-    empty = pc.fill_null(pc.equal(flat, ""), False)
-    values, bad = parse(pa.chunked_array([items]), item)
-    keep = ~empty.to_numpy(zero_copy_only=False)[parents]
-    lengths = np.bincount(parents[keep], minlength=len(flat))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    kept = values.filter(pa.array(keep)).combine_chunks()
-    kept = kept if isinstance(kept, pa.Array) else pa.array([], item)
-    result = pa.ListArray.from_arrays(pa.array(offsets), kept, mask=flat.is_null())
-    return pa.chunked_array([result]), np.unique(parents[bad[keep[bad]]]).astype(np.int64)
+    values, bad = parse(pa.chunked_array([pc.list_flatten(lists)]), item)
+    keep = ~pc.fill_null(pc.equal(text, ""), False).to_numpy(zero_copy_only=False)[parents]
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(parents[keep], minlength=len(text)))])
+    kept = pa.concat_arrays([pa.array([], item), *values.filter(pa.array(keep)).chunks])
+    result = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), kept, mask=text.is_null())
+    return result, np.unique(parents[bad[keep[bad]]]).astype(np.int64)
+
+
+def _by_chunk(
+    text: pa.ChunkedArray, type: pa.DataType, parse_chunk: Callable[[pa.Array], tuple[pa.Array, Rows]]
+) -> tuple[pa.ChunkedArray, Rows]:
+    arrays, bad, first = [], [NO_ROWS], 0
+    for chunk in text.chunks:
+        values, rows = parse_chunk(chunk)
+        arrays.append(values)
+        bad.append(rows + first)
+        first += len(chunk)
+    return pa.chunked_array(arrays, type), np.concatenate(bad)
 
 
 def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -129,7 +139,7 @@ def integers_where_canonical(text: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.fill_null(same, False), numbers, pa.scalar(None, pa.int64()))
 
 
-def _cast(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
+def _cast(text: pa.Array | pa.ChunkedArray, type: pa.DataType) -> Any:
     """A cast that raises ArrowInvalid for the first text that does not fit."""
     if type == pa.time64("us"):
         return pc.binary_join_element_wise("1970-01-01T", text, "").cast(pa.timestamp("us")).cast(type)
@@ -142,7 +152,7 @@ def _cast(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
 def _uncastable(text: pa.Array, type: pa.DataType, first: int) -> list[int]:
     """Positions that cannot be cast, found by halving."""
     try:
-        _cast(pa.chunked_array([text]), type)
+        _cast(text, type)
     except pa.ArrowInvalid:
         if len(text) == 1:
             return [first]

@@ -55,9 +55,7 @@ class _Opened:
 
     def _vertex_table(self, entry: VertexTableEntry) -> VertexTable:
         load_ids = partial(self._file(entry.ids).column, entry.id_type, entry.count)
-        return VertexTable(
-            entry.labels, entry.count, entry.id_type, entry.id_name, self._columns(entry), load_ids
-        )
+        return VertexTable(entry.labels, entry.count, entry.id_type, entry.id_name, self._columns(entry), load_ids)
 
     def _edge_table(self, entry: EdgeTableEntry) -> EdgeTable:
         return EdgeTable(entry.type, entry.count, self._columns(entry), partial(self._ends, entry))

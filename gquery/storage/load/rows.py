@@ -1,0 +1,250 @@
+"""From the columns of one file or table to vertices and edges, grouped by label set and by type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gquery.storage.load.header import Column, Role, check_names
+from gquery.storage.load.loading import Loading
+from gquery.storage.load.rejects import Origin, Rows
+from gquery.storage.load.values import (
+    TYPE_WORDS,
+    ids_of_text,
+    ids_of_values,
+    infer,
+    normalise,
+    parse,
+    parse_lists,
+)
+
+
+Piece = TypeVar("Piece")
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """Columns as they were read: strings when `is_text`, else of Arrow's types. `origin` has a place for every row."""
+
+    columns: tuple[Column, ...]
+    data: tuple[pa.ChunkedArray, ...]
+    origin: Origin
+    is_text: bool
+
+    @property
+    def count(self) -> int:
+        return len(self.data[0]) if self.data else 0
+
+    def having(self, role: Role) -> list[int]:
+        """Positions of the columns with this role."""
+        return [index for index, column in enumerate(self.columns) if column.role == role]
+
+    def filter(self, keep: NDArray[np.bool_]) -> RawTable:
+        if keep.all():
+            return self
+        rows = np.flatnonzero(keep)
+        data = tuple(column.take(pa.array(rows)) for column in self.data)
+        return RawTable(self.columns, data, self.origin.select(rows), self.is_text)
+
+    def ids(self, index: int) -> pa.ChunkedArray:
+        """An id or end column as int64 or string."""
+        if self.is_text:
+            return ids_of_text(self.data[index])
+        return ids_of_values(self.data[index], self.columns[index].name, self.origin.file)
+
+
+@dataclass(frozen=True, slots=True)
+class VertexRows:
+    """Vertices of one label set from one table. `space`: the id space in which an id stands for one vertex."""
+
+    labels: tuple[str, ...]
+    ids: pa.ChunkedArray
+    id_name: str | None
+    properties: pa.Table
+    space: str
+    origin: Origin
+
+    @property
+    def count(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: Rows) -> VertexRows:
+        indices = pa.array(rows)
+        ids, properties = self.ids.take(indices), self.properties.take(indices)
+        return VertexRows(self.labels, ids, self.id_name, properties, self.space, self.origin.select(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The vertices that an end column may name: an id space, the vertices with certain labels, or any (both None).
+
+    `column` is the column's name, for messages.
+    """
+
+    column: str
+    space: str | None = None
+    labels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of some edges: the users' ids, without nulls, and where to look for them."""
+
+    ids: pa.ChunkedArray
+    reference: Reference
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRows:
+    """Edges of one type from one table."""
+
+    type: str
+    source: End
+    target: End
+    properties: pa.Table
+    origin: Origin
+
+    @property
+    def count(self) -> int:
+        return len(self.source.ids)
+
+    def take(self, rows: Rows) -> EdgeRows:
+        indices = pa.array(rows)
+        source = End(self.source.ids.take(indices), self.source.reference)
+        target = End(self.target.ids.take(indices), self.target.reference)
+        return EdgeRows(self.type, source, target, self.properties.take(indices), self.origin.select(rows))
+
+
+def vertex_rows(loading: Loading, raw: RawTable, labels: tuple[str, ...], space: str) -> list[VertexRows]:
+    """The vertices of a table; one that has a label column is split by its label sets, and `labels` are not used."""
+    (id_index,) = raw.having("id")
+    id_column = raw.columns[id_index]
+    raw, (ids,) = _present_ids(loading, raw, [id_index], "the id is missing")
+    names, columns, keep = _properties(loading, raw)
+    label_columns = raw.having("label")
+    if id_column.name:
+        names, columns = [id_column.name, *names], [ids, *columns]
+    check_names(names, raw.origin.file)
+    whole = VertexRows(labels, ids, id_column.name or None, _table(names, columns), id_column.space or space, raw.origin)
+    if not label_columns:
+        return [whole if keep.all() else whole.take(np.flatnonzero(keep))]
+    texts = [_as_text(raw.data[index]) for index in label_columns]
+    delimiter = loading.options.array_delimiter
+    joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, delimiter, null_handling="skip")
+    return [
+        VertexRows(_split_labels(text, delimiter), p.ids, p.id_name, p.properties, p.space, p.origin)
+        for text, p in _split(joined, keep, whole.take)
+    ]
+
+
+def edge_rows(
+    loading: Loading, raw: RawTable, type: str, source: Reference, target: Reference, absent_is_none: bool = False
+) -> list[EdgeRows]:
+    """The edges of a table; one that has a type column is split by it, and `type` is not used.
+
+    absent_is_none: a row without one of the ends has no edge, as with foreign keys; otherwise it is a bad row.
+    """
+    ends = [*raw.having("start"), *raw.having("end")]
+    if absent_is_none:
+        raw = raw.filter(_all_present(raw, ends))
+    raw, (sources, targets) = _present_ids(loading, raw, ends, "an end of the edge is missing")
+    names, columns, keep = _properties(loading, raw)
+    check_names(names, raw.origin.file)
+    whole = EdgeRows(type, End(sources, source), End(targets, target), _table(names, columns, len(sources)), raw.origin)
+    type_columns = raw.having("type")
+    if not type_columns:
+        return [whole if keep.all() else whole.take(np.flatnonzero(keep))]
+    types = _as_text(raw.data[type_columns[0]])
+    absent = pc.fill_null(pc.equal(types, ""), True).to_numpy(zero_copy_only=False)
+    name = raw.columns[type_columns[0]].name or ":TYPE"
+    loading.rejects.add(raw.origin, np.flatnonzero(absent & keep), name, None, "the type is missing")
+    return [
+        EdgeRows(text, p.source, p.target, p.properties, p.origin)
+        for text, p in _split(types, keep & ~absent, whole.take)
+    ]
+
+
+def _all_present(raw: RawTable, columns: Sequence[int]) -> NDArray[np.bool_]:
+    present = np.ones(raw.count, np.bool_)
+    for index in columns:
+        column = raw.data[index]
+        present &= column.is_valid().to_numpy()
+        if raw.is_text:
+            present &= pc.fill_null(pc.not_equal(column, ""), False).to_numpy(zero_copy_only=False)
+    return present
+
+
+def _present_ids(
+    loading: Loading, raw: RawTable, columns: Sequence[int], reason: str
+) -> tuple[RawTable, list[pa.ChunkedArray]]:
+    """The rows that have all of these ids, and the ids; the others are rejected."""
+    ids = [raw.ids(index) for index in columns]
+    if all(column.null_count == 0 for column in ids):
+        return raw, ids
+    keep = np.ones(raw.count, np.bool_)
+    for index, column in zip(columns, ids, strict=True):
+        absent = column.is_null().to_numpy()
+        name = raw.columns[index].name or {"id": ":ID", "start": ":START_ID"}.get(raw.columns[index].role, ":END_ID")
+        loading.rejects.add(raw.origin, np.flatnonzero(absent & keep), name, None, reason)
+        keep &= ~absent
+    raw = raw.filter(keep)
+    return raw, [raw.ids(index) for index in columns]
+
+
+def _properties(loading: Loading, raw: RawTable) -> tuple[list[str], list[pa.ChunkedArray], NDArray[np.bool_]]:
+    """Names and values of the property columns, and which rows stay: rows with a bad value are rejected."""
+    names, columns, keep = [], [], np.ones(raw.count, np.bool_)
+    for index in raw.having("property"):
+        column, data = raw.columns[index], raw.data[index]
+        values, bad = _convert(loading, column, data, raw)
+        new = bad[keep[bad]]
+        if len(new) and column.type is not None:
+            reason = f"the value is not {'a list of ' if column.is_list else ''}{TYPE_WORDS[column.type]}"
+            loading.rejects.add(raw.origin, new, column.name, data.take(pa.array(new)), reason)
+        keep[bad] = False
+        names.append(column.name)
+        columns.append(values)
+    return names, columns, keep
+
+
+def _convert(loading: Loading, column: Column, data: pa.ChunkedArray, raw: RawTable) -> tuple[pa.ChunkedArray, Rows]:
+    values = data if raw.is_text else normalise(data, column.name, raw.origin.file)
+    if column.type is not None and values.type == pa.string():
+        if column.is_list:
+            return parse_lists(values, column.type, loading.options.array_delimiter)
+        return parse(values, column.type)
+    return infer(values) if raw.is_text else values, np.zeros(0, np.int64)
+
+
+def _table(names: list[str], columns: list[pa.ChunkedArray], count: int = 0) -> pa.Table:
+    if columns:
+        return pa.table(columns, names=names)
+    return pa.table({"": pa.nulls(count)}).select([])  # a table without columns still counts its rows
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column if column.type == pa.string() else column.cast(pa.string())
+
+
+def _split_labels(text: str, delimiter: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label for part in text.split(delimiter) if (label := part.strip().lstrip(":"))))
+
+
+def _split(
+    values: pa.ChunkedArray, keep: NDArray[np.bool_], take: Callable[[Rows], Piece]
+) -> Iterator[tuple[str, Piece]]:
+    """The kept rows of each distinct value, in the order in which the values first appear. A null counts as empty."""
+    encoded = pc.fill_null(values, "").combine_chunks().dictionary_encode()
+    codes = np.where(keep, encoded.indices.to_numpy(), -1)
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], np.arange(len(encoded.dictionary) + 1))
+    for code, value in enumerate(encoded.dictionary.to_pylist()):
+        rows = order[bounds[code] : bounds[code + 1]]
+        if len(rows):
+            yield value, take(rows)
