@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -111,9 +111,9 @@ class Result:
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
         except OSError as error:
             raise ExecutionError(f"cannot write {target}: {error.strerror}") from None
-        os.close(handle)
         try:
-            rows = writer(self.batches(), self.schema, name)
+            with os.fdopen(handle, "wb") as sink:
+                rows = writer(self.batches(), self.schema, sink)
             os.chmod(name, 0o644)
             os.replace(name, target)
         except (OSError, pa.ArrowException) as error:
@@ -122,6 +122,13 @@ class Result:
             with suppress(FileNotFoundError):
                 os.unlink(name)
         return rows
+
+    def write_to(self, sink: BinaryIO, format: str) -> int:
+        """Writes the answer as it comes to an open binary file, such as a pipe; returns the number of rows.
+
+        format: `csv`, `json` (one object a line), `arrow` (the IPC stream format) or `parquet`.
+        """
+        return STREAM_WRITERS[format](_flushing(self.batches(), sink), self.schema, sink)
 
     def __repr__(self) -> str:
         state = f"{self._table.num_rows:,} rows" if self._table is not None else "not read yet"
@@ -180,41 +187,59 @@ def _require(module: str) -> Any:
 # --- files -------------------------------------------------------------------------------------------------------
 
 Batches = Iterator[pa.RecordBatch]
+Writer = Callable[[Batches, pa.Schema, BinaryIO], int]
 
 
-def _write_parquet(batches: Batches, schema: pa.Schema, path: str) -> int:
+def _write_parquet(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
     import pyarrow.parquet as parquet
 
-    with parquet.ParquetWriter(path, schema) as writer:
+    with parquet.ParquetWriter(sink, schema) as writer:
         return _write_all(batches, writer.write_batch)
 
 
-def _write_csv(batches: Batches, schema: pa.Schema, path: str) -> int:
+def _write_csv(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
     import pyarrow.csv as csv
 
     flat = pa.schema([(field.name, pa.string() if pa.types.is_nested(field.type) else field.type) for field in schema])
-    with csv.CSVWriter(path, flat) as writer:
+    with csv.CSVWriter(sink, flat) as writer:
         return _write_all(batches, lambda batch: writer.write_batch(flattened(batch, flat)))
 
 
-def _write_arrow(batches: Batches, schema: pa.Schema, path: str) -> int:
-    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+def _write_arrow_file(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
+    with pa.ipc.new_file(sink, schema) as writer:
         return _write_all(batches, writer.write_batch)
 
 
-def _write_json_lines(batches: Batches, schema: pa.Schema, path: str) -> int:
-    with open(path, "w", encoding="utf-8") as sink:
-        return _write_all(batches, lambda batch: sink.writelines(f"{line}\n" for line in json_lines(batch)))
+def _write_arrow_stream(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
+    with pa.ipc.new_stream(sink, schema) as writer:
+        return _write_all(batches, writer.write_batch)
 
 
-WRITERS: Mapping[str, Callable[[Batches, pa.Schema, str], int]] = {
+def _write_json_lines(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
+    return _write_all(batches, lambda batch: sink.writelines(f"{line}\n".encode() for line in json_lines(batch)))
+
+
+WRITERS: Mapping[str, Writer] = {
     ".parquet": _write_parquet,
     ".csv": _write_csv,
-    ".arrow": _write_arrow,
-    ".feather": _write_arrow,
+    ".arrow": _write_arrow_file,
+    ".feather": _write_arrow_file,
     ".jsonl": _write_json_lines,
     ".json": _write_json_lines,
 }
+STREAM_WRITERS: Mapping[str, Writer] = {
+    "csv": _write_csv,
+    "json": _write_json_lines,
+    "arrow": _write_arrow_stream,
+    "parquet": _write_parquet,
+}
+
+
+def _flushing(batches: Batches, sink: BinaryIO) -> Batches:
+    """The same batches; what was written of one goes out before the next is made."""
+    for batch in batches:
+        yield batch
+        sink.flush()
 
 
 def _write_all(batches: Batches, write: Callable[[pa.RecordBatch], object]) -> int:
@@ -227,23 +252,44 @@ def _write_all(batches: Batches, write: Callable[[pa.RecordBatch], object]) -> i
 
 def flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch with nested values as JSON text, for formats that have no nested values."""
-    arrays = [
-        pa.array([None if value is None else json.dumps(value, default=_plain) for value in column.to_pylist()], pa.string())
-        if pa.types.is_nested(column.type)
-        else column
-        for column in batch.columns
-    ]
+    arrays = [_as_json(column) if pa.types.is_nested(column.type) else column for column in batch.columns]
     return pa.record_batch(arrays, schema=schema)
 
 
+def _as_json(column: pa.Array) -> pa.Array:
+    values = (to_value(value, column.type) for value in column.to_pylist())
+    return pa.array([None if value is None else json_text(value) for value in values], pa.string())
+
+
 def json_lines(batch: pa.RecordBatch) -> Iterator[str]:
-    """One JSON object a row."""
-    for row in batch.to_pylist():
-        yield json.dumps(row, default=_plain, ensure_ascii=False)
+    """One JSON object a row; nodes, relationships and paths are objects with the properties that they have."""
+    return (json_text(row.asdict()) for row in rows_of(batch))
 
 
-def _plain(value: object) -> str:
+def json_text(value: object) -> str:
+    """A value of an answer as JSON. Numbers that JSON does not have (NaN, infinity) become null."""
+    try:
+        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        finite = json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None)
+        return json.dumps(finite, ensure_ascii=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Node | Relationship | Path):
+        return {slot: getattr(value, slot) for slot in value.__slots__}
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
-__all__ = ["WRITERS", "Node", "Path", "Relationship", "Result", "Row", "flattened", "json_lines", "rows_of"]
+__all__ = [
+    "WRITERS",
+    "Node",
+    "Path",
+    "Relationship",
+    "Result",
+    "Row",
+    "flattened",
+    "json_lines",
+    "json_text",
+    "rows_of",
+]

@@ -154,12 +154,13 @@ class Prepared:
         matching = plan_matching(self.plan, estimate(self.plan.graph, self.statistics), self.limit)
         return explain(self.plan, matching, self.tail.describe())
 
-
     def _profile_text(self, measured: Measured, rows: int, control: Control) -> str:
         counters = measured.profile.enumeration
         matching = measured.matching or plan_matching(self.plan, estimate(self.plan.graph, self.statistics), self.limit)
         actual = Actuals(
-            [(outcome.before, outcome.after) for outcome in measured.candidates.outcomes] if measured.candidates else [],
+            [(outcome.before, outcome.after) for outcome in measured.candidates.outcomes]
+            if measured.candidates
+            else [],
             [] if counters is None else counters.found.tolist(),
             [] if counters is None else counters.stage_seconds,
             measured.profile.seconds,

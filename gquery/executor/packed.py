@@ -1,7 +1,7 @@
 """The packed plan: the flat int64 tables that kernels of every backend read.
 
-Addresses stand in the tables beside the numbers, so that one compiled kernel serves every query; `keep` holds the arrays
-that they point into. A *level* is an index in the matching order. A *position* is an index in a candidate set; when
+Addresses stand in the tables beside the numbers, so that one compiled kernel serves every query; `keep` holds the
+arrays that they point into. A *level* is an index in the matching order. A *position* is an index in a candidate set; when
 the plan walks the raw adjacency, positions are internal vertex ids.
 """
 
@@ -69,9 +69,15 @@ class PackedPlan:
     def tables(self) -> tuple[Table, ...]:
         """The tables in the order in which kernels take them."""
         return (
-            self.steps, self.backward, self.different, self.pairs, self.compare, self.absent, self.choices,
+            self.steps,
+            self.backward,
+            self.different,
+            self.pairs,
+            self.compare,
+            self.absent,
+            self.choices,
             self.collides,
-        )  # fmt: skip
+        )
 
 
 def table(rows: list[tuple[int, ...]], columns: int) -> Table:

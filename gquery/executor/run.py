@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gquery.executor.backend import Matches
 from gquery.executor.progress import Control
@@ -21,7 +23,7 @@ def id_batches(matches: Iterator[Matches], graph: QueryGraph, variables: tuple[s
     vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
     edge_of = {edge.variable: edge.index for edge in graph.edges}
     for batch in matches:
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             name: batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]]
             for name in variables
         }
@@ -49,13 +51,15 @@ def _with_count(expression: Expression, count: int) -> Expression:
         case Call():
             return replace(expression, arguments=tuple(_with_count(part, count) for part in expression.arguments))
         case Case():
-            branches = tuple((_with_count(test, count), _with_count(value, count)) for test, value in expression.branches)
+            branches = tuple(
+                (_with_count(test, count), _with_count(value, count)) for test, value in expression.branches
+            )
             return replace(expression, branches=branches, default=_with_count(expression.default, count))
         case _:
             return expression
 
 
-def _batch(columns: dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]], count: int) -> pa.RecordBatch:
+def _batch(columns: dict[str, NDArray[Any]], count: int) -> pa.RecordBatch:
     if not columns:
         columns = {" row": np.zeros(count, np.int8)}
     return pa.record_batch([pa.array(column) for column in columns.values()], names=list(columns))

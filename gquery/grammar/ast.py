@@ -35,7 +35,7 @@ class Expression(Node):
 class Literal(Expression):
     """None, bool, int, float or str. Equal literals have equal types: 1, 1.0 and true differ."""
 
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Literal) and type(self.value) is type(other.value) and self.value == other.value

@@ -1,4 +1,4 @@
-"""From the syntax tree to the bound query: every name, label, type, property and function resolved, every type known."""
+"""From the syntax tree to the bound query: every name resolved, every type known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def bind(tree: ast.Query, schema: Schema, parameters: Mapping[str, object], mode
     visible: list[frozenset[str]] = []
     for clause in matches:
         patterns.declare(clause)
-        visible.append(frozenset(patterns.names.vertices) | frozenset(patterns.names.edges) | frozenset(patterns.names.paths))
+        visible.append(
+            frozenset(patterns.names.vertices) | frozenset(patterns.names.edges) | frozenset(patterns.names.paths)
+        )
     patterns.resolve_tables()
     conditions = list(patterns.same_edges)
     for clause, names in zip(matches, visible, strict=True):
@@ -51,8 +53,11 @@ def _check_visible(condition: Expression, names: frozenset[str], all_names: Name
     for node in walk(condition):
         variable = getattr(node, "variable", None)
         if variable is not None and variable not in names and not variable.startswith(" "):
-            raise BindError(f"variable `{variable}` is not defined yet in this clause", span=node.span,
-                            hint="a MATCH below defines it; move the condition there")  # fmt: skip
+            raise BindError(
+                f"variable `{variable}` is not defined yet in this clause",
+                span=node.span,
+                hint="a MATCH below defines it; move the condition there",
+            )
 
 
 def _query_graph(names: Names, conditions: Iterable[Expression], schema: Schema) -> QueryGraph:
@@ -72,11 +77,17 @@ def _query_graph(names: Names, conditions: Iterable[Expression], schema: Schema)
     )
     edges = tuple(
         QueryEdge(
-            index, edge.variable, edge.source, edge.target, edge.types, edge.directed, tuple(edge.predicates),
+            index,
+            edge.variable,
+            edge.source,
+            edge.target,
+            edge.types,
+            edge.directed,
+            tuple(edge.predicates),
             described_edge(edge, names, schema.types),
         )
         for index, edge in enumerate(names.edges.values())
-    )  # fmt: skip
+    )
     return QueryGraph(vertices, edges, tuple(names.scopes), tuple(spanning), tuple(names.paths.values()))
 
 

@@ -10,9 +10,22 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner import functions
 from gquery.planner.expr import (
-    BOOLEAN, INTEGER, NULL, STRING, Aggregate, Attribute, Call, Case, Column, Constant,
-    Expression, Kind, Parameter, Type, is_aggregated,
-)  # fmt: skip
+    BOOLEAN,
+    INTEGER,
+    NULL,
+    STRING,
+    Aggregate,
+    Attribute,
+    Call,
+    Case,
+    Column,
+    Constant,
+    Expression,
+    Kind,
+    Parameter,
+    Type,
+    is_aggregated,
+)
 from gquery.planner.scope import Names
 from gquery.planner.types import type_of_arrow, type_of_value
 from gquery.storage.schema import Schema, common_type
@@ -76,14 +89,16 @@ class ExpressionBinder:
     def parameter(self, name: str, span: Span) -> Parameter:
         if name not in self.parameters:
             raise BindError(
-                f"parameter `${name}` has no value", span=span,
+                f"parameter `${name}` has no value",
+                span=span,
                 hint=did_you_mean(name, self.parameters) or "give it in the query's parameters",
-            )  # fmt: skip
+            )
         return Parameter(type_of_value(self.parameters[name], span, f"parameter `${name}`"), span, name)
 
     def _call(self, function: str, arguments: tuple[Expression, ...], span: Span) -> Call:
-        return Call(functions.resolve(function, tuple(argument.type for argument in arguments), span), span, function,
-                    arguments)  # fmt: skip
+        return Call(
+            functions.resolve(function, tuple(argument.type for argument in arguments), span), span, function, arguments
+        )
 
     def _variable(self, name: str, span: Span) -> Expression:
         if name in self.aliases:
@@ -110,16 +125,23 @@ class ExpressionBinder:
 
     def _property(self, tree: ast.Property) -> Expression:
         subject = self.bind(tree.subject)
-        if isinstance(subject, Column) and subject.attribute is Attribute.ELEMENT and subject.type.kind is not Kind.PATH:
+        if (
+            isinstance(subject, Column)
+            and subject.attribute is Attribute.ELEMENT
+            and subject.type.kind is not Kind.PATH
+        ):
             return self.element_property(subject, tree)
         if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
-            raise UnsupportedError("properties of computed nodes and relationships are not supported yet", span=tree.span)
+            raise UnsupportedError(
+                "properties of computed nodes and relationships are not supported yet", span=tree.span
+            )
         key = Constant(STRING, tree.key_span, tree.key)
         if subject.type.kind is Kind.MAP:
             fields = dict(subject.type.fields)
             if tree.key not in fields:
-                raise BindError(f"the map has no key `{tree.key}`", span=tree.key_span,
-                                hint=did_you_mean(tree.key, fields))  # fmt: skip
+                raise BindError(
+                    f"the map has no key `{tree.key}`", span=tree.key_span, hint=did_you_mean(tree.key, fields)
+                )
             return Call(fields[tree.key], tree.span, "field", (subject, key))
         return self._call("field", (subject, key), tree.span)
 
@@ -130,7 +152,9 @@ class ExpressionBinder:
             tables = self.names.vertices[name].tables
             properties = self.schema.vertex_properties(tables)
             everywhere = self.schema.vertex_properties()
-            owner = f"`{name}`" + _labelled(sorted({label for t in tables for label in self.schema.vertex_tables[t].labels}))
+            owner = f"`{name}`" + _labelled(
+                sorted({label for t in tables for label in self.schema.vertex_tables[t].labels})
+            )
         else:
             types = self.names.edges[name].types
             properties = self.schema.edge_properties(types)
@@ -141,13 +165,19 @@ class ExpressionBinder:
             if nothing_fits and key in everywhere:
                 properties = everywhere
             else:
-                raise BindError(f"{owner} has no property `{key}`", span=tree.key_span,
-                                hint=did_you_mean(key, properties) or _listing(properties))  # fmt: skip
+                raise BindError(
+                    f"{owner} has no property `{key}`",
+                    span=tree.key_span,
+                    hint=did_you_mean(key, properties) or _listing(properties),
+                )
         arrow = common_type(properties[key])
         if arrow is None:
             kinds = ", ".join(str(data_type) for data_type in properties[key])
-            raise BindError(f"property `{key}` of {owner} has several types: {kinds}", span=tree.key_span,
-                            hint="say which nodes are meant by a label")  # fmt: skip
+            raise BindError(
+                f"property `{key}` of {owner} has several types: {kinds}",
+                span=tree.key_span,
+                hint="say which nodes are meant by a label",
+            )
         return Column(type_of_arrow(arrow), tree.span, name, Attribute.PROPERTY, key)
 
     def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
@@ -176,8 +206,9 @@ class ExpressionBinder:
                 known = self.schema.labels if node else self.schema.types
                 if name not in known:
                     kind = "label" if node else "relationship type"
-                    raise BindError(f"the graph has no {kind} `{name}`", span=labels.span,
-                                    hint=did_you_mean(name, known))  # fmt: skip
+                    raise BindError(
+                        f"the graph has no {kind} `{name}`", span=labels.span, hint=did_you_mean(name, known)
+                    )
                 constant = Constant(STRING, labels.span, name)
                 column = self._attribute(subject, "labels" if node else "type", labels.span)
                 return self._call("in" if node else "=", (constant, column), labels.span)
@@ -220,14 +251,17 @@ class ExpressionBinder:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
             return self._attribute(arguments[0], tree.name, tree.span)
         return Call(
-            functions.resolve(tree.name, tuple(argument.type for argument in arguments), tree.name_span), tree.span,
-            tree.name, arguments,
-        )  # fmt: skip
+            functions.resolve(tree.name, tuple(argument.type for argument in arguments), tree.name_span),
+            tree.span,
+            tree.name,
+            arguments,
+        )
 
     def _aggregate(self, tree: ast.FunctionCall) -> Aggregate:
         if not self.aggregates:
-            raise BindError(f"{tree.name}() cannot stand in {self.place}", span=tree.span,
-                            hint="aggregates belong to RETURN")  # fmt: skip
+            raise BindError(
+                f"{tree.name}() cannot stand in {self.place}", span=tree.span, hint="aggregates belong to RETURN"
+            )
         if tree.star:
             if tree.name != "count":
                 raise BindError(f"only count takes `*`, {tree.name}() does not", span=tree.span)
@@ -251,7 +285,7 @@ class ExpressionBinder:
                 raise BindError(f"WHEN needs a condition, not {condition.type}", span=branch.condition.span)
             branches.append((condition, self.bind(branch.value)))
         default = Constant(NULL, tree.span, None) if tree.default is None else self.bind(tree.default)
-        result = functions.resolve("coalesce", tuple(value.type for _, value in branches) + (default.type,), tree.span)
+        result = functions.resolve("coalesce", (*tuple(value.type for _, value in branches), default.type), tree.span)
         return Case(result, tree.span, tuple(branches), default)
 
 
@@ -263,7 +297,9 @@ def expect_boolean(expression: Expression, place: str) -> Expression:
 
 
 def _labelled(names: list[str]) -> str:
-    return "" if not names else " (" + ", ".join(f":{name}" for name in names[:4]) + ("…" if len(names) > 4 else "") + ")"
+    return (
+        "" if not names else " (" + ", ".join(f":{name}" for name in names[:4]) + ("…" if len(names) > 4 else "") + ")"
+    )
 
 
 def _listing(properties: Mapping[str, object]) -> str:

@@ -9,8 +9,18 @@ from gquery.grammar import ast
 from gquery.planner import functions
 from gquery.planner.bind_expression import ExpressionBinder, expect_boolean
 from gquery.planner.expr import (
-    NODE, RELATIONSHIP, STRING, Attribute, Call, Column, Constant, Expression, Kind, Type, conjuncts,
-)  # fmt: skip
+    NODE,
+    RELATIONSHIP,
+    STRING,
+    Attribute,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Kind,
+    Type,
+    conjuncts,
+)
 from gquery.planner.labels import tables_of, text_of, types_of
 from gquery.planner.query_graph import PathVariable, Scope
 from gquery.planner.scope import EdgeDraft, Names, VertexDraft
@@ -61,7 +71,8 @@ class PatternBinder:
         """The conjuncts of a clause: property maps, conditions inside the patterns, WHERE."""
         binder = ExpressionBinder(self.schema, self.names, self.parameters, aggregates=False, place="WHERE")
         for pattern in clause.patterns:
-            for element in (*pattern.nodes, *pattern.relationships):
+            elements: list[ast.NodePattern | ast.RelationshipPattern] = [*pattern.nodes, *pattern.relationships]
+            for element in elements:
                 variable = self._variables[id(element)]
                 yield from self._property_conditions(binder, element, variable)
                 if element.where is not None:
@@ -96,8 +107,11 @@ class PatternBinder:
             name, span = relationship.variable.name, relationship.variable.span
             self.names.expect_free(name, span, "relationship")
             if name in own:
-                raise BindError(f"relationship `{name}` stands twice in one MATCH", span=span,
-                                hint="give the second one a name of its own")  # fmt: skip
+                raise BindError(
+                    f"relationship `{name}` stands twice in one MATCH",
+                    span=span,
+                    hint="give the second one a name of its own",
+                )
             own.add(name)
             if name in self.names.edges:
                 self._same_edges.append((name, variable, span))

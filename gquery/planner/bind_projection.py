@@ -50,8 +50,11 @@ def _check_grouping(items: tuple[ProjectionItem, ...]) -> None:
         if is_aggregated(item.expression):
             loose = _outside(item.expression, keys)
             if loose is not None:
-                raise BindError("this is neither aggregated nor a grouping key", span=loose.span,
-                                hint="return it as a column of its own too")  # fmt: skip
+                raise BindError(
+                    "this is neither aggregated nor a grouping key",
+                    span=loose.span,
+                    hint="return it as a column of its own too",
+                )
 
 
 def _check_order(order_by: tuple[SortItem, ...], items: tuple[ProjectionItem, ...], reason: str) -> None:

@@ -6,8 +6,13 @@ from collections import Counter
 
 from gquery.planner.constraints import Constraints
 from gquery.planner.physical import (
-    EdgePredicateFilter, Filter, LabelFilter, LoopFilter, NeighbourFilter, PredicateFilter,
-)  # fmt: skip
+    EdgePredicateFilter,
+    Filter,
+    LabelFilter,
+    LoopFilter,
+    NeighbourFilter,
+    PredicateFilter,
+)
 from gquery.planner.query_graph import QueryEdge, QueryGraph, Scope
 
 
@@ -29,7 +34,9 @@ def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
     found: dict[tuple[int, object], tuple[int, int]] = {}
     for scope in graph.scopes:
         for vertex in scope.vertices:
-            at_vertex = [graph.edges[e] for e in scope.edges if vertex in (graph.edges[e].source, graph.edges[e].target)]
+            at_vertex = [
+                graph.edges[e] for e in scope.edges if vertex in (graph.edges[e].source, graph.edges[e].target)
+            ]
             links = [edge for edge in at_vertex if edge.source != edge.target]
             for alike, edge, required in _classes(graph, scope, vertex, links):
                 key = (vertex, alike)
@@ -38,17 +45,15 @@ def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
     return [NeighbourFilter(vertex, edge, required) for (vertex, _), (edge, required) in found.items()]
 
 
-def _classes(
-    graph: QueryGraph, scope: Scope, vertex: int, edges: list[QueryEdge]
-) -> list[tuple[object, int, int]]:
+def _classes(graph: QueryGraph, scope: Scope, vertex: int, edges: list[QueryEdge]) -> list[tuple[object, int, int]]:
     """(class, an edge of it, number of data edges that the class needs at the vertex)."""
     counts: Counter[object] = Counter()
     example: dict[object, int] = {}
     seen: set[tuple[object, int]] = set()
     for edge in edges:
         other = graph.vertices[edge.other(vertex)]
-        alike = (edge.types, edge.directed and edge.source == vertex, edge.directed, edge.predicates, other.tables)
-        alike = (*alike, other.predicates)
+        outgoing = edge.directed and edge.source == vertex
+        alike = (edge.types, outgoing, edge.directed, edge.predicates, other.tables, other.predicates)
         distinct = edge.index if scope.mode == "different edges" else other.index
         example.setdefault(alike, edge.index)
         if (alike, distinct) not in seen:

@@ -16,23 +16,26 @@ _EQUALITY, _RANGE, _OTHER = 0.1, 0.3, 0.5
 def estimate(graph: QueryGraph, statistics: Statistics) -> Cardinalities:
     """Cardinalities from the graph's statistics alone: what EXPLAIN shows."""
     sizes = [
-        max(1.0, statistics.vertex_count(vertex.tables) * _kept(vertex.predicates, statistics.vertex_count(vertex.tables)))
+        max(
+            1.0,
+            statistics.vertex_count(vertex.tables) * _kept(vertex.predicates, statistics.vertex_count(vertex.tables)),
+        )
         for vertex in graph.vertices
     ]
     edges, degrees = [], []
     for edge in graph.edges:
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
         total = _edges_between(edge, source.tables, target.tables, statistics)
-        shares = [
-            sizes[vertex.index] / max(1, statistics.vertex_count(vertex.tables)) for vertex in (source, target)
-        ]
+        shares = [sizes[vertex.index] / max(1, statistics.vertex_count(vertex.tables)) for vertex in (source, target)]
         kept = _kept(edge.predicates, total)
         edges.append(total * kept * shares[0] * shares[1])
         degrees.append(tuple(total * kept / max(1, statistics.vertex_count(v.tables)) for v in (source, target)))
     return Cardinalities(tuple(sizes), tuple(edges), tuple((out, back) for out, back in degrees))
 
 
-def _edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:
+def _edges_between(
+    edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics
+) -> float:
     total = statistics.edges_between(edge.types, sources, targets)
     return float(total if edge.directed else total + statistics.edges_between(edge.types, targets, sources))
 

@@ -43,7 +43,11 @@ def constraints_of(
     told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge)}
     choices = tuple(EdgeChoice(edge, tuple(sorted(finder.collisions.get(edge, ())))) for edge in sorted(told_apart))
     return Constraints(
-        frozenset(finder.different | different), tuple(finder.different_pairs), tuple(finder.absent), tuple(finder.loopless), choices
+        frozenset(finder.different | different),
+        tuple(finder.different_pairs),
+        tuple(finder.absent),
+        tuple(finder.loopless),
+        choices,
     )
 
 

@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gquery.planner.physical import (
-    EdgePredicateFilter, ExtendStep, Filter, LabelFilter, LoopFilter, MatchPlan, NeighbourFilter, PredicateFilter,
-)  # fmt: skip
+    EdgePredicateFilter,
+    ExtendStep,
+    Filter,
+    LabelFilter,
+    LoopFilter,
+    MatchPlan,
+    NeighbourFilter,
+    PredicateFilter,
+)
 from gquery.planner.plan import QueryPlan
 from gquery.planner.query_graph import QueryGraph
 

@@ -79,7 +79,7 @@ class Expression:
 class Constant(Expression):
     """A literal: None, bool, int, float or str."""
 
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
         case Call():
             return expression.arguments
         case Case():
-            return tuple(part for branch in expression.branches for part in branch) + (expression.default,)
+            return (*tuple(part for branch in expression.branches for part in branch), expression.default)
         case Aggregate(argument=Expression() as argument):
             return (argument,)
         case _:

@@ -149,7 +149,7 @@ def _arithmetic(arguments: tuple[Type, ...]) -> Type | None:
 
 
 def _plus(arguments: tuple[Type, ...]) -> Type | None:
-    """Numbers add; strings join with strings and numbers; lists join with lists and take a single item at either end."""
+    """Numbers add; strings join with strings and numbers; lists join with lists and take an item at either end."""
     left, right = arguments
     kinds = {left.kind, right.kind}
     if Kind.LIST in kinds:

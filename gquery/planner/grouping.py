@@ -22,7 +22,8 @@ def parts_of(graph: QueryGraph) -> tuple[Part, ...]:
     core = _core(neighbours)
     dense = _dense(neighbours, core)
     return tuple(
-        Part.DENSE if vertex in dense else Part.SPARSE if vertex in core else Part.TREE for vertex in range(len(neighbours))
+        Part.DENSE if vertex in dense else Part.SPARSE if vertex in core else Part.TREE
+        for vertex in range(len(neighbours))
     )
 
 
@@ -60,7 +61,12 @@ def _core(neighbours: list[set[int]]) -> set[int]:
 def _dense(neighbours: list[set[int]], core: set[int]) -> set[int]:
     """Largest connected union of 4-cliques in the core, else the heaviest triangle, else the heaviest edge."""
     triangles = [
-        (a, b, c) for a in core for b in neighbours[a] & core if a < b for c in neighbours[a] & neighbours[b] & core if b < c
+        (a, b, c)
+        for a in core
+        for b in neighbours[a] & core
+        if a < b
+        for c in neighbours[a] & neighbours[b] & core
+        if b < c
     ]
     cliques = [
         {*triangle, d}

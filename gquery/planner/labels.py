@@ -50,9 +50,10 @@ def _check_names(expression: ast.LabelExpression, known: tuple[str, ...], kind: 
         case ast.LabelName(name=name):
             if name not in known:
                 raise BindError(
-                    f"the graph has no {kind} `{name}`", span=expression.span, hint=did_you_mean(name, known)
-                    or _listing(kind, known),
-                )  # fmt: skip
+                    f"the graph has no {kind} `{name}`",
+                    span=expression.span,
+                    hint=did_you_mean(name, known) or _listing(kind, known),
+                )
         case ast.LabelNot(operand=operand):
             _check_names(operand, known, kind)
         case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):

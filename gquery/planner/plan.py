@@ -15,12 +15,20 @@ from gquery.planner.cardinality import PrefixModel
 from gquery.planner.comparisons import split_predicates
 from gquery.planner.constraints import Constraints, constraints_of
 from gquery.planner.expr import (
-    Aggregate, Attribute, Column, Constant, Expression, Parameter, children, columns, is_aggregated,
-)  # fmt: skip
+    Aggregate,
+    Attribute,
+    Column,
+    Constant,
+    Expression,
+    Parameter,
+    children,
+    columns,
+    is_aggregated,
+)
 from gquery.planner.grouping import group_sizes, parts_of
 from gquery.planner.logical import BoundQuery, Projection
 from gquery.planner.ordering import pick_order
-from gquery.planner.physical import Cardinalities, Comparison, ExtendStep, Filter, MatchPlan, Space
+from gquery.planner.physical import Cardinalities, Comparison, Direction, ExtendStep, Filter, MatchPlan, Space
 from gquery.planner.query_graph import QueryGraph
 from gquery.storage.statistics import Statistics
 
@@ -69,9 +77,17 @@ def plan_matching(plan: QueryPlan, cardinalities: Cardinalities, limit: int | No
     rows, _ = candidate_model.walk(order)
     steps = _steps(plan, order, rows)
     return MatchPlan(
-        graph, space, steps, group_sizes(order, parts), plan.comparisons, plan.constraints.choices, plan.counting,
-        None if plan.residual else limit, cardinalities, reason,
-    )  # fmt: skip
+        graph,
+        space,
+        steps,
+        group_sizes(order, parts),
+        plan.comparisons,
+        plan.constraints.choices,
+        plan.counting,
+        None if plan.residual else limit,
+        cardinalities,
+        reason,
+    )
 
 
 def pushed_limit(projection: Projection, parameters: Mapping[str, object]) -> int | None:
@@ -139,6 +155,9 @@ def _pick_space(
     return "vertices", f"{raw_work:,.0f} looks at neighbours, {with_graph:,.0f} with a candidate graph"
 
 
+_TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
 def _steps(plan: QueryPlan, order: tuple[int, ...], rows: list[float]) -> tuple[ExtendStep, ...]:
     constraints = plan.constraints
     matched: set[int] = set()
@@ -149,19 +168,21 @@ def _steps(plan: QueryPlan, order: tuple[int, ...], rows: list[float]) -> tuple[
             for edge in plan.graph.edges
             if edge.source != edge.target and vertex in (edge.source, edge.target) and edge.other(vertex) in matched
         )
-        different = tuple(sorted(_partner(pair, vertex) for pair in constraints.different if _closes(pair, vertex, matched)))
+        different = tuple(
+            sorted(_partner(pair, vertex) for pair in constraints.different if _closes(pair, vertex, matched))
+        )
         pairs = tuple(pair for pair in constraints.different_pairs if _closes(pair, vertex, matched))
         comparisons = tuple(
             index
             for index, comparison in enumerate(plan.comparisons)
             if _closes((comparison.left, comparison.right), vertex, matched)
         )
-        absent = []
-        for one, other, direction in constraints.absent:
-            if _closes((one, other), vertex, matched):
-                turned = {"out": "in", "in": "out", "both": "both"}
-                absent.append((one, direction) if other == vertex else (other, turned[direction]))
-        steps.append(ExtendStep(vertex, backward, different, pairs, comparisons, tuple(absent), estimate))
+        absent = tuple(
+            (one, direction) if other == vertex else (other, _TURNED[direction])
+            for one, other, direction in constraints.absent
+            if _closes((one, other), vertex, matched)
+        )
+        steps.append(ExtendStep(vertex, backward, different, pairs, comparisons, absent, estimate))
         matched.add(vertex)
     return tuple(steps)
 

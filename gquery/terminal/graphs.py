@@ -6,44 +6,86 @@ from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import gquery
-from gquery.terminal.messages import counted, seconds
+from gquery.opening import load, open
+from gquery.terminal.messages import UsageError, counted, seconds
 from gquery.terminal.progress import loading
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from gquery.session import Graph
     from gquery.storage.load.report import LoadReport
 
-_ESCAPES = {"\\t": "\t", "tab": "\t", "comma": ",", "pipe": "|", "space": " "}
+_DELIMITERS = {"\\t": "\t", "tab": "\t"}
 _OPTIONS = ("super_labels", "mapping", "undirected", "delimiter", "on_bad_row", "on_dangling")
 
 
 def add_loading_options(parser: ArgumentParser) -> None:
-    """The options of loading; what is not given stays out of the namespace."""
-    group = parser.add_argument_group("loading options", "for a graph that is loaded, not opened from a .gq folder")
-    group.add_argument("--super-label", dest="super_labels", action=_SuperLabel, type=_super_label, default=SUPPRESS,
-                       metavar="NAME=A,B", help="declare that label NAME stands for the labels A and B; repeatable")
-    group.add_argument("--mapping", metavar="FILE.toml", default=SUPPRESS, help="which file is which table")
-    group.add_argument("--undirected", action="store_true", default=SUPPRESS,
-                       help="merge the two directions of a pair into one edge")
-    group.add_argument("--delimiter", type=_delimiter, metavar="C", default=SUPPRESS,
-                       help="field separator, such as ',' '|' or '\\t' (default: told by the file)")
-    group.add_argument("--on-bad-row", choices=("error", "skip"), default=SUPPRESS,
-                       help="what to do with a row that cannot be read (default: error)")
-    group.add_argument("--on-dangling", choices=("error", "skip", "create"), default=SUPPRESS,
-                       help="what to do with an edge whose end is missing (default: error)")  # fmt: skip
+    """The options of loading; one that is not given stays out of the namespace."""
+    group = parser.add_argument_group("loading options", "for a graph that is loaded, not opened where it was saved")
+
+    def option(name: str, **details: Any) -> None:
+        group.add_argument(name, default=SUPPRESS, **details)
+
+    option("--super-label", dest="super_labels", action="append", type=_super_label, metavar="NAME=A,B",
+           help="label NAME stands for the labels A and B; may be given several times")  # fmt: skip
+    option("--mapping", metavar="FILE.toml", help="which file is which table")
+    option("--undirected", action="store_true", help="merge the two directions of a pair into one edge")
+    option("--delimiter", type=_delimiter, metavar="C", help="what separates fields: one character or `tab`")
+    option("--on-bad-row", choices=("error", "skip"), help="a row that cannot be read: error (default) or skip")
+    option("--on-dangling", choices=("error", "skip", "create"),
+           help="an edge to a missing vertex: error (default), skip, or create the vertex")  # fmt: skip
 
 
-class _SuperLabel(__import__("argparse").Action):  # type: ignore[misc]
-    pass
+def loading_options(arguments: Namespace) -> dict[str, Any]:
+    """The options of loading that were given, as `gquery.load` takes them."""
+    given = {name: getattr(arguments, name) for name in _OPTIONS if hasattr(arguments, name)}
+    if "super_labels" in given:
+        given["super_labels"] = dict(given["super_labels"])
+    return given
 
 
-def open_graph(path: str, options: dict[str, Any], console: Console) -> gquery.Graph:
+def _super_label(text: str) -> tuple[str, tuple[str, ...]]:
+    name, _, parts = text.partition("=")
+    labels = tuple(part.strip() for part in parts.split(",") if part.strip())
+    if not name.strip() or not labels:
+        raise ArgumentTypeError(f"`{text}` is not of the form Message=Post,Comment")
+    return name.strip(), labels
+
+
+def _delimiter(text: str) -> str:
+    character = _DELIMITERS.get(text.lower(), text)
+    if len(character) != 1:
+        raise ArgumentTypeError(f"`{text}` is not one character")
+    return character
+
+
+def open_graph(path: str, options: dict[str, Any], console: Console) -> Graph:
     """Opens a saved graph or loads any other source; a bar shows a load that takes long. Raises LoadError."""
     from gquery.storage.persist import is_saved
 
-    if is_saved(path) or Path(path).suffix == ".gq":
-        return gquery.open(path)
-    with loading(console) as progress:
-        return gquery.load(path, progress=progress, **options)
+    if not is_saved(path) and Path(path).suffix != ".gq":
+        with loading(console) as progress:
+            return load(path, progress=progress, **options)
+    if options:
+        given = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in options)
+        raise UsageError(f"{path} is a saved graph, {given} cannot change it", hint="give the option to `gquery load`")
+    return open(path)
+
+
+def describe_load(report: LoadReport) -> list[str]:
+    """What a user should know after a load, line by line."""
+    lines = [
+        f"{counted(report.vertices, 'vertex')} and {counted(report.edges, 'edge')} loaded in {seconds(report.seconds)}"
+    ]
+    remarks = [
+        (report.duplicate_ids, "vertex with an id that was there already", "vertices with an id that was there already"),
+        (report.dangling_edges, "edge to a vertex that is missing", "edges to vertices that are missing"),
+        (report.created_vertices, "vertex created for an edge", "vertices created for edges"),
+        (report.merged_edges, "edge merged with its other direction", "edges merged with their other direction"),
+        (report.self_loops, "self-loop", "self-loops"),
+        (report.parallel_edges, "parallel edge", "parallel edges"),
+        (report.rejects.num_rows, "row noted or rejected", "rows noted or rejected"),
+    ]
+    lines += [f"  {number:,} {one if number == 1 else many}" for number, one, many in remarks if number]
+    return lines

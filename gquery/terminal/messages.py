@@ -15,8 +15,16 @@ ANSWERED, WRONG, USAGE, TIMEOUT, CANCELLED, BROKEN_PIPE = 0, 1, 2, 124, 130, 141
 """Exit codes, as a shell user knows them."""
 
 
+class UsageError(GQueryError):
+    """A command, an option or its value is not what the terminal takes."""
+
+    title = "Usage error"
+
+
 def exit_code(error: GQueryError) -> int:
     """The exit code that stands for an error."""
+    if isinstance(error, UsageError):
+        return USAGE
     if isinstance(error, QueryTimeout):
         return TIMEOUT
     return CANCELLED if isinstance(error, QueryCancelled) else WRONG
@@ -64,6 +72,9 @@ def seconds(elapsed: float) -> str:
     return f"{minutes} min {rest:02d} s"
 
 
+_PLURALS = {"vertex": "vertices"}
+
+
 def counted(number: int, noun: str) -> str:
     """`1 row`, `1,234 rows`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else _PLURALS.get(noun, noun + 's')}"

@@ -38,7 +38,7 @@ def watch(result: Result, consume: Callable[[], T], console: Console) -> T:
                 bar.update()
             except KeyboardInterrupt:
                 result.cancel()
-                _wait_for_the_end(outcome)
+                wait([outcome])
     finally:
         bar.close()
     return outcome.result()
@@ -49,10 +49,6 @@ def _fulfil(outcome: Future[T], consume: Callable[[], T]) -> None:
         outcome.set_result(consume())
     except BaseException as error:
         outcome.set_exception(error)
-
-
-def _wait_for_the_end(outcome: Future[T]) -> None:
-    wait([outcome])
 
 
 class _QueryBar:

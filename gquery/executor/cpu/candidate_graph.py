@@ -51,10 +51,19 @@ def build_candidate_edges(candidates: CpuCandidates, edge: int, source: int, wit
     candidates.sliced(
         len(vertices),
         lambda begin, end: filters.fill_edges(
-            vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), address(adjacency.edges),
-            words, ranks, offsets, neighbours, edges,
+            vertices,
+            begin,
+            end,
+            *rows_of(adjacency),
+            address(adjacency.neighbours),
+            address(adjacency.edges),
+            words,
+            ranks,
+            offsets,
+            neighbours,
+            edges,
         ),
-    )  # fmt: skip
+    )
     return Adjacency(0, offsets, neighbours, edges, adjacency.simple)
 
 

@@ -15,8 +15,14 @@ from gquery.executor.cpu.native import address
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.planner.physical import (
-    Cardinalities, EdgePredicateFilter, Filter, LabelFilter, LoopFilter, NeighbourFilter, PredicateFilter,
-)  # fmt: skip
+    Cardinalities,
+    EdgePredicateFilter,
+    Filter,
+    LabelFilter,
+    LoopFilter,
+    NeighbourFilter,
+    PredicateFilter,
+)
 from gquery.planner.query_graph import QueryGraph
 from gquery.storage.adjacency import Adjacency, Direction
 from gquery.storage.graph import Snapshot

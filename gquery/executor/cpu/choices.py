@@ -12,9 +12,17 @@ from numba import njit
 from gquery.executor.cpu.lookup import lower_bound, row
 from gquery.executor.cpu.native import load_int32, load_int64
 from gquery.executor.packed import (
-    CHOICE_EDGES, CHOICE_FIRST, CHOICE_NEIGHBOURS, CHOICE_OFFSETS, CHOICE_ROWS, COLLIDES_BEGIN, COLLIDES_END, FREE,
-    FROM, TO,
-)  # fmt: skip
+    CHOICE_EDGES,
+    CHOICE_FIRST,
+    CHOICE_NEIGHBOURS,
+    CHOICE_OFFSETS,
+    CHOICE_ROWS,
+    COLLIDES_BEGIN,
+    COLLIDES_END,
+    FREE,
+    FROM,
+    TO,
+)
 
 # Rows of the odometer's `scratch`, int64[4, number of choices].
 BEGIN, END, CURSOR, CHOSEN = 0, 1, 2, 3

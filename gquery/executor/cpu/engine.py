@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -35,9 +36,13 @@ class CpuBackend:
         self.threads = threads
 
     def filter(
-        self, graph: QueryGraph, plan: tuple[Filter, ...], snapshot: Snapshot, parameters: Mapping[str, object],
+        self,
+        graph: QueryGraph,
+        plan: tuple[Filter, ...],
+        snapshot: Snapshot,
+        parameters: Mapping[str, object],
         control: Control,
-    ) -> CpuCandidates:  # fmt: skip
+    ) -> CpuCandidates:
         candidates = CpuCandidates(graph, snapshot, parameters, control, self.threads)
         candidates.apply(plan)
         return candidates
@@ -91,7 +96,7 @@ class CpuBackend:
         last = len(bounds) - 1
         stages = tuple(
             Stage(start, stop, plan.counting and index == last - 1)
-            for index, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:], strict=True))
+            for index, (start, stop) in enumerate(itertools.pairwise(bounds))
         )
         return stages, capacity
 
@@ -121,9 +126,7 @@ def _expand(
         candidates.control.check()
         rows = np.empty(capacity, np.int64)
         edges = np.empty((len(plan.choices), capacity), np.int64)
-        kernel.expand(
-            packed.choices, packed.collides, partial.positions, partial.count, rows, edges, state, scratch
-        )
+        kernel.expand(packed.choices, packed.collides, partial.positions, partial.count, rows, edges, state, scratch)
         made = int(state[kernel.MADE])
         if made:
             yield Matches(

@@ -18,10 +18,41 @@ from gquery.executor.cpu.choices import count_choices
 from gquery.executor.cpu.lookup import contains, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.native import load_int32, load_int64
 from gquery.executor.packed import (
-    A, ABSENT_BEGIN, ABSENT_END, B, BACKWARD_BEGIN, BACKWARD_END, C, COMPARE_BEGIN, COMPARE_END, D, DIFFERENT_BEGIN,
-    DIFFERENT_END, EQUAL, FIRST, LEFT, LEFT_RANKS, LESS, LEVEL, NEIGHBOURS, NOT_EQUAL, NULL_RANK, OFFSETS, OPERATOR,
-    PAIRS_BEGIN, PAIRS_END, RANKS, RIGHT, RIGHT_RANKS, ROWS, SET_COUNT, SIMPLE, SIZE, VERTICES, WORDS,
-)  # fmt: skip
+    ABSENT_BEGIN,
+    ABSENT_END,
+    BACKWARD_BEGIN,
+    BACKWARD_END,
+    COMPARE_BEGIN,
+    COMPARE_END,
+    DIFFERENT_BEGIN,
+    DIFFERENT_END,
+    EQUAL,
+    FIRST,
+    LEFT,
+    LEFT_RANKS,
+    LESS,
+    LEVEL,
+    NEIGHBOURS,
+    NOT_EQUAL,
+    NULL_RANK,
+    OFFSETS,
+    OPERATOR,
+    PAIRS_BEGIN,
+    PAIRS_END,
+    RANKS,
+    RIGHT,
+    RIGHT_RANKS,
+    ROWS,
+    SET_COUNT,
+    SIMPLE,
+    SIZE,
+    VERTICES,
+    WORDS,
+    A,
+    B,
+    C,
+    D,
+)
 
 # Slots of `state`, int64[STATE_SLOTS + width]; the tail counts the matches found at each level.
 ROW, ROW_END, DEPTH, MADE, STATUS, TOTAL, STATE_SLOTS = 0, 1, 2, 3, 4, 5, 6
@@ -176,9 +207,30 @@ def count_level(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def extend(  # type: ignore[no-untyped-def]
-    steps, backward, different, pairs, compare, absent, choices, collides,
-    start, stop, counting, budget, given, output, state, positions, vertices, begins, cursors, ends, pivots, last, scratch,
-):  # fmt: skip
+    steps,
+    backward,
+    different,
+    pairs,
+    compare,
+    absent,
+    choices,
+    collides,
+    start,
+    stop,
+    counting,
+    budget,
+    given,
+    output,
+    state,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    pivots,
+    last,
+    scratch,
+):
     """One slice. given, output: positions int32[width, capacity], column-major; see the module's docstring."""
     level = state[DEPTH]
     made = state[MADE]
@@ -217,9 +269,7 @@ def extend(  # type: ignore[no-untyped-def]
             continue
         address = steps[level, VERTICES]
         vertex = load_int32(address, position) if address != 0 else np.int32(position)
-        if not accepts(
-            steps, different, pairs, compare, absent, level, position, vertex, positions, vertices
-        ):
+        if not accepts(steps, different, pairs, compare, absent, level, position, vertex, positions, vertices):
             continue
         positions[level] = position
         vertices[level] = vertex

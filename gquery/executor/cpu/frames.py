@@ -52,11 +52,24 @@ class Frame:
     def run(self, output: NDArray[np.int32]) -> int:
         """One slice; returns the status. `output` int32[stop, capacity] must be the same until it was drained."""
         stage = self.stages[self.stage]
-        kernel.extend(
-            *self.plan.tables, stage.start, stage.stop, stage.counting, SLICE, self.given.positions, output, self.state,
-            self._positions, self._vertices, self._begins, self._cursors, self._ends, self._pivots, self._last,
+        kernel.extend(  # type: ignore[call-arg]
+            *self.plan.tables,
+            stage.start,
+            stage.stop,
+            stage.counting,
+            SLICE,
+            self.given.positions,
+            output,
+            self.state,
+            self._positions,
+            self._vertices,
+            self._begins,
+            self._cursors,
+            self._ends,
+            self._pivots,
+            self._last,
             self._scratch,
-        )  # fmt: skip
+        )
         return int(self.state[kernel.STATUS])
 
     def drain(self) -> int:

@@ -55,4 +55,4 @@ def rank(words, ranks, vertex):  # type: ignore[no-untyped-def]
     """Set bits before `vertex`: its position in the candidate set, when it is in it."""
     word = np.int64(vertex) >> 6
     below = (np.uint64(1) << np.uint64(vertex & 63)) - np.uint64(1)
-    return np.int64(load_int32(ranks, word)) + count_bits(load_word(words, word) & below)
+    return np.int64(load_int32(ranks, word)) + count_bits(load_word(words, word) & below)  # type: ignore[call-arg]

@@ -105,9 +105,12 @@ class _Packer:
         left, right = self._ranks(comparison)
         self.keep.append((left, right))
         return (
-            self.level[comparison.left], self.level[comparison.right], _OPERATORS[comparison.operator],
-            address(left), address(right),
-        )  # fmt: skip
+            self.level[comparison.left],
+            self.level[comparison.right],
+            _OPERATORS[comparison.operator],
+            address(left),
+            address(right),
+        )
 
     def _ranks(self, comparison: Comparison) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         left = self._values(comparison.left, comparison.left_value)
@@ -132,7 +135,8 @@ class _Packer:
     def _choices(self) -> tuple[list[tuple[int, ...]], list[int]]:
         index_of = {choice.edge: index for index, choice in enumerate(self.plan.choices)}
         bound = {edge for choice in self.plan.choices for edge in (choice.edge, *choice.collides) if choice.collides}
-        rows, collides = [], []
+        rows: list[tuple[int, ...]] = []
+        collides: list[int] = []
         for choice in self.plan.choices:
             edge = self.plan.graph.edges[choice.edge]
             source, target = sorted((edge.source, edge.target), key=lambda vertex: self.level[vertex])
@@ -141,10 +145,16 @@ class _Packer:
             collides.extend(index_of[other] for other in choice.collides)
             rows.append(
                 (
-                    self.level[source], self.level[target], *rows_of(adjacency), address(adjacency.neighbours),
-                    address(adjacency.edges), begin, len(collides), int(choice.edge not in bound),
+                    self.level[source],
+                    self.level[target],
+                    *rows_of(adjacency),
+                    address(adjacency.neighbours),
+                    address(adjacency.edges),
+                    begin,
+                    len(collides),
+                    int(choice.edge not in bound),
                 )
-            )  # fmt: skip
+            )
         return rows, collides
 
 

@@ -37,9 +37,14 @@ class Enumeration:
     """
 
     def __init__(
-        self, plan: PackedPlan, stages: tuple[Stage, ...], roots: NDArray[np.int32], capacity: int, threads: int,
+        self,
+        plan: PackedPlan,
+        stages: tuple[Stage, ...],
+        roots: NDArray[np.int32],
+        capacity: int,
+        threads: int,
         control: Control,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.plan = plan
         self.stages = stages
         self.capacity = capacity

@@ -26,7 +26,7 @@ def _shared() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config=_CONFIG)
 
 
-_CONFIG = {"autoinstall_known_extensions": False, "preserve_insertion_order": True}
+_CONFIG: dict[str, Any] = {"autoinstall_known_extensions": False, "preserve_insertion_order": True}
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def connection(control: Control | None = None) -> Iterator[duckdb.DuckDBPyConnec
         return
     share = max(_LEAST, control.memory_limit // 2)
     with tempfile.TemporaryDirectory(prefix="gquery-") as folder:
-        config = {**_CONFIG, "memory_limit": f"{share}B", "temp_directory": folder, "threads": 1}
+        config: dict[str, Any] = {**_CONFIG, "memory_limit": f"{share}B", "temp_directory": folder, "threads": 1}
         own = duckdb.connect(":memory:", config=config)
         try:
             yield own

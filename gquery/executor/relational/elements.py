@@ -49,7 +49,7 @@ class ElementWriter:
                 ids = {"nodes": values.field("vertices"), "relationships": values.field("edges")}
                 parts = [self.write(ids[name], part) for name, part in type_.fields]
                 return pa.StructArray.from_arrays(parts, [name for name, _ in type_.fields], mask=_nulls(values))
-        assert type_.kind is Kind.LIST and type_.item is not None
+        assert type_.item is not None
         items = self.write(values.flatten(), type_.item)
         lengths = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

@@ -54,4 +54,6 @@ def _tables(ids: pa.Array, starts: Any) -> pa.Array:
     """The table of each id; null stays null."""
     values = ids.fill_null(0).to_numpy(zero_copy_only=False)
     tables = np.searchsorted(starts, values, side="right") - 1
-    return pa.array(tables, pa.int32(), mask=None if ids.null_count == 0 else ids.is_null().to_numpy(zero_copy_only=False))
+    return pa.array(
+        tables, pa.int32(), mask=None if ids.null_count == 0 else ids.is_null().to_numpy(zero_copy_only=False)
+    )

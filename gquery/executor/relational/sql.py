@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from gquery.planner.expr import (
-    Aggregate, Call, Case, Column, Constant, Expression, Kind, Parameter, Type,
+    Aggregate,
+    Call,
+    Case,
+    Column,
+    Constant,
+    Expression,
+    Kind,
+    Parameter,
+    Type,
 )  # fmt: skip
 
 _NUMBERS = (Kind.INTEGER, Kind.FLOAT)
@@ -19,7 +27,7 @@ _NUMBERS = (Kind.INTEGER, Kind.FLOAT)
 class SqlWriter:
     """Writes expressions over an input relation.
 
-    column: the SQL of a graph column. values: the prepared statement's parameters, filled while expressions are written.
+    column: the SQL of a graph column. values: the statement's parameters, filled while expressions are written.
     """
 
     column: Callable[[Column], str]
@@ -195,7 +203,11 @@ def _index(call: Call, arguments: list[str]) -> str:
 
 def _slice(call: Call, arguments: list[str]) -> str:
     subject, start, end = arguments
-    first = "1" if start == "NULL" else f"CASE WHEN {start} >= 0 THEN {start} + 1 ELSE greatest(len({subject}) + {start}, 0) + 1 END"
+    first = (
+        "1"
+        if start == "NULL"
+        else f"CASE WHEN {start} >= 0 THEN {start} + 1 ELSE greatest(len({subject}) + {start}, 0) + 1 END"
+    )
     last = f"len({subject})" if end == "NULL" else f"CASE WHEN {end} >= 0 THEN {end} ELSE len({subject}) + {end} END"
     return f"list_slice({subject}, {first}, {last})"
 

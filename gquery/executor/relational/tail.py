@@ -6,7 +6,7 @@ that are merely returned are gathered afterwards, for the rows that are left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -57,8 +57,8 @@ class Tail:
         spoken_of = {column.variable for expression in expressions for column in columns(expression)}
         for name in spoken_of & set(self.paths):
             spoken_of |= {*self.paths[name].vertices, *self.paths[name].edges}
-        elements = [*self.graph.vertices, *self.graph.edges]
-        return tuple(element.variable for element in elements if element.variable in spoken_of)
+        names = [vertex.variable for vertex in self.graph.vertices] + [edge.variable for edge in self.graph.edges]
+        return tuple(name for name in names if name in spoken_of)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -89,7 +89,7 @@ class Tail:
 
     # --- running -----------------------------------------------------------------------------------------------
 
-    def run(self, matches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
+    def run(self, matches: Iterator[pa.RecordBatch], control: Control) -> Generator[pa.RecordBatch, None, None]:
         """The answer, batch by batch. Closing it closes the match stream."""
         batches = self._gathered(matches) if self.is_plain else self._through_duckdb(matches, control)
         try:
@@ -103,7 +103,7 @@ class Tail:
             if close is not None:
                 close()
 
-    def _gathered(self, matches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _gathered(self, matches: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
         skip, left = self.skip, self.limit
         for batch in matches if left != 0 else ():
             part = batch.slice(skip, left)
@@ -114,7 +114,9 @@ class Tail:
                 if left <= 0:
                     return
 
-    def _through_duckdb(self, matches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
+    def _through_duckdb(
+        self, matches: Iterator[pa.RecordBatch], control: Control
+    ) -> Generator[pa.RecordBatch, None, None]:
         sql, values = self._statement()
         failure: list[BaseException] = []
         source = pa.RecordBatchReader.from_batches(self._input_schema, self._guarded(matches, failure))
@@ -185,7 +187,8 @@ class Tail:
             sql += " GROUP BY " + ", ".join(writer.write(key) for key in keys)
         if self.projection.order_by:
             sql += " ORDER BY " + ", ".join(
-                self._sort_key(writer, item.expression) + (" DESC NULLS FIRST" if item.descending else " ASC NULLS LAST")
+                self._sort_key(writer, item.expression)
+                + (" DESC NULLS FIRST" if item.descending else " ASC NULLS LAST")
                 for item in self.projection.order_by
             )
         if self.limit is not None:

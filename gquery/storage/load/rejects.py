@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from gquery.errors import LoadError
 from gquery.storage.load.report import REJECTS
 
 Rows = NDArray[np.int64]
+Values = pa.Array | pa.ChunkedArray | Sequence[Any] | None
 MAX_LISTED = 100_000  # rejects are counted without end, but only so many are kept
 
 
@@ -71,7 +72,7 @@ class Rejects:
         origin: Origin,
         rows: Rows,
         column: str | None,
-        values: pa.Array | pa.ChunkedArray | Sequence[Any] | None,
+        values: Values,
         reason: str,
         hint: str | None = None,
     ) -> None:
@@ -79,16 +80,30 @@ class Rejects:
         if len(rows) == 0:
             return
         if self.policy == "error":
-            raise _first_error(origin, rows, column, values, reason, hint)
+            self.fail(origin, rows, column, values, reason, hint)
         self.count += len(rows)
         self.note(origin, rows, column, values, reason)
+
+    def fail(
+        self, origin: Origin, rows: Rows, column: str | None, values: Values, reason: str, hint: str | None = None
+    ) -> NoReturn:
+        """Raises LoadError for the first of `rows`, whatever the policy is."""
+        files, numbers = origin.places(rows)
+        first = int(np.argmin(numbers)) if len(set(files)) == 1 else 0
+        if len(rows) > 1:
+            more = f"{len(rows) - 1:,} more row{'s have' if len(rows) > 2 else ' has'} the same problem"
+            hint = f"{hint}; {more}" if hint else more
+        value = None if values is None else _text(values[first])
+        message = reason if origin.has_lines else f"{reason} (row {numbers[first]})"
+        line = int(numbers[first]) if origin.has_lines else None
+        raise LoadError(message, file=files[first], line=line, column=column, value=value, hint=hint)
 
     def note(
         self,
         origin: Origin,
         rows: Rows,
         column: str | None,
-        values: pa.Array | pa.ChunkedArray | Sequence[Any] | None,
+        values: Values,
         reason: str,
     ) -> None:
         """Lists rows without counting them as rejected."""
@@ -104,20 +119,6 @@ class Rejects:
 
     def table(self) -> pa.Table:
         return pa.concat_tables([REJECTS.empty_table(), *self._tables]).combine_chunks()
-
-
-def _first_error(
-    origin: Origin, rows: Rows, column: str | None, values: Any, reason: str, hint: str | None
-) -> LoadError:
-    files, numbers = origin.places(rows)
-    first = int(np.argmin(numbers)) if len(set(files)) == 1 else 0
-    if len(rows) > 1:
-        more = f"{len(rows) - 1:,} more row{'s have' if len(rows) > 2 else ' has'} the same problem"
-        hint = f"{hint}; {more}" if hint else more
-    value = None if values is None else _text(values[first])
-    line = int(numbers[first]) if origin.has_lines else None
-    message = reason if origin.has_lines else f"{reason} (row {numbers[first]})"
-    return LoadError(message, file=files[first], line=line, column=column, value=value, hint=hint)
 
 
 def _text(value: Any) -> str | None:

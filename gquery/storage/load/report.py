@@ -21,7 +21,11 @@ REJECTS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """Numbers are edges unless said otherwise. `rejects` has the columns of REJECTS, one row a rejected or mended row."""
+    """Numbers are edges unless said otherwise.
+
+    `bad_rows` counts rows left out under on_bad_row="skip", duplicate ids among them. `rejects` has the columns of
+    REJECTS, one row for each rejected or mended row (the first 100,000); its line is a row number where a file has none.
+    """
 
     vertices: int
     edges: int
@@ -31,6 +35,7 @@ class LoadReport:
     dangling_edges: int = 0
     duplicate_ids: int = 0
     created_vertices: int = 0
+    bad_rows: int = 0
     seconds: float = 0.0
     rejects: pa.Table = field(default_factory=REJECTS.empty_table)
 

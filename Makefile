@@ -1,0 +1,35 @@
+# Every target sets up what it needs: a virtual environment in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check golden benchmark clean
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: .venv/developing check
+	$(BIN)/python -m pytest -q
+
+check: .venv/developing
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+golden: .venv/developing
+	GQUERY_GOLDEN=write $(BIN)/python -m pytest -q tests/planner tests/docs
+
+benchmark: .venv/developing
+	$(BIN)/pip install -q -e '.[benchmark]'
+	$(BIN)/python -m benchmarks.small_graph
+
+.venv/installed: pyproject.toml setup.py
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --upgrade pip
+	$(BIN)/pip install -q -e .
+	touch $@
+
+.venv/developing: .venv/installed
+	$(BIN)/pip install -q -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build demo_data .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,82 @@
+"""The import rule of the house: who may know whom."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "gquery"
+
+# What a room may import of the others, by prefix; everybody may import the errors, the settings and its own room.
+ALLOWED = {
+    "errors": [],
+    "settings": [],
+    "values": [],
+    "grammar": [],
+    "storage": [],
+    "planner": ["grammar.ast", "storage.schema", "storage.statistics"],
+    "executor": [
+        "planner.physical", "planner.expr", "planner.query_graph", "planner.logical", "planner.functions", "storage",
+    ],
+    "result": ["executor.progress", "values"],
+    "session": ["grammar", "planner", "executor", "storage", "result"],
+    "opening": ["session", "storage", "integrations"],
+    "integrations": ["session", "result", "storage", "grammar", "opening"],
+    "terminal": [
+        "session", "opening", "result", "values", "storage", "grammar", "planner.functions", "executor.progress",
+    ],
+    "cli": ["session", "opening", "result", "terminal", "repl", "values", "storage", "grammar"],
+    "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
+    "__init__": ["session", "opening", "result", "values", "integrations"],
+}  # fmt: skip
+
+# Heavy or optional packages, and the only places that may import them.
+ONLY_IN = {
+    "numba": ["executor.cpu"],
+    "llvmlite": ["executor.cpu"],
+    "cupy": ["executor.gpu"],
+    "duckdb": ["executor.relational", "storage.load", "integrations.duckdb"],
+    "lark": ["grammar"],
+    "networkx": ["integrations.networkx", "storage.load"],
+}
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=module_name)
+def test_imports(path: Path) -> None:
+    name = module_name(path)
+    room = name.split(".")[0]
+    for imported in imports(path):
+        package = imported.split(".")[0]
+        if package == "gquery":
+            target = imported.removeprefix("gquery").removeprefix(".")
+            allowed = ["errors", "settings", room, *ALLOWED[room]]
+            known = any(target == prefix or target.startswith(f"{prefix}.") for prefix in allowed)
+            public = target in ("", "__version__") and room in ("cli", "repl", "terminal")
+            assert known or public, f"{name} imports {imported}"
+        elif package in ONLY_IN:
+            assert any(name.startswith(place) for place in ONLY_IN[package]), f"{name} imports {package}"
+
+
+def test_import_is_light() -> None:
+    """`import gquery` brings none of the heavy packages along."""
+    heavy = ["numba", "duckdb", "cupy", "pandas", "polars", "networkx", "lark", "prompt_toolkit", "rich"]
+    script = f"import sys, gquery; print([name for name in {heavy!r} if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
