@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import html
 import json
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any, BinaryIO
 
@@ -50,7 +52,7 @@ class Result:
         """Stops the current run; its reader raises QueryCancelled. May be called from any thread."""
         self._control.cancel()
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self) -> Generator[pa.RecordBatch, None, None]:
         """A fresh run, batch by batch. Closing the iterator stops the run; so does Ctrl-C."""
         self._control = control = self._new_control()
         try:
@@ -82,22 +84,24 @@ class Result:
         return _require("polars").from_arrow(self.to_arrow())
 
     def rows(self) -> list[Row]:
-        """The answer as rows of Python values: reachable by position, by name and as attributes of a tuple."""
+        """The answer as rows of Python values: tuples whose values are reachable by name too."""
         return list(self)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Generator[Row, None, None]:
         """Rows as they are found, without keeping them."""
-        batches = self._table.to_batches() if self._table is not None else self.batches()
+        batches = self._table.to_batches() if self._table is not None else _until_dropped(self.batches())
         for batch in batches:
             yield from rows_of(batch)
 
     def scalar(self) -> Any:
         """The one value of an answer with one row and one column."""
-        table = self.to_arrow()
-        if table.shape != (1, 1):
-            raise ExecutionError(f"scalar() needs one row and one column, the answer has {table.num_rows:,} rows "
-                                 f"and {table.num_columns} columns")  # fmt: skip
-        return to_value(table.column(0)[0].as_py(), table.schema.field(0).type)
+        if len(self.columns) != 1:
+            raise ExecutionError(f"scalar() needs one column, the answer has {len(self.columns)}")
+        with closing(iter(self)) as rows:
+            found = list(islice(rows, 2))
+        if len(found) != 1:
+            raise ExecutionError(f"scalar() needs one row, the answer has {'more' if found else 'none'}")
+        return found[0][0]
 
     def write(self, path: str | os.PathLike[str]) -> int:
         """Writes the answer as it comes to a `.parquet`, `.csv`, `.arrow`, `.feather` or `.jsonl` file; returns the
@@ -135,13 +139,13 @@ class Result:
         return f"<gquery.Result: {', '.join(self.columns)}; {state}>"
 
     def _repr_html_(self) -> str:
-        table = pa.table(self.schema.empty_table()) if self._table is None else self._table
-        if self._table is None:
-            batches = self.batches()
-            found = next(batches, None)
-            batches.close()  # type: ignore[attr-defined]
-            table = table if found is None else pa.Table.from_batches([found])
-        return str(_require("pandas").DataFrame([dict(row.items()) for row in _head(table)]).to_html(index=False))
+        """The first rows as a table, for notebooks."""
+        with closing(iter(self)) as rows:
+            found = list(islice(rows, _PREVIEW + 1))
+        lines = ["".join(f"<th>{html.escape(name)}</th>" for name in self.columns)]
+        lines += ["".join(f"<td>{html.escape(str(value))}</td>" for value in row) for row in found[:_PREVIEW]]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"<table>{body}</table>" + ("<p>and more rows</p>" if len(found) > _PREVIEW else "")
 
     def _new_control(self) -> Control:
         return Control(self._settings.timeout, self._settings.memory_limit)
@@ -151,19 +155,17 @@ def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """The rows of a batch as Python values."""
     names = tuple(batch.schema.names)
     columns = [
-        [to_value(value, field.type) for value in column.to_pylist()]
-        for column, field in zip(batch.columns, batch.schema, strict=True)
+        [to_value(value, column.type) for value in column.to_pylist()]
+        if pa.types.is_nested(column.type)
+        else column.to_pylist()
+        for column in batch.columns
     ]
     for values in zip(*columns, strict=True):
         yield Row(names, values)
 
 
-def _head(table: pa.Table) -> list[Row]:
-    return [row for batch in table.slice(0, _PREVIEW).to_batches() for row in rows_of(batch)]
-
-
 def _until_dropped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches; a consumer that drops the stream half-way stops the run at once."""
+    """The same batches; a consumer that drops the stream half-way stops the run at once, and so does Python's exit."""
     holder = _Holder(batches)
     weakref.finalize(holder, batches.close)  # type: ignore[attr-defined]
     return holder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ class Node:
 
     id: Any
     labels: tuple[str, ...]
-    properties: Mapping[str, Any]
+    properties: Mapping[str, Any] = field(hash=False)
 
     def __repr__(self) -> str:
         labels = "".join(f":{label}" for label in self.labels)
@@ -36,7 +36,7 @@ class Relationship:
     type: str
     start: Any
     end: Any
-    properties: Mapping[str, Any]
+    properties: Mapping[str, Any] = field(hash=False)
 
     def __repr__(self) -> str:
         return f"[:{self.type}{' ' if self.properties else ''}{_braces(self.properties)}]"
@@ -55,7 +55,8 @@ class Path:
     def __repr__(self) -> str:
         text = repr(self.nodes[0]) if self.nodes else ""
         for before, relationship, after in zip(self.nodes, self.relationships, self.nodes[1:], strict=False):
-            forward = relationship.start == before.id
+            # The ids of a whole graph may be text where those of one label are numbers.
+            forward = str(relationship.start) == str(before.id)
             text += f"{'-' if forward else '<-'}{relationship!r}{'->' if forward else '-'}{after!r}"
         return f"<{text}>"
 
@@ -72,6 +73,9 @@ class Row(tuple[Any, ...]):
         row = super().__new__(cls, values)
         row._names = names
         return row
+
+    def __getnewargs__(self) -> tuple[tuple[str, ...], tuple[Any, ...]]:  # for copy and pickle
+        return self._names, tuple(self)
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(self._names.index(key) if isinstance(key, str) else key)
@@ -105,8 +109,9 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
     return value
 
 
-def _present(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in properties.items() if value is not None}
+def _present(properties: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The properties that an element has; there are none at all when no element of its tables has any."""
+    return {name: value for name, value in (properties or {}).items() if value is not None}
 
 
 def _braces(properties: Mapping[str, Any]) -> str:

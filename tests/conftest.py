@@ -1,13 +1,19 @@
-"""What all tests share: the outside data, the backends, the hypothesis profiles."""
+"""What all tests share: the outside data, the backends, the hypothesis profiles, the plan verifier."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from gquery.planner.physical import MatchPlan
+from gquery.planner.plan import QueryPlan, plan_matching
+from gquery.planner.verify import verify
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("long", deadline=None, max_examples=2000)
@@ -33,3 +39,17 @@ def device(request: pytest.FixtureRequest) -> str:
             pytest.fail(problem)
         pytest.skip(problem)
     return str(request.param)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _verified_plans() -> Iterator[None]:
+    """Every plan that any test makes is verified."""
+
+    def plan_and_verify(plan: QueryPlan, *rest: Any, **options: Any) -> MatchPlan:
+        matching = plan_matching(plan, *rest, **options)
+        verify(plan, matching)
+        return matching
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gquery.session.plan_matching", plan_and_verify)
+        yield

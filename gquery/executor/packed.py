@@ -1,8 +1,8 @@
 """The packed plan: the flat int64 tables that kernels of every backend read.
 
 Addresses stand in the tables beside the numbers, so that one compiled kernel serves every query; `keep` holds the
-arrays that they point into. A *level* is an index in the matching order. A *position* is an index in a candidate set; when
-the plan walks the raw adjacency, positions are internal vertex ids.
+arrays that they point into. A *level* is an index in the matching order. A *position* is an index in a candidate set;
+when the plan walks the raw adjacency, positions are internal vertex ids.
 """
 
 from __future__ import annotations

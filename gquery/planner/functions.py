@@ -89,13 +89,6 @@ def unify(types: Iterable[Type]) -> Type | None:
     return Type(kind, STRING.arrow if kind is Kind.STRING else None, tables=tables)
 
 
-def comparable(left: Type, right: Type) -> bool:
-    """Whether values of the two types can be equal, or one the smaller, at all; otherwise `=` is false."""
-    if Kind.NULL in (left.kind, right.kind):
-        return True
-    return unify((left, right)) is not None
-
-
 def list_of(item: Type) -> Type:
     return Type(Kind.LIST, None, item)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter, WordCompleter
 from prompt_toolkit.document import Document
 
 from gquery.grammar.literals import is_plain_name, quote_name
+from gquery.settings import MatchMode
+from gquery.terminal.commands import COMMANDS
 from gquery.terminal.pattern_context import Context, Place, context_of
+from gquery.terminal.shell import SETTINGS
 from gquery.terminal.syntax import keywords
+from gquery.terminal.tables import type_name
 
 if TYPE_CHECKING:
     from gquery.storage.schema import Schema
@@ -35,11 +39,10 @@ class Suggestion:
 
 
 class QueryCompleter(Completer):
-    """Completes queries; a line that begins with `:` goes to the completers of the colon-commands."""
+    """Completes queries, and the colon-commands with their arguments."""
 
-    def __init__(self, words: Callable[[], Words], commands: Mapping[str, Completer | None]) -> None:
+    def __init__(self, words: Callable[[], Words]) -> None:
         self._words = words
-        self._commands = commands
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         before = document.text_before_cursor
@@ -47,8 +50,6 @@ class QueryCompleter(Completer):
             yield from self._command_completions(before.lstrip(), complete_event)
             return
         context = context_of(before, document.text)
-        if context.place is Place.NOWHERE:
-            return
         if context.place is Place.EXPRESSION and not (context.typed or complete_event.completion_requested):
             return  # a menu of everything after every blank is in the way
         for suggestion in suggestions(context, self._words()):
@@ -57,12 +58,32 @@ class QueryCompleter(Completer):
                 display_meta=suggestion.kind,
             )  # fmt: skip
 
-    def _command_completions(self, text: str, event: CompleteEvent) -> Iterator[Completion]:
+    def _command_completions(self, text: str, event: CompleteEvent) -> Iterable[Completion]:
         name, space, argument = text.partition(" ")
         if not space:
-            yield from (Completion(known, -len(name)) for known in self._commands if known.startswith(name))
-        elif completer := self._commands.get(name):
-            yield from completer.get_completions(Document(argument.lstrip()), event)
+            return [
+                Completion(known, -len(name), display_meta=command.help)
+                for known, command in COMMANDS.items()
+                if known.startswith(name)
+            ]
+        kind = COMMANDS[name].argument if name in COMMANDS else ""
+        document = Document(argument.lstrip())
+        if kind == "query":
+            return self.get_completions(document, event)
+        if kind == "path":
+            return PathCompleter(expanduser=True).get_completions(document, event)
+        names = self._argument_words(kind)
+        return WordCompleter(names, sentence=True).get_completions(document, event) if names else ()
+
+    def _argument_words(self, kind: str) -> list[str]:
+        modes = list(get_args(MatchMode))
+        settings = [name for name in SETTINGS if name != "mode"] + [f"mode {mode}" for mode in modes]
+        return {
+            "mode": modes,
+            "switch": ["on", "off"],
+            "command": [name.removeprefix(":") for name in COMMANDS],
+            "setting": settings + [f"${name}" for name in self._words().parameters],
+        }.get(kind, [])
 
 
 def suggestions(context: Context, words: Words) -> list[Suggestion]:
@@ -119,8 +140,8 @@ def _properties(schema: Schema | None, context: Context) -> dict[str, str]:
             for index, table in enumerate(schema.vertex_tables)
             if not context.labels or set(context.labels) & set(table.labels)
         ]
-        found |= {name: str(types[0]) for name, types in schema.vertex_properties(tables).items()}
+        found |= {name: type_name(types[0]) for name, types in schema.vertex_properties(tables).items()}
     if context.element != "node":
         types_of = schema.edge_properties(context.labels or None)
-        found |= {name: str(types[0]) for name, types in types_of.items() if name not in found}
+        found |= {name: type_name(types[0]) for name, types in types_of.items() if name not in found}
     return found

@@ -79,7 +79,7 @@ def describe_load(report: LoadReport) -> list[str]:
         f"{counted(report.vertices, 'vertex')} and {counted(report.edges, 'edge')} loaded in {seconds(report.seconds)}"
     ]
     remarks = [
-        (report.duplicate_ids, "vertex with an id that was there already", "vertices with an id that was there already"),
+        (report.duplicate_ids, "vertex repeats an id", "vertices repeat an id"),
         (report.dangling_edges, "edge to a vertex that is missing", "edges to vertices that are missing"),
         (report.created_vertices, "vertex created for an edge", "vertices created for edges"),
         (report.merged_edges, "edge merged with its other direction", "edges merged with their other direction"),

@@ -1,8 +1,10 @@
-"""Parameter values as people type them: `--param min=30`, `:set $names ["Ann", "Bo"]`."""
+"""Values as people type them: `--param min=30`, `:set $names ["Ann", "Bo"]`, `--timeout 10`."""
 
 from __future__ import annotations
 
 import json
+
+from gquery.terminal.messages import UsageError
 
 
 def read_literal(text: str) -> object:
@@ -22,9 +24,20 @@ def _refuse(word: str) -> object:
 
 
 def read_assignment(text: str) -> tuple[str, object]:
-    """Name and value of `name=value`, with or without `$`. Raises ValueError when it is not of this form."""
+    """Name and value of `name=value`, with or without `$`. Raises UsageError."""
     name, sign, value = text.partition("=")
     name = name.strip().removeprefix("$")
     if not sign or not name:
-        raise ValueError(f"`{text}` is not of the form name=value")
+        raise UsageError(f"`{text}` is not of the form name=value")
     return name, read_literal(value)
+
+
+def read_seconds(text: str) -> float:
+    """A positive number of seconds, `10` or `0.5s`. Raises UsageError."""
+    try:
+        value = float(text.lower().removesuffix("s"))
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise UsageError(f"`{text}` is not a number of seconds", hint="such as 10 or 0.5")
+    return value

@@ -9,6 +9,8 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from gquery.terminal.installation import compiled_kernels
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -20,10 +22,11 @@ T = TypeVar("T")
 QUERY_PATIENCE = 0.5  # seconds until the bar of a query is shown
 LOAD_PATIENCE = 1.0
 _TICK = 0.1
+FIRST_RUN = "compiling the matching kernels, once on this machine: this takes some seconds"
 
 
-def watch(result: Result, consume: Callable[[], T], console: Console) -> T:
-    """What `consume` gives, which reads `result`, while a bar shows how far it is.
+def watch(result: Result, consume: Callable[[], T], console: Console | None) -> T:
+    """What `consume` gives, which reads `result`, while a bar on `console` (none when None) shows how far it is.
 
     It runs in a thread of its own, so that Ctrl-C is noticed at once whatever the engine is doing. Ctrl-C cancels the
     query, which then raises QueryCancelled; a second one gives up waiting and raises KeyboardInterrupt.
@@ -54,16 +57,19 @@ def _fulfil(outcome: Future[T], consume: Callable[[], T]) -> None:
 class _QueryBar:
     """The bar of one query; nothing is drawn before it has run for a while, or when stderr is no terminal."""
 
-    def __init__(self, result: Result, console: Console) -> None:
+    def __init__(self, result: Result, console: Console | None) -> None:
         self._result = result
         self._console = console
         self._started = time.monotonic()
         self._progress: Progress | None = None
+        self._compiled = compiled_kernels() > 0
 
     def update(self) -> None:
-        if not self._console.is_terminal or time.monotonic() - self._started < QUERY_PATIENCE:
+        if self._console is None or not self._console.is_terminal or time.monotonic() - self._started < QUERY_PATIENCE:
             return
         if self._progress is None:
+            if not self._compiled:
+                self._console.print(FIRST_RUN)
             self._progress = _bar(self._console, "{task.fields[found]}")
             self._progress.add_task("matching", total=None, found="")
             self._progress.start()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gquery.grammar.literals import is_plain_name, quote_name
 from gquery.terminal.messages import counted
 from gquery.terminal.tables import printable, type_name
 
@@ -33,7 +34,6 @@ Line = tuple[str, int, str]
 
 
 def _show_rows(rows: list[Line], console: Console) -> None:
-    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -42,8 +42,8 @@ def _show_rows(rows: list[Line], console: Console) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for drawing, count, properties in rows:
-        table.add_row(Text(drawing, "magenta"), f"{count:,}", Text(properties, "bright_black"))
-    console.print(Padding(table, (0, 0, 0, 2)) if rows else "  none")
+        table.add_row(Text(f"  {drawing}", "magenta"), f"{count:,}", Text(properties, "bright_black"))
+    console.print(table if rows else "  none")
 
 
 def _nodes(graph: Graph) -> list[Line]:
@@ -63,13 +63,13 @@ def _relationships(graph: Graph) -> list[Line]:
         for row in statistics.types[name].between if name in statistics.types else ():
             ends[labels[row.source], labels[row.target]] += row.edges
         drawn = [
-            (f"{_node(source)}-[:{printable(name)}]->{_node(target)}", count, properties)
+            (f"{_node(source)}-[:{_name(name)}]->{_node(target)}", count, properties)
             for (source, target), count in ends.most_common(_MOST_PATTERNS)
         ]
         if len(ends) > _MOST_PATTERNS:
             rest = sum(ends.values()) - sum(count for _, count, _ in drawn)
-            drawn.append((f"… {counted(len(ends) - _MOST_PATTERNS, 'pattern')} more with :{name}", rest, ""))
-        lines += drawn or [(f"()-[:{printable(name)}]->()", 0, properties)]
+            drawn.append((f"… {counted(len(ends) - _MOST_PATTERNS, 'pattern')} more with :{_name(name)}", rest, ""))
+        lines += drawn or [(f"()-[:{_name(name)}]->()", 0, properties)]
     return lines
 
 
@@ -78,8 +78,13 @@ def _of_type(tables: tuple[EdgeTableSchema, ...], name: str) -> dict[str, pa.Dat
 
 
 def _node(labels: tuple[str, ...]) -> str:
-    return "(" + "".join(f":{printable(label)}" for label in labels) + ")"
+    return "(" + "".join(f":{_name(label)}" for label in labels) + ")"
+
+
+def _name(name: str) -> str:
+    """A name as it is written in a query."""
+    return name if is_plain_name(name) else printable(quote_name(name))
 
 
 def _properties(properties: Mapping[str, pa.DataType]) -> str:
-    return ", ".join(f"{printable(name)} {type_name(kind)}" for name, kind in properties.items())
+    return ", ".join(f"{_name(name)} {type_name(kind)}" for name, kind in properties.items())

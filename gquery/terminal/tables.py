@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from gquery.result import Result
 
 LOOKED_AT = 1_000
-"""Rows that are fetched for a table at most: the exact number of rows is known up to here, then the query is stopped."""
+"""Rows that are fetched for a table: up to here the number of rows is known exactly, beyond it the query is stopped."""
 
-_NARROW, _WIDE = 8, 60  # characters: what a column keeps when the screen is small, and the most it asks for
+_NARROW = 8  # characters: what a column keeps when the screen is small
 _ELEMENTS = {
     ("id", "labels", "properties"): "node",
     ("type", "start", "end", "properties"): "relationship",
@@ -72,7 +72,7 @@ def _table(table: pa.Table, width: int) -> Table:
     rows = [[cell(value) for value in row] for batch in table.to_batches() for row in rows_of(batch)]
     types = [type_name(field.type) for field in table.schema]
     wanted = [
-        min(_WIDE, max([cell_width(name), len(kind), *(cell_width(row[index]) for row in rows)]))
+        max([cell_width(name), len(kind), *(cell_width(row[index]) for row in rows)])
         for index, (name, kind) in enumerate(zip(table.column_names, types, strict=True))
     ]
     widths = fit(wanted, width)

@@ -91,7 +91,7 @@ def build(store: Store) -> gquery.Graph:
     for key, rows in groups.items():
         ends = {"source": [source for source, _, _ in rows], "target": [target for _, _, target in rows]}
         edges[key] = _table(ends, [relationship.properties for _, relationship, _ in rows])
-    return gquery.from_arrow(vertices=vertices, edges=edges)
+    return gquery.from_arrow(vertices=vertices, edges=edges, id=dict.fromkeys(vertices, ID))
 
 
 def _table(ids: dict[str, list[int]], rows: list[dict[str, object] | None]) -> pa.Table:

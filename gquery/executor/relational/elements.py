@@ -2,111 +2,143 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 
-from gquery.executor.relational.gather import labels_of, take, types_of
-from gquery.planner.expr import Kind, Type
+from gquery.errors import Span
+from gquery.executor.relational.gather import PATH_IDS, cast, gather, plain_type
+from gquery.planner.expr import NODE, RELATIONSHIP, STRING, Attribute, Column, Kind, Type
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import common_type
 
 
 class ElementWriter:
-    """Turns ids into nodes, relationships and paths of one snapshot.
+    """Turns ids into elements, whose types say which tables they may come from.
 
-    A node is `{id, labels, properties}`, a relationship `{type, start, end, properties}`, a path `{nodes,
-    relationships}`. The properties are those of the tables that an element may come from; null where it has none.
+    A node is `{id, labels, properties}`, a relationship `{type, start, end, properties}` (start and end are users'
+    ids), a path `{nodes, relationships}`. `properties` has the properties of all the tables, null where an element does
+    not have one; it is of type null when the tables have none at all.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
 
-    def arrow_type(self, type_: Type) -> pa.DataType | None:
-        """The Arrow type of a column of elements, or lists of them; None for every other type."""
+    def arrow_type(self, type_: Type) -> pa.DataType:
+        """The Arrow type of the answer's values."""
         match type_.kind:
             case Kind.NODE:
-                return pa.struct([("id", self._id_type(type_)), ("labels", pa.list_(pa.string())),
-                                  ("properties", self._properties_type(type_))])  # fmt: skip
+                fields = [("id", self._id_type(type_.tables)), ("labels", pa.list_(pa.string()))]
+                return pa.struct([*fields, ("properties", _struct(self._properties_of(type_)))])
             case Kind.RELATIONSHIP:
-                return pa.struct([("type", pa.string()), ("start", self._id_type()), ("end", self._id_type()),
-                                  ("properties", self._properties_type(type_))])  # fmt: skip
-            case Kind.PATH:
-                return pa.struct([(name, self.arrow_type(part)) for name, part in type_.fields])
-            case Kind.LIST if type_.item is not None and holds_elements(type_):
+                fields = [("type", pa.string()), ("start", self._id_type()), ("end", self._id_type())]
+                return pa.struct([*fields, ("properties", _struct(self._properties_of(type_)))])
+            case Kind.LIST if type_.item is not None and type_.arrow is None:
                 return pa.list_(self.arrow_type(type_.item))
-        return None
+            case Kind.PATH | Kind.MAP if type_.arrow is None:
+                return pa.struct([(key, self.arrow_type(value)) for key, value in type_.fields])
+            case _:
+                return plain_type(type_)
 
     def write(self, values: pa.Array, type_: Type) -> pa.Array:
-        """The column with ids replaced by elements; columns without elements are returned as they are."""
-        if not holds_elements(type_):
-            return values
+        """The values as the answer shows them: ids replaced by elements, everything else in its Arrow type."""
+        wanted = self.arrow_type(type_)
+        if pa.types.is_null(values.type):
+            return pa.nulls(len(values), wanted)
         match type_.kind:
             case Kind.NODE:
-                return self._nodes(values.cast(pa.int32()), type_)
+                return self._nodes(cast(values, pa.int32()), type_)
             case Kind.RELATIONSHIP:
-                return self._relationships(values.cast(pa.int64()), type_)
-            case Kind.PATH:
-                ids = {"nodes": values.field("vertices"), "relationships": values.field("edges")}
-                parts = [self.write(ids[name], part) for name, part in type_.fields]
-                return pa.StructArray.from_arrays(parts, [name for name, _ in type_.fields], mask=_nulls(values))
-        assert type_.item is not None
-        items = self.write(values.flatten(), type_.item)
-        lengths = values.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(offsets), items, mask=_nulls(values))
+                return self._relationships(cast(values, pa.int64()), type_)
+            case Kind.LIST if type_.item is not None and type_.arrow is None:
+                lengths = values.value_lengths().fill_null(0).to_numpy()
+                offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+                items = self.write(values.flatten(), type_.item)
+                return pa.ListArray.from_arrays(pa.array(offsets), items, type=wanted, mask=_mask(values))
+            case Kind.PATH | Kind.MAP if type_.arrow is None:
+                fields = [self.write(values.field(index), value) for index, (_, value) in enumerate(type_.fields)]
+                return _restructured(values, fields, wanted)
+            case _:
+                return cast(values, wanted)
 
-    def _id_type(self, type_: Type | None = None) -> pa.DataType:
-        tables = self.snapshot.schema.vertex_tables
-        chosen = tables if type_ is None else [tables[index] for index in type_.tables]
+    def _id_type(self, tables: tuple[int, ...] = ()) -> pa.DataType:
+        """The type of the users' ids in some vertex tables, or in all."""
+        chosen = [self.snapshot.vertex_tables[table] for table in tables] or self.snapshot.vertex_tables
         return common_type(table.id_type for table in chosen) or pa.string()
 
-    def _property_types(self, type_: Type) -> dict[str, pa.DataType]:
+    def _properties_of(self, type_: Type) -> dict[str, pa.DataType]:
+        """The properties that elements of the type can have; one that its tables disagree on is shown as text."""
         schema = self.snapshot.schema
         if type_.kind is Kind.NODE:
-            found = schema.vertex_properties(type_.tables)
+            found = schema.vertex_properties(type_.tables or None)
         else:
-            found = schema.edge_properties(schema.edge_tables[index].type for index in type_.tables)
-        return {name: common_type(types) or pa.string() for name, types in found.items()}
-
-    def _properties_type(self, type_: Type) -> pa.DataType:
-        return pa.struct(list(self._property_types(type_).items()))
+            types = {self.snapshot.edge_tables[table].type for table in type_.tables}
+            found = schema.edge_properties(types or None)
+        return {key: plain_type(Type(STRING.kind, common_type(types) or pa.string())) for key, types in found.items()}
 
     def _nodes(self, ids: pa.Array, type_: Type) -> pa.Array:
-        columns = [
-            take(self.snapshot.vertex_property(name, arrow), ids) for name, arrow in self._property_types(type_).items()
+        fields = [
+            self._attribute(NODE, Attribute.ID, self._id_type(type_.tables), ids),
+            self._attribute(NODE, Attribute.LABELS, pa.list_(pa.string()), ids),
+            self._properties(type_, ids),
         ]
-        parts = [
-            take(self.snapshot.vertex_ids(), ids).cast(self._id_type(type_)), labels_of(self.snapshot, ids),
-            _struct(columns, self._properties_type(type_), len(ids)),
-        ]  # fmt: skip
-        return pa.StructArray.from_arrays(parts, fields=list(self.arrow_type(type_) or ()), mask=_nulls(ids))
+        return _restructured(ids, fields, self.arrow_type(type_))
 
     def _relationships(self, ids: pa.Array, type_: Type) -> pa.Array:
-        source, target = (pa.array(end) for end in self.snapshot.ends)
-        vertex_ids = self.snapshot.vertex_ids()
-        columns = [
-            take(self.snapshot.edge_property(name, arrow), ids) for name, arrow in self._property_types(type_).items()
-        ]
-        parts = [
-            types_of(self.snapshot, ids), take(vertex_ids, take(source, ids)).cast(self._id_type()),
-            take(vertex_ids, take(target, ids)).cast(self._id_type()),
-            _struct(columns, self._properties_type(type_), len(ids)),
-        ]  # fmt: skip
-        return pa.StructArray.from_arrays(parts, fields=list(self.arrow_type(type_) or ()), mask=_nulls(ids))
+        start, end = (
+            self._attribute(NODE, Attribute.ID, self._id_type(), ends_of(self.snapshot, ids, which)) for which in (0, 1)
+        )
+        types = self._attribute(RELATIONSHIP, Attribute.TYPE, pa.string(), ids)
+        return _restructured(ids, [types, start, end, self._properties(type_, ids)], self.arrow_type(type_))
+
+    def _properties(self, owner: Type, ids: pa.Array) -> pa.Array:
+        types = self._properties_of(owner)
+        if not types:
+            return pa.nulls(len(ids))
+        columns = [self._attribute(owner, Attribute.PROPERTY, arrow, ids, key) for key, arrow in types.items()]
+        return _restructured(ids, columns, _struct(types))
+
+    def _attribute(
+        self, owner: Type, attribute: Attribute, arrow: pa.DataType, ids: pa.Array, key: str | None = None
+    ) -> pa.Array:
+        column = Column(Type(STRING.kind, arrow), Span(0, 0), "", attribute, key)
+        return gather(self.snapshot, owner.kind, column, ids)
 
 
-def holds_elements(type_: Type) -> bool:
-    """Whether values of the type are or contain nodes, relationships or paths."""
-    if type_.kind is Kind.LIST and type_.item is not None:
-        return holds_elements(type_.item)
-    return type_.kind in (Kind.NODE, Kind.RELATIONSHIP, Kind.PATH)
+def ends_of(snapshot: Snapshot, edges: pa.Array, which: int) -> pa.Array:
+    """The source (`which` 0) or target (1) of each edge id, int32; null stays null."""
+    ends = snapshot.ends[which]
+    known = edges.fill_null(0).to_numpy()
+    found = ends[known] if len(ends) else np.zeros(len(known), np.int32)
+    return pa.array(found, pa.int32(), mask=_numpy_mask(edges))
 
 
-def _struct(columns: list[pa.Array], type_: pa.DataType, count: int) -> pa.Array:
-    if not columns:
-        return pa.array([{}] * count, type_)
-    return pa.StructArray.from_arrays(columns, fields=list(type_))
+def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:
+    """The paths of a batch as they travel: per row the ids of the vertices and of the edges."""
+    parts = []
+    for columns, item in ((vertices, np.int32), (edges, np.int64)):
+        rows = len(vertices[0])
+        flat = np.stack([column.to_numpy() for column in columns], axis=1).ravel() if columns else np.zeros(0, item)
+        offsets = np.arange(rows + 1, dtype=np.int32) * len(columns)
+        parts.append(pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat)))
+    return pa.StructArray.from_arrays(parts, fields=list(PATH_IDS))
 
 
-def _nulls(values: pa.Array) -> pa.Array | None:
+def _struct(types: Mapping[str, pa.DataType]) -> pa.DataType:
+    return pa.struct(list(types.items())) if types else pa.null()
+
+
+def _restructured(original: pa.Array, fields: list[pa.Array], wanted: pa.DataType) -> pa.Array:
+    """A struct of the fields, null where `original` is."""
+    if not fields:  # an empty map: Arrow could not tell how many there are
+        return pa.array([None if missing else {} for missing in original.is_null().to_pylist()], wanted)
+    return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=_mask(original))
+
+
+def _mask(values: pa.Array) -> pa.Array | None:
     return values.is_null() if values.null_count else None
+
+
+def _numpy_mask(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    return values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None

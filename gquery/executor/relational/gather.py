@@ -1,59 +1,134 @@
-"""Properties wait: columns of graph attributes, taken for the ids that travelled."""
+"""Properties wait: attributes of vertices and edges, taken for the ids that travelled.
+
+Values are taken table by table and chunk by chunk and cast afterwards, so that a stored column is never copied whole.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from gquery.planner.expr import Attribute, Column
-from gquery.storage.graph import Snapshot
+from gquery.planner.expr import Attribute, Column, Kind, Type
+from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
 
-
-def gather(snapshot: Snapshot, column: Column, ids: pa.Array) -> pa.Array:
-    """The column's values for internal vertex or edge ids (int32 or int64), in their order. Null ids give null."""
-    of_vertex = pa.types.is_int32(ids.type)  # edges travel as int64
-    match column.attribute:
-        case Attribute.ELEMENT:
-            return ids
-        case Attribute.ID:
-            return take(snapshot.vertex_ids(), ids).cast(column.type.arrow) if of_vertex else ids
-        case Attribute.LABELS:
-            return labels_of(snapshot, ids)
-        case Attribute.TYPE:
-            return types_of(snapshot, ids)
-    assert column.key is not None
-    arrow = column.type.arrow or pa.null()
-    stored = snapshot.vertex_property if of_vertex else snapshot.edge_property
-    return take(stored(column.key, arrow), ids)
+PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
+Positions = NDArray[np.int64]
 
 
-def take(values: pa.Array | pa.ChunkedArray, indices: pa.Array) -> pa.Array:
-    """`values[indices]` as one array; the indices are known to be in range."""
-    if isinstance(values, pa.ChunkedArray) and values.num_chunks == 1:
-        values = values.chunk(0)
-    taken = pc.take(values, indices, boundscheck=False)
-    return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
+def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.Array:
+    """The column's values for internal ids of vertices (`kind` NODE) or edges (RELATIONSHIP); null ids give null."""
+    if column.attribute is Attribute.ELEMENT or (column.attribute is Attribute.ID and kind is Kind.RELATIONSHIP):
+        return ids
+    if ids.null_count:
+        return _expand(gather(snapshot, kind, column, ids.drop_null()), ids)
+    if column.attribute is Attribute.LABELS:
+        labels = [list(table.labels) for table in snapshot.vertex_tables]
+        return _of_table(pa.array(labels, pa.list_(pa.string())), snapshot.vertex_starts, ids)
+    if column.attribute is Attribute.TYPE:
+        types = [table.type for table in snapshot.edge_tables]
+        return _of_table(pa.array(types, pa.string()), snapshot.edge_starts, ids)
+    tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
+    starts = snapshot.vertex_starts if kind is Kind.NODE else snapshot.edge_starts
+    wanted = plain_type(column.type)
+
+    def of_table(table: int, positions: Positions) -> pa.Array:
+        values = stored_column(tables[table], column)
+        return pa.nulls(len(positions), wanted) if values is None else cast(take(values, positions), wanted)
+
+    return _by_part(starts, ids.to_numpy().astype(np.int64), of_table, wanted)
 
 
-def labels_of(snapshot: Snapshot, vertices: pa.Array) -> pa.Array:
-    """list<string> for vertex ids."""
-    labels = pa.array([list(table.labels) for table in snapshot.vertex_tables], pa.list_(pa.string()))
-    return take(labels, _tables(vertices, snapshot.vertex_starts))
+def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedArray | None:
+    """The stored column behind a property or a user id; None when the table does not have it."""
+    if column.attribute is Attribute.ID and isinstance(table, VertexTable):
+        return table.ids
+    return table.columns.get(column.key or "")
 
 
-def types_of(snapshot: Snapshot, edges: pa.Array) -> pa.Array:
-    """string for edge ids."""
-    names = pa.array([table.type for table in snapshot.edge_tables], pa.string())
-    return take(names, _tables(edges, snapshot.edge_starts))
+def take(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
+    """`values[positions]` as one array."""
+    if values.num_chunks == 1:
+        return values.chunk(0).take(pa.array(positions))
+    starts = np.cumsum([0, *(len(chunk) for chunk in values.chunks)])
+    return _by_part(starts, positions, lambda part, inside: values.chunk(part).take(pa.array(inside)), values.type)
 
 
-def _tables(ids: pa.Array, starts: Any) -> pa.Array:
-    """The table of each id; null stays null."""
-    values = ids.fill_null(0).to_numpy(zero_copy_only=False)
-    tables = np.searchsorted(starts, values, side="right") - 1
-    return pa.array(
-        tables, pa.int32(), mask=None if ids.null_count == 0 else ids.is_null().to_numpy(zero_copy_only=False)
-    )
+def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """The values as `wanted`; values without any type are nulls."""
+    if values.type == wanted:
+        return values
+    if pa.types.is_null(values.type) or pa.types.is_null(wanted):
+        return pa.nulls(len(values), wanted)
+    return values.cast(wanted)
+
+
+def plain_type(type_: Type) -> pa.DataType:
+    """The Arrow type in which values of a type are gathered and answered: as stored, but for dictionaries."""
+    arrow = type_.arrow
+    if arrow is not None:
+        return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
+    match type_.kind:
+        case Kind.LIST:
+            return pa.list_(plain_type(type_.item) if type_.item else pa.null())
+        case Kind.MAP:
+            return pa.struct([(key, plain_type(value)) for key, value in type_.fields])
+        case _:
+            return _PLAIN[type_.kind]
+
+
+def travelling_type(type_: Type) -> pa.DataType:
+    """The Arrow type in which SQL sees values: elements as ids, and one integer and one float type as in Cypher,
+    because narrower columns would overflow where Cypher does not."""
+    match type_.kind:
+        case Kind.NODE:
+            return pa.int32()
+        case Kind.RELATIONSHIP:
+            return pa.int64()
+        case Kind.PATH:
+            return PATH_IDS
+        case Kind.FLOAT:
+            return pa.float64()
+        case Kind.INTEGER if not (type_.arrow is not None and pa.types.is_uint64(type_.arrow)):
+            return pa.int64()
+        case _:
+            return plain_type(type_)
+
+
+_PLAIN = {
+    Kind.BOOLEAN: pa.bool_(), Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string(),
+    Kind.BYTES: pa.binary(), Kind.NULL: pa.null(),
+}  # fmt: skip
+
+
+def _by_part(
+    starts: NDArray[np.int64],
+    positions: Positions,
+    take_part: Callable[[int, Positions], pa.Array],
+    wanted: pa.DataType,
+) -> pa.Array:
+    """Takes from consecutive parts that begin at `starts`, in the order of `positions`."""
+    part_of = np.searchsorted(starts, positions, side="right") - 1
+    parts = np.flatnonzero(np.bincount(part_of))
+    if len(parts) == 0:
+        return pa.array([], wanted)
+    if len(parts) == 1:
+        return take_part(int(parts[0]), positions - starts[parts[0]])
+    taken = [take_part(int(part), positions[part_of == part] - starts[part]) for part in parts]
+    order = np.argsort(part_of, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return pa.concat_arrays(taken).take(pa.array(place))
+
+
+def _of_table(values: pa.Array, starts: NDArray[np.int64], ids: pa.Array) -> pa.Array:
+    """The value of each id's table."""
+    return values.take(pa.array(np.searchsorted(starts, ids.to_numpy(), side="right") - 1))
+
+
+def _expand(taken: pa.Array, ids: pa.Array) -> pa.Array:
+    """Values of the ids that are not null, put back between the nulls."""
+    missing = ids.is_null().to_numpy(zero_copy_only=False)
+    return taken.take(pa.array(np.cumsum(~missing) - 1, pa.int64(), mask=missing))

@@ -34,7 +34,7 @@ def assemble(loading: Loading, vertices: Sequence[VertexRows], edges: Sequence[E
     """
     counts = _Counts()
     pieces, counts.duplicates = unique(loading, with_super_labels(vertices, loading.options.super_labels))
-    if not pieces:
+    if edges and not pieces:
         pieces = [named_by(edges)]
     elif loading.options.on_dangling == "create":
         new, counts.dangling = created(loading, pieces, edges)
@@ -79,7 +79,8 @@ def _resolve(
     if several is not None:
         rows = np.flatnonzero(several & keep)
         values = end.ids.take(pa.array(rows))
-        reason, hint = "the id stands for several vertices", "name the id space of this end in the header or in a mapping"
+        hint = "name the id space of this end in the header or in a mapping"
+        reason = "the id stands for several vertices"
         loading.rejects.add(piece.origin, rows, end.reference.column, values, reason, hint)
         keep = keep & ~several
     rows = np.flatnonzero((vertices == ABSENT) & keep)
@@ -122,7 +123,8 @@ def _keys(source: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.in
 def _report(loading: Loading, snapshot: Snapshot, counts: _Counts) -> LoadReport:
     loops = parallel = 0
     for type in snapshot.schema.types:
-        source, target = snapshot.ends_of([type])
+        ends = [table.ends for table in snapshot.edge_tables if table.type == type]
+        source, target = (np.concatenate(side) for side in zip(*ends, strict=True))
         loops += int(np.count_nonzero(source == target))
         key = np.sort(_keys(source, target))
         parallel += int(np.count_nonzero(key[1:] == key[:-1]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.storage.load.loading import Loading
-from gquery.storage.load.quotes import UNCLOSED, QuoteCheck, Records, scan_records
+from gquery.storage.load.quotes import UNCLOSED, QuoteCheck, scan_records
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.text import BLOCK, decode_line, open_bytes, read_head
 
@@ -74,7 +74,7 @@ def split_line(line: str, dialect: Dialect, path: Path, number: int) -> list[str
     try:
         return _split(line, dialect.delimiter, dialect.quote, strict=True)
     except csv.Error:
-        raise LoadError(UNCLOSED, file=str(path), line=number, value=line) from None
+        raise LoadError(UNCLOSED, file=str(path), line=number, value=line, hint=_QUOTE_HINT) from None
 
 
 def _split(line: str, delimiter: str, quote: str, strict: bool = False) -> list[str]:
@@ -110,7 +110,7 @@ class _Watched:
 def read_fields(
     loading: Loading, path: Path, names: Sequence[str], skip: int, dialect: Dialect
 ) -> tuple[list[pa.ChunkedArray], Origin]:
-    """All rows after the first `skip` lines, one column of strings for each of `names`; an empty unquoted field is null.
+    """All rows after the first `skip` lines, a column of strings for each of `names`; an empty unquoted field is null.
 
     Rows with another number of fields, odd quotes, NUL bytes or other encodings than UTF-8 are rejected.
     """
@@ -120,13 +120,13 @@ def read_fields(
     whole = Origin((part,))
     physical = np.delete(np.arange(reader.total), reader.bad_records) if reader.bad else np.arange(reader.total)
     keep = np.ones(len(physical), np.bool_)
-    if suspicious:
-        for violation in reader.records().violations:
-            # The line is that of the quote, which need not be the record's first.
-            place = Origin((Part(str(path), 1, lambda line=violation.line: np.array([line], np.int64)),))  # type: ignore[misc]
-            loading.rejects.add(place, np.zeros(1, np.int64), None, [violation.text], violation.reason, _QUOTE_HINT)
-            keep &= physical != violation.record
-    reader.reject_bad(whole)
+    violations = reader.records().violations if suspicious else ()
+    for violation in violations:
+        # The line is that of the quote, which need not be the record's first.
+        place = Origin((Part(str(path), 1, partial(np.array, [violation.line], np.int64)),))
+        loading.rejects.add(place, np.zeros(1, np.int64), None, [violation.text], violation.reason, _QUOTE_HINT)
+        keep &= physical != violation.record
+    reader.reject_bad(whole, {violation.record for violation in violations})
     origin = whole.select(physical) if reader.bad else whole
     texts, valid = _decode(loading, origin, list(zip(names, columns, strict=True)), keep, reader.has_nul)
     if valid.all():
@@ -153,7 +153,7 @@ class _Reader:
         return [row.number - self.skip - 1 for row in self.bad]
 
     def read(self) -> tuple[list[pa.ChunkedArray], bool]:
-        """Columns of bytes, and whether quotes look odd. Bad rows have numbers only without threads: then a second run."""
+        """Columns of bytes, and whether quotes look odd. Bad rows have numbers only without threads: run again."""
         table, watched = self._run(threads=True)
         if self.bad:
             self.bad.clear()
@@ -199,12 +199,16 @@ class _Reader:
             )
         return LoadError(f"the file cannot be read as CSV: {error}", file=str(self.path))
 
-    def reject_bad(self, origin: Origin) -> None:
-        for expected, found in sorted({(row.expected_columns, row.actual_columns) for row in self.bad}):
-            rows = [row for row in self.bad if row.actual_columns == found]
-            records = np.array([row.number - self.skip - 1 for row in rows], np.int64)
-            reason = f"expected {expected} field{'s' * (expected != 1)}, found {found}"
-            self.loading.rejects.add(origin, records, None, [row.text for row in rows], reason)
+    def reject_bad(self, origin: Origin, known: set[int]) -> None:
+        """Rejects the rows with another number of fields, but for the records that are `known` to be wrong."""
+        by_width: dict[int, list[tuple[int, str]]] = {}
+        for record, row in zip(self.bad_records, self.bad, strict=True):
+            if record not in known:
+                by_width.setdefault(row.actual_columns, []).append((record, row.text))
+        for found, rows in sorted(by_width.items(), key=lambda item: item[1][0]):
+            records = np.array([record for record, _ in rows], np.int64)
+            reason = f"expected {self.width} field{'s' * (self.width != 1)}, found {found}"
+            self.loading.rejects.add(origin, records, None, [text for _, text in rows], reason)
 
 
 def _decode(
@@ -224,7 +228,7 @@ def _decode(
             rows = np.flatnonzero(wrong & keep)
             loading.rejects.add(origin, rows, name, column.take(pa.array(rows)), "the value is not UTF-8")
             keep &= ~wrong
-            text = pc.if_else(pa.chunked_array([pa.array(wrong)]), pa.scalar(None, pa.binary()), column).cast(pa.string())
+            text = pc.if_else(pa.array(wrong), pa.scalar(None, pa.binary()), column).cast(pa.string())
         if has_nul:
             with_nul = pc.fill_null(pc.match_substring(text, "\0"), False).to_numpy(zero_copy_only=False)
             rows = np.flatnonzero(with_nul & keep)

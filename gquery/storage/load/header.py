@@ -70,15 +70,16 @@ def _marked_column(match: re.Match[str], file: str, line: int, text: str) -> Col
     if kind.lower() not in TYPES:
         known = [*(f":{role}" for role in ROLES), *TYPES]
         hint = did_you_mean(kind, TYPES) or did_you_mean(f":{kind}", ROLES) or f"known are {', '.join(known)}"
-        raise LoadError(f"unknown column type `{kind}`", file=file, line=line, column=name or None, value=text, hint=hint)
+        reason = f"unknown column type `{kind}`"
+        raise LoadError(reason, file=file, line=line, column=name or None, value=text, hint=hint)
     return Column(name, "property" if name else "ignore", TYPES[kind.lower()], match["list"] is not None)
 
 
 def _check(columns: list[Column], file: str, line: int) -> None:
     roles = [column.role for column in columns]
-    for role, name in (("id", ":ID"), ("start", ":START_ID"), ("end", ":END_ID"), ("type", ":TYPE")):
-        if roles.count(role) > 1:
-            raise LoadError(f"the header has {name} more than once", file=file, line=line)
+    for name, role in ROLES.items():
+        if role not in ("label", "ignore") and roles.count(role) > 1:
+            raise LoadError(f"the header has :{name} more than once", file=file, line=line)
     if ("start" in roles) != ("end" in roles):
         raise LoadError("the header has only one of :START_ID and :END_ID", file=file, line=line)
 

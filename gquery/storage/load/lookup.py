@@ -43,7 +43,8 @@ class Lookup:
         if self._dense is not None and ids.null_count == 0:
             numbers = ids.to_numpy()
             if int(numbers.min()) >= self._least and int(numbers.max()) < self._least + len(self._dense):
-                return self._dense[numbers - self._least]
+                dense: NDArray[np.int32] = self._dense[numbers - self._least]
+                return dense
         positions = pc.fill_null(pc.index_in(ids, value_set=self._ids), ABSENT).to_numpy()
         return np.where(positions < 0, np.int32(ABSENT), self._vertices[positions])
 

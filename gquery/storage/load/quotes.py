@@ -1,6 +1,6 @@
 """Quotes in delimited text: a quick check while reading, and an exact walk when something is wrong.
 
-The reader that fills the columns takes `"ab"c` and a quote that is never closed as they come, so both are looked for here.
+The reader that fills the columns takes `"ab"c` and a quote that is never closed as they come: both are looked for here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Records:
 
 
 def scan_records(path: Path, skip: int, delimiter: str, quote: str) -> Records:
-    """Walks a file line by line, in the reader's own way: empty lines are no records, a quote opens at a field's start."""
+    """Walks a file line by line, as the reader does: empty lines are no records, a quote opens at a field's start."""
     starts: list[int] = []
     violations: list[Violation] = []
     opened = 0  # the line of the quote that is open, 0 when none is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,8 @@ from gquery.errors import LoadError
 from gquery.storage.load.report import REJECTS
 
 Rows = NDArray[np.int64]
-Values = pa.Array | pa.ChunkedArray | Sequence[Any] | None
+NO_ROWS: Rows = np.zeros(0, np.int64)
+Values: TypeAlias = pa.Array | pa.ChunkedArray | Sequence[Any] | None
 MAX_LISTED = 100_000  # rejects are counted without end, but only so many are kept
 
 

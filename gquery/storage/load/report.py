@@ -24,7 +24,7 @@ class LoadReport:
     """Numbers are edges unless said otherwise.
 
     `bad_rows` counts rows left out under on_bad_row="skip", duplicate ids among them. `rejects` has the columns of
-    REJECTS, one row for each rejected or mended row (the first 100,000); its line is a row number where a file has none.
+    REJECTS, one for each rejected or mended row (the first 100,000); the line is a row number where there are no lines.
     """
 
     vertices: int
@@ -37,7 +37,7 @@ class LoadReport:
     created_vertices: int = 0
     bad_rows: int = 0
     seconds: float = 0.0
-    rejects: pa.Table = field(default_factory=REJECTS.empty_table)
+    rejects: pa.Table = field(default_factory=REJECTS.empty_table, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,7 @@ from numpy.typing import NDArray
 from gquery.storage.load.header import Column, Role, check_names
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Rows
-from gquery.storage.load.values import (
-    TYPE_WORDS,
-    ids_of_text,
-    ids_of_values,
-    infer,
-    normalise,
-    parse,
-    parse_lists,
-)
-
+from gquery.storage.load.values import TYPE_WORDS, ids_of_text, ids_of_values, infer, normalise, parse, parse_lists
 
 Piece = TypeVar("Piece")
 
@@ -131,7 +122,8 @@ def vertex_rows(loading: Loading, raw: RawTable, labels: tuple[str, ...], space:
     if id_column.name:
         names, columns = [id_column.name, *names], [ids, *columns]
     check_names(names, raw.origin.file)
-    whole = VertexRows(labels, ids, id_column.name or None, _table(names, columns), id_column.space or space, raw.origin)
+    properties = pa.table(columns, names=names)
+    whole = VertexRows(labels, ids, id_column.name or None, properties, id_column.space or space, raw.origin)
     if not label_columns:
         return [whole if keep.all() else whole.take(np.flatnonzero(keep))]
     texts = [_as_text(raw.data[index]) for index in label_columns]
@@ -139,7 +131,7 @@ def vertex_rows(loading: Loading, raw: RawTable, labels: tuple[str, ...], space:
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, delimiter, null_handling="skip")
     return [
         VertexRows(_split_labels(text, delimiter), p.ids, p.id_name, p.properties, p.space, p.origin)
-        for text, p in _split(joined, keep, whole.take)
+        for text, p in split_rows(joined, whole.take, keep)
     ]
 
 
@@ -156,7 +148,7 @@ def edge_rows(
     raw, (sources, targets) = _present_ids(loading, raw, ends, "an end of the edge is missing")
     names, columns, keep = _properties(loading, raw)
     check_names(names, raw.origin.file)
-    whole = EdgeRows(type, End(sources, source), End(targets, target), _table(names, columns, len(sources)), raw.origin)
+    whole = EdgeRows(type, End(sources, source), End(targets, target), pa.table(columns, names=names), raw.origin)
     type_columns = raw.having("type")
     if not type_columns:
         return [whole if keep.all() else whole.take(np.flatnonzero(keep))]
@@ -166,7 +158,7 @@ def edge_rows(
     loading.rejects.add(raw.origin, np.flatnonzero(absent & keep), name, None, "the type is missing")
     return [
         EdgeRows(text, p.source, p.target, p.properties, p.origin)
-        for text, p in _split(types, keep & ~absent, whole.take)
+        for text, p in split_rows(types, whole.take, keep & ~absent)
     ]
 
 
@@ -222,10 +214,6 @@ def _convert(loading: Loading, column: Column, data: pa.ChunkedArray, raw: RawTa
     return infer(values) if raw.is_text else values, np.zeros(0, np.int64)
 
 
-def _table(names: list[str], columns: list[pa.ChunkedArray], count: int = 0) -> pa.Table:
-    if columns:
-        return pa.table(columns, names=names)
-    return pa.table({"": pa.nulls(count)}).select([])  # a table without columns still counts its rows
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -236,12 +224,12 @@ def _split_labels(text: str, delimiter: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(label for part in text.split(delimiter) if (label := part.strip().lstrip(":"))))
 
 
-def _split(
-    values: pa.ChunkedArray, keep: NDArray[np.bool_], take: Callable[[Rows], Piece]
+def split_rows(
+    values: pa.ChunkedArray, take: Callable[[Rows], Piece], keep: NDArray[np.bool_] | None = None
 ) -> Iterator[tuple[str, Piece]]:
-    """The kept rows of each distinct value, in the order in which the values first appear. A null counts as empty."""
+    """The rows (those of `keep`) of each distinct text, in the order in which the texts first appear; null is empty."""
     encoded = pc.fill_null(values, "").combine_chunks().dictionary_encode()
-    codes = np.where(keep, encoded.indices.to_numpy(), -1)
+    codes = encoded.indices.to_numpy() if keep is None else np.where(keep, encoded.indices.to_numpy(), -1)
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], np.arange(len(encoded.dictionary) + 1))
     for code, value in enumerate(encoded.dictionary.to_pylist()):

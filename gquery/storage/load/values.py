@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gquery.errors import LoadError
-
-Rows = NDArray[np.int64]
-NO_ROWS = np.zeros(0, np.int64)
+from gquery.storage.load.rejects import NO_ROWS, Rows
 
 _ZONE = r"(?i)(z|[+-]\d\d:?\d\d)$"
 _PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
@@ -215,7 +212,7 @@ def ids_of_text(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def ids_of_values(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
-    """Ids of an Arrow column: int64 or string. Whole floats (a data frame's integers beside a missing one) are taken."""
+    """Ids of an Arrow column: int64 or string. Whole floats (a data frame's integers beside a gap) are taken."""
     values = normalise(column, name, file)
     if values.type in (pa.int64(), pa.string()):
         return values
@@ -228,4 +225,5 @@ def ids_of_values(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedAr
             return values.cast(pa.int64())
     except pa.ArrowInvalid:
         pass
-    raise LoadError(f"a column of type {column.type} cannot be an id", file=file, column=name, hint="ids are integers or strings")
+    reason = f"a column of type {column.type} cannot be an id"
+    raise LoadError(reason, file=file, column=name, hint="ids are integers or strings")

@@ -1,4 +1,4 @@
-"""The vertex tables of a graph from the vertices of all files: super labels, ids that occur once, one table a label set."""
+"""The vertex tables of a graph, from the vertices of all files: ids that occur once, one table for each label set."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _stacked(parts: Sequence[VertexRows]) -> pa.Table:
 
 
 def _shared_type(name: str, parts: Sequence[VertexRows], types: Sequence[pa.DataType]) -> pa.DataType:
-    """The type that holds all values: text when they agree on no other, as in a table whose files were inferred apart."""
+    """The type that holds all values: text when they agree on no other, as files do whose types were guessed apart."""
     type = common_type(types)
     if type is not None:
         return type

@@ -1,0 +1,187 @@
+"""The command line: `gquery`, `gquery load`, `run`, `explain`, `profile`, `info`.
+
+Data goes to stdout, everything else to stderr. Exit codes: 0 answered, 1 the query or the data is wrong, 2 usage,
+124 timeout, 130 cancelled, 141 nobody reads the output any more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, BinaryIO
+
+from gquery.errors import GQueryError
+from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
+from gquery.terminal.graphs import describe_load, loading_options, open_graph
+from gquery.terminal.messages import (
+    ANSWERED,
+    BROKEN_PIPE,
+    CANCELLED,
+    UsageError,
+    counted,
+    exit_code,
+    seconds,
+    show_error,
+    stderr_console,
+)
+from gquery.terminal.progress import watch
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gquery.result import Result
+    from gquery.session import Graph
+    from gquery.storage.load.report import LoadReport
+
+_UNCUT = 100_000  # characters: as wide as a table in a pipe or a file may be
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line (that of the process when None) and returns its exit code."""
+    try:
+        chosen = read_command_line(sys.argv[1:] if arguments is None else arguments)
+        code = _COMMANDS[chosen.command](chosen)
+        sys.stdout.flush()
+    except GQueryError as error:
+        show_error(error, stderr_console())
+        return exit_code(error)
+    except KeyboardInterrupt:
+        return CANCELLED
+    except BrokenPipeError:
+        # Python flushes stdout once more when it ends: let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except SystemExit as stop:  # argparse has said what there is to say
+        return int(stop.code or 0)
+    return code
+
+
+def _shell(chosen: Namespace) -> int:
+    from rich.console import Console
+
+    from gquery.repl import run
+    from gquery.terminal.shell import Shell
+
+    shell = Shell(Console(), stderr_console(), "table" if sys.stdout.isatty() else "csv")
+    shell.change(**settings_of(chosen))
+    if chosen.graph is not None:
+        shell.open(chosen.graph, loading_options(chosen))
+    if sys.stdin.isatty():
+        return run(shell)
+    return shell.execute_all(sys.stdin.read())
+
+
+def _load(chosen: Namespace) -> int:
+    console = stderr_console()
+    graph = open_graph(chosen.source, loading_options(chosen), console)
+    if graph.report is not None:
+        console.print("\n".join(describe_load(graph.report)), markup=False)
+        if chosen.rejects:
+            _write_rejects(graph.report, chosen.rejects)
+    graph.save(chosen.output)
+    console.print(f"saved as {chosen.output}", markup=False)
+    return ANSWERED
+
+
+def _write_rejects(report: LoadReport, path: str) -> None:
+    from pyarrow import csv
+
+    with _opened(path) as sink:
+        csv.write_csv(report.rejects, sink)
+
+
+def _run(chosen: Namespace) -> int:
+    format, text, console = format_of(chosen), query_text(chosen.query), stderr_console()
+    result = _graph(chosen, console).query(text, dict(chosen.param))
+    remark = _print_table(result, chosen.output, console) if format == "table" else ""
+    remark = remark or counted(_write_rows(result, format, chosen.output, console), "row")
+    console.print(f"{remark} in {seconds(result.progress.elapsed)}")
+    return ANSWERED
+
+
+def _write_rows(result: Result, format: str, path: str | None, console: Console) -> int:
+    """Writes the answer as it comes; the number of rows."""
+    if path is None:
+        drawn_over = sys.stdout.isatty()  # a bar among the rows would spoil both
+        write = partial(result.write_to, sys.stdout.buffer, format)
+        return watch(result, write, None if drawn_over else console)
+    if format == format_by_ending(path):
+        return watch(result, partial(result.write, path), console)
+    with _opened(path) as sink:
+        return watch(result, partial(result.write_to, sink, format), console)
+
+
+def _print_table(result: Result, path: str | None, console: Console) -> str:
+    """Prints the first rows as a table; what there is to say about their number."""
+    from rich.console import Console
+
+    from gquery.terminal.tables import answer, head
+
+    found = watch(result, partial(head, result), console)
+    if path is None:
+        target = Console(width=None if sys.stdout.isatty() else _UNCUT)
+        target.print(answer(found, found.table.num_rows, target))
+    else:
+        with _opened(path) as sink:
+            target = Console(file=TextIOWrapper(sink, "utf-8"), width=_UNCUT)
+            target.print(answer(found, found.table.num_rows, target))
+            target.file.flush()
+    more = f", {found.table.num_rows:,} shown (another format gives all)" if found.more else ""
+    return found.row_count + more
+
+
+def _opened(path: str) -> BinaryIO:
+    try:
+        return open(path, "wb")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _explain(chosen: Namespace) -> int:
+    text = query_text(chosen.query)
+    _print(_graph(chosen, stderr_console()).explain(text, dict(chosen.param)))
+    return ANSWERED
+
+
+def _profile(chosen: Namespace) -> int:
+    text, console = query_text(chosen.query), stderr_console()
+    result = _graph(chosen, console).query(f"PROFILE {text}", dict(chosen.param))
+    _print("\n".join(watch(result, result.to_arrow, console)["plan"].to_pylist()))
+    return ANSWERED
+
+
+def _info(chosen: Namespace) -> int:
+    from rich.console import Console
+
+    if chosen.graph is None:
+        from gquery.terminal.installation import describe_installation
+
+        _print("\n".join(describe_installation()))
+    else:
+        from gquery.terminal.schema_picture import show_schema
+
+        console = Console(width=None if sys.stdout.isatty() else _UNCUT)
+        show_schema(open_graph(chosen.graph, loading_options(chosen), stderr_console()), console)
+    return ANSWERED
+
+
+def _graph(chosen: Namespace, console: Console) -> Graph:
+    return open_graph(chosen.graph, loading_options(chosen), console).with_settings(**settings_of(chosen))
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+_COMMANDS: Mapping[str, Callable[[Namespace], int]] = {
+    "shell": _shell,
+    "load": _load,
+    "run": _run,
+    "explain": _explain,
+    "profile": _profile,
+    "info": _info,
+}

@@ -1,0 +1,77 @@
+"""The one DuckDB statement of a query: what it reads, its text, its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gquery.executor.relational.sql import SqlWriter, distinct_name, inputs, quoted
+from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated
+from gquery.planner.logical import Projection
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """inputs: the columns of the relation `matches` by name, and what is gathered into them. values: of the prepared
+    parameters. blocking: it has to see all matches before its first row."""
+
+    sql: str
+    values: Mapping[str, object]
+    inputs: Mapping[str, Expression]
+    blocking: bool
+
+
+def build_statement(
+    outputs: tuple[Expression, ...],
+    projection: Projection,
+    residual: tuple[Expression, ...],
+    parameters: Mapping[str, object],
+    bounds: tuple[int, int | None],
+) -> Statement:
+    """SELECT `outputs`, called c0, c1..., FROM matches, as the projection says. `bounds`: skip and limit."""
+    order_by = projection.order_by
+    read = [part for expression in (*outputs, *(item.expression for item in order_by), *residual)
+            for part in inputs(expression)]  # fmt: skip
+    names = _named(tuple(dict.fromkeys(read)))
+    below = SqlWriter({part: f"m.{quoted(name)}" for name, part in names.items()}, parameters)
+    grouped = projection.distinct or any(is_aggregated(output) for output in outputs)
+    keys = tuple(dict.fromkeys(output for output in outputs if not is_aggregated(output))) if grouped else ()
+    above = replace(below, keys=frozenset(keys)) if grouped else below
+    skip, limit = bounds
+    clauses = [
+        "SELECT " + ", ".join(f"{above.write(output)} AS c{index}" for index, output in enumerate(outputs)),
+        "FROM matches AS m",
+    ]
+    if residual:
+        clauses.append("WHERE " + " AND ".join(below.write(predicate) for predicate in residual))
+    if keys:
+        clauses.append("GROUP BY " + ", ".join(below.write(key) for key in keys))
+    if order_by:
+        directions = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
+        sorted_by = [f"{above.write(item.expression)} {directions[item.descending]}" for item in order_by]
+        clauses.append("ORDER BY " + ", ".join(sorted_by))
+    if limit is not None:
+        clauses.append(f"LIMIT {limit}")
+    if skip:
+        clauses.append(f"OFFSET {skip}")
+    return Statement("\n".join(clauses), below.values, names, grouped or bool(order_by))
+
+
+def _named(parts: tuple[Expression, ...]) -> dict[str, Expression]:
+    names: dict[str, Expression] = {}
+    for part in parts:
+        names[distinct_name(_described(part), names)] = part
+    return names
+
+
+def _described(part: Expression) -> str:
+    match part:
+        case Column(variable=variable, attribute=Attribute.ELEMENT):
+            return variable
+        case Column(variable=variable, attribute=Attribute.PROPERTY, key=key):
+            return f"{variable}.{key}"
+        case Column(variable=variable, attribute=attribute):
+            return f"{attribute.value}({variable})"
+        case Call(function=function, arguments=(Column(variable=variable),)):
+            return f"{function}({variable})"
+    raise AssertionError(part)

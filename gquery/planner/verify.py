@@ -1,0 +1,100 @@
+"""Checks that a plan keeps its promises. Tests call it on every plan that they see; a query does not pay for it.
+
+Every test that the constraints ask for must be made by one step, and by the first one that can: not before all its
+vertices are matched, and not twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+
+from gquery.errors import PlanError
+from gquery.planner.physical import Direction, LoopFilter, MatchPlan
+from gquery.planner.plan import QueryPlan
+
+_TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
+def verify(plan: QueryPlan, matching: MatchPlan) -> None:
+    """Raises PlanError, naming the first broken promise."""
+    _check_order(matching)
+    _check_edges(plan, matching)
+    _check_places(matching)
+    _check_constraints(plan, matching)
+    _check_choices(matching)
+
+
+def _check_order(matching: MatchPlan) -> None:
+    if sorted(matching.order) != list(range(len(matching.graph.vertices))):
+        raise PlanError(f"the matching order {matching.order} is not a permutation of the query vertices")
+    if any(size < 1 for size in matching.groups) or sum(matching.groups) != len(matching.steps):
+        raise PlanError(f"vertex groups {matching.groups} do not add up to {len(matching.steps)} steps")
+
+
+def _check_edges(plan: QueryPlan, matching: MatchPlan) -> None:
+    level = _levels(matching)
+    for step in matching.steps:
+        for index in step.backward:
+            edge = matching.graph.edges[index]
+            ends = (edge.source, edge.target)
+            if step.vertex not in ends or level[edge.other(step.vertex)] >= level[step.vertex]:
+                raise PlanError(f"edge {index} does not lead from vertex {step.vertex} to one matched before")
+    links = [edge.index for edge in matching.graph.edges if edge.source != edge.target]
+    _expect_once("query edge", links, (edge for step in matching.steps for edge in step.backward))
+    loops = [edge.index for edge in matching.graph.edges if edge.source == edge.target]
+    _expect_once("self-loop", loops, (f.edge for f in plan.filters if isinstance(f, LoopFilter) and f.present))
+
+
+def _check_places(matching: MatchPlan) -> None:
+    """Every test stands where its last vertex is matched."""
+    level = _levels(matching)
+    for step in matching.steps:
+        tests: list[tuple[str, tuple[int, ...]]] = [("difference", (step.vertex, v)) for v in step.different_from]
+        tests += [("difference of pairs", pair) for pair in step.different_pairs]
+        tests += [("absence", (step.vertex, other)) for other, _ in step.absent]
+        compared = [matching.comparisons[index] for index in step.comparisons]
+        tests += [("comparison", (comparison.left, comparison.right)) for comparison in compared]
+        for name, vertices in tests:
+            if max(vertices, key=level.__getitem__) != step.vertex:
+                raise PlanError(f"{name} of vertices {vertices} is checked at vertex {step.vertex}, not at their last")
+
+
+def _check_constraints(plan: QueryPlan, matching: MatchPlan) -> None:
+    steps, constraints = matching.steps, plan.constraints
+    different = [(min(s.vertex, other), max(s.vertex, other)) for s in steps for other in s.different_from]
+    absent = [_ascending(other, step.vertex, direction) for step in steps for other, direction in step.absent]
+    compared = [index for step in steps for index in step.comparisons]
+    pairs = [pair for step in steps for pair in step.different_pairs]
+    _expect_once("difference", constraints.different, different)
+    _expect_once("difference of pairs", constraints.different_pairs, pairs)
+    _expect_once("absence", [_ascending(*each) for each in constraints.absent], absent)
+    _expect_once("comparison", range(len(plan.comparisons)), compared)
+
+
+def _check_choices(matching: MatchPlan) -> None:
+    """Data edges are listed in the order of the choices, so a choice can only be compared with earlier ones."""
+    listed: set[int] = set()
+    for choice in matching.choices:
+        if not listed.issuperset(choice.collides):
+            raise PlanError(f"edge {choice.edge} is told apart from edges {choice.collides}, not all chosen before it")
+        if choice.edge in listed:
+            raise PlanError(f"edge {choice.edge} is chosen twice")
+        listed.add(choice.edge)
+
+
+def _levels(matching: MatchPlan) -> dict[int, int]:
+    return {vertex: level for level, vertex in enumerate(matching.order)}
+
+
+def _ascending(one: int, other: int, direction: Direction) -> tuple[int, int, Direction]:
+    """An absence as seen from the lower vertex."""
+    return (one, other, direction) if one < other else (other, one, _TURNED[direction])
+
+
+def _expect_once(name: str, wanted: Iterable[Hashable], found: Iterable[Hashable]) -> None:
+    expected, checked = Counter(wanted), Counter(found)
+    if missing := expected - checked:
+        raise PlanError(f"{name} {next(iter(missing))} is checked in no step")
+    if surplus := checked - expected:
+        raise PlanError(f"{name} {next(iter(surplus))} is checked twice, or was not asked for")

@@ -1,0 +1,152 @@
+"""One table from files: delimited text, Parquet or Arrow IPC, told by content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from gquery.errors import LoadError
+from gquery.storage.load.delimited import Dialect, read_fields, read_first_row
+from gquery.storage.load.header import Column, parse_header
+from gquery.storage.load.loading import Loading
+from gquery.storage.load.rejects import Origin, Part
+from gquery.storage.load.rows import RawTable
+from gquery.storage.load.text import reading
+from gquery.storage.load.values import normalise
+from gquery.storage.schema import common_type
+
+BINARY_ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
+TEXT_ENDINGS = (".csv", ".tsv")
+TABLE_ENDINGS = (*BINARY_ENDINGS, *TEXT_ENDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What is known about text files beside their content; None: told by the first row."""
+
+    delimiter: str | None = None
+    quote: str = '"'
+    header: bool | None = None
+    names: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a file; `skip` lines stand before its rows. `dialect` is None for a binary file."""
+
+    columns: tuple[Column, ...]
+    skip: int = 0
+    dialect: Dialect | None = None
+
+
+def ending(path: Path) -> str:
+    """The ending that tells the format: `.csv` for `a.csv.gz`."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return next((suffix for suffix in reversed(suffixes) if suffix != ".gz"), "")
+
+
+def is_binary(path: Path) -> bool:
+    return ending(path) in BINARY_ENDINGS
+
+
+def layout_of(path: Path, format: Format, header_file: Path | None = None) -> Layout:
+    """The columns of a file, as its first row, its own header file or its schema tells them."""
+    if is_binary(path):
+        with _arrow_errors(path), reading(path):
+            schema = _parquet().read_schema(path) if ending(path) == ".parquet" else _open_ipc(path)[0]
+        return Layout(parse_header(schema.names, str(path)))
+    if header_file is not None:
+        head = read_first_row(header_file, format.delimiter, format.quote)
+        delimiter = format.delimiter or (head.dialect.delimiter if len(head.fields) > 1 else None)
+        dialect = Dialect(delimiter or read_first_row(path, None, format.quote).dialect.delimiter, format.quote)
+        return Layout(parse_header(head.fields, str(header_file), head.lines), 0, dialect)
+    first = read_first_row(path, format.delimiter, format.quote)
+    if format.header is False:
+        names = format.names or tuple(f"column{number}" for number in range(1, len(first.fields) + 1))
+        return Layout(parse_header(names, str(path)), 0, first.dialect)
+    return Layout(parse_header(format.names or first.fields, str(path), first.lines), first.lines, first.dialect)
+
+
+def read_table(loading: Loading, paths: Sequence[Path], layout: Layout) -> RawTable:
+    """The rows of all these files, which share one layout."""
+    tables = [_read_text(loading, path, layout) if layout.dialect else _read_binary(loading, path) for path in paths]
+    if len(tables) == 1:
+        data, origin = tables[0]
+    else:
+        data = [
+            _concat([columns[index] for columns, _ in tables], column, str(paths[-1]))
+            for index, column in enumerate(layout.columns)
+        ]
+        origin = _joined([origin for _, origin in tables])
+    return RawTable(layout.columns, tuple(data), origin, is_text=layout.dialect is not None)
+
+
+def _read_text(loading: Loading, path: Path, layout: Layout) -> tuple[list[pa.ChunkedArray], Origin]:
+    assert layout.dialect is not None
+    names = [column.name or f":{column.role.upper()}" for column in layout.columns]
+    return read_fields(loading, path, names, layout.skip, layout.dialect)
+
+
+def _read_binary(loading: Loading, path: Path) -> tuple[list[pa.ChunkedArray], Origin]:
+    with _arrow_errors(path), reading(path):
+        if ending(path) == ".parquet":
+            table = _parquet().read_table(path, partitioning=None)
+        else:
+            table = _open_ipc(path)[1].read_all()
+        table.validate(full=True)
+    loading.read(path, path.stat().st_size)
+    return table.columns, Origin((Part(str(path), table.num_rows),))
+
+
+def _parquet() -> ModuleType:
+    import pyarrow.parquet  # slow to import, and few loads need it
+
+    return cast(ModuleType, pyarrow.parquet)
+
+
+def _open_ipc(path: Path) -> tuple[pa.Schema, pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader]:
+    """Schema and reader of an Arrow file in either of its two formats. The bytes are read, not mapped: files change."""
+    data = pa.py_buffer(path.read_bytes())
+    open_reader = pa.ipc.open_file if data[:6].to_pybytes() == b"ARROW1" else pa.ipc.open_stream
+    reader = open_reader(data)
+    return reader.schema, reader
+
+
+@contextmanager
+def _arrow_errors(path: Path) -> Iterator[None]:
+    """Turns what Arrow says about a damaged file into LoadError."""
+    try:
+        yield
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        kind = ending(path).lstrip(".").capitalize()
+        reason = str(error).split("\n")[0] or type(error).__name__
+        raise LoadError(f"the {kind} file cannot be read: {reason}", file=str(path)) from None
+
+
+def _concat(columns: Sequence[pa.ChunkedArray], column: Column, file: str) -> pa.ChunkedArray:
+    values = [normalise(part, column.name, file) for part in columns]
+    type = common_type(part.type for part in values)
+    if type is None:
+        kinds = " and ".join(dict.fromkeys(str(part.type) for part in values))
+        raise LoadError(f"the files of the table disagree on a column: {kinds}", file=file, column=column.name)
+    return pa.chunked_array([chunk for part in values for chunk in part.cast(type).chunks], type)
+
+
+def _joined(origins: Sequence[Origin]) -> Origin:
+    parts = tuple(part for origin in origins for part in origin.parts)
+    if all(origin.rows is None for origin in origins):
+        return Origin(parts)
+    rows, first = [], 0
+    for origin in origins:
+        count = sum(part.count for part in origin.parts)
+        rows.append((np.arange(count) if origin.rows is None else origin.rows) + first)
+        first += count
+    return Origin(parts, np.concatenate(rows))

@@ -1,0 +1,216 @@
+"""The colon-commands of the REPL."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from gquery.errors import did_you_mean
+from gquery.terminal.graphs import add_loading_options, loading_options
+from gquery.terminal.literals import read_literal
+from gquery.terminal.messages import UsageError, seconds
+from gquery.terminal.progress import watch
+from gquery.terminal.tables import answer, head
+
+if TYPE_CHECKING:
+    from gquery.terminal.shell import Shell
+
+Argument = Literal["", "path", "query", "mode", "setting", "switch", "command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """usage: its arguments as help shows them; argument: what completion offers for them."""
+
+    run: Callable[[Shell, str], None]
+    usage: str
+    help: str
+    argument: Argument = ""
+
+
+def run_command(shell: Shell, line: str) -> None:
+    """Runs `:name arguments`; a beginning of a name will do where it is the only one. Raises UsageError."""
+    name, _, arguments = line.partition(" ")
+    COMMANDS[_full_name(name)].run(shell, arguments.strip().rstrip(";").rstrip())
+
+
+def _full_name(name: str) -> str:
+    fitting = [known for known in COMMANDS if known.startswith(name.lower())]
+    if name.lower() in COMMANDS:
+        return name.lower()
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting and len(name) > 1:
+        raise UsageError(f"`{name}` may be {' or '.join(fitting)}")
+    raise UsageError(f"there is no command `{name}`", hint=did_you_mean(name, COMMANDS) or "`:help` lists them")
+
+
+# --- one function a command --------------------------------------------------------------------------------------
+
+_GUIDE = (
+    "\nEnter runs a query that is complete on one line. Where it is not, Enter goes on to the next line; a query of "
+    "several lines is run by `;` at its end or by an empty line. Alt-Enter runs what is there. Tab completes, Ctrl-R "
+    "searches the history, Ctrl-C stops a query or clears the line, Ctrl-D leaves."
+)
+
+
+def _help(shell: Shell, name: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    chosen = [_full_name(":" + name.removeprefix(":"))] if name else list(COMMANDS)
+    table = Table.grid(padding=(0, 2))
+    for known in chosen:
+        command = COMMANDS[known]
+        table.add_row(Text.assemble((known, "bold"), f" {command.usage}"), command.help)
+    shell.console.print(table)
+    if not name:
+        shell.console.print(_GUIDE, markup=False, highlight=False)
+
+
+def _schema(shell: Shell, _: str) -> None:
+    from gquery.terminal.schema_picture import show_schema
+
+    show_schema(shell.loaded(), shell.console)
+
+
+def _load(shell: Shell, arguments: str) -> None:
+    parser = _Parser(prog=":load", add_help=False, allow_abbrev=False)
+    parser.add_argument("source")
+    add_loading_options(parser)
+    chosen = parser.parse_args(_split(arguments))
+    shell.open(chosen.source, loading_options(chosen))
+
+
+def _open(shell: Shell, path: str) -> None:
+    shell.open(_one_path(":open", path), {})
+
+
+def _save(shell: Shell, path: str) -> None:
+    graph, path = shell.loaded(), _one_path(":save", path)
+    graph.save(path)
+    shell.notes.print(f"saved as {path}", highlight=False)
+
+
+def _explain(shell: Shell, query: str) -> None:
+    text = shell.loaded().explain(query or _last_text(shell), shell.parameters)
+    shell.console.print(text, markup=False, highlight=False)
+
+
+def _profile(shell: Shell, query: str) -> None:
+    result = shell.loaded().query(f"PROFILE {query or _last_text(shell)}", shell.parameters)
+    found = watch(result, lambda: head(result), shell.notes)
+    shell.console.print(answer(found, found.table.num_rows, shell.console), markup=False, highlight=False)
+
+
+def _mode(shell: Shell, mode: str) -> None:
+    if mode:
+        shell.set("mode", mode)
+    shell.notes.print(f"mode: {shell.settings.mode}", highlight=False)
+
+
+def _set(shell: Shell, arguments: str) -> None:
+    name, _, value = arguments.partition(" ")
+    if name.startswith("$"):
+        _set_parameter(shell, name[1:], value.strip())
+    elif name:
+        if not value:
+            raise UsageError(f"`:set {name}` lacks a value", hint="such as `:set timeout 10` or `:set timeout none`")
+        shell.set(name.lower(), value.strip())
+    _show_settings(shell)
+
+
+def _param(shell: Shell, arguments: str) -> None:
+    name, _, value = arguments.partition(" ")
+    if name:
+        _set_parameter(shell, name.removeprefix("$"), value.strip())
+    _show_settings(shell)
+
+
+def _set_parameter(shell: Shell, name: str, value: str) -> None:
+    if not name:
+        raise UsageError("a parameter's name must follow `$`")
+    if value:
+        shell.parameters[name] = read_literal(value)
+    else:
+        shell.parameters.pop(name, None)
+
+
+def _show_settings(shell: Shell) -> None:
+    settings: dict[str, Any] = asdict(shell.settings)
+    if settings["memory_limit"] is not None:
+        settings["memory_limit"] = f"{settings['memory_limit']:,} bytes"
+    parameters = {f"${name}": repr(value) for name, value in shell.parameters.items()}
+    for name, value in {**settings, **parameters}.items():
+        shell.notes.print(f"{name:<13} {'none' if value is None else value}", markup=False, highlight=False)
+
+
+def _export(shell: Shell, path: str) -> None:
+    path = _one_path(":export", path)
+    if shell.last is None:
+        raise UsageError("there is no answer to export yet", hint="run a query first")
+    result = shell.last
+    rows = watch(result, lambda: result.write(path), shell.notes)
+    took = f" in {seconds(result.progress.elapsed)}" if shell.timing else ""
+    shell.notes.print(f"{rows:,} rows written to {path}{took}", markup=False, highlight=False)
+
+
+def _timing(shell: Shell, switch: str) -> None:
+    if switch.lower() not in ("", "on", "off"):
+        raise UsageError(f"`:timing {switch}` is neither on nor off")
+    shell.timing = switch.lower() == "on" if switch else not shell.timing
+    shell.notes.print(f"timing: {'on' if shell.timing else 'off'}", highlight=False)
+
+
+def _quit(shell: Shell, _: str) -> None:
+    shell.finished = True
+
+
+COMMANDS: dict[str, Command] = {
+    ":help": Command(_help, "[COMMAND]", "this list, or one command", "command"),
+    ":schema": Command(_schema, "", "labels, types, which go together, properties, counts"),
+    ":load": Command(_load, "SOURCE [OPTIONS]", "load files; takes the options of `gquery load`", "path"),
+    ":open": Command(_open, "FOLDER", "open a saved graph", "path"),
+    ":save": Command(_save, "FOLDER", "save the graph; it opens in milliseconds", "path"),
+    ":explain": Command(_explain, "[QUERY]", "the plan with estimates; without QUERY that of the last one", "query"),
+    ":profile": Command(_profile, "[QUERY]", "run it and show the plan with real counts and times", "query"),
+    ":mode": Command(_mode, "[MODE]", "how far matches may repeat elements", "mode"),
+    ":set": Command(_set, "[NAME VALUE]", "mode, timeout, memory_limit, device, threads, or `$name`", "setting"),
+    ":param": Command(_param, "[NAME VALUE]", "a parameter: `:param min 30`; without VALUE it is removed"),
+    ":export": Command(_export, "FILE", "all of the last answer: .csv .jsonl .parquet .arrow; runs it again", "path"),
+    ":timing": Command(_timing, "[on|off]", "whether times are shown", "switch"),
+    ":quit": Command(_quit, "", "leave; so does Ctrl-D"),
+}
+
+
+# --- arguments ---------------------------------------------------------------------------------------------------
+
+
+class _Parser(ArgumentParser):
+    """Raises what argparse would print before ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=self.format_usage().removeprefix("usage: ").strip())
+
+
+def _split(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError as error:
+        raise UsageError(str(error).lower()) from None
+
+
+def _one_path(command: str, arguments: str) -> str:
+    paths = _split(arguments)
+    if len(paths) != 1:
+        raise UsageError(f"`{command}` takes one path", hint="quote a path with blanks")
+    return paths[0]
+
+
+def _last_text(shell: Shell) -> str:
+    if not shell.last_text:
+        raise UsageError("there is no last query yet", hint="write the query behind the command")
+    return shell.last_text

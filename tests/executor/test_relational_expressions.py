@@ -1,0 +1,155 @@
+"""Cypher's values and functions as DuckDB computes them for us."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gquery.errors import BindError, ExecutionError, UnsupportedError
+from tests.executor.relational_graph import ask, tail_of, value_of
+
+VALUES: list[tuple[str, Any]] = [
+    # arithmetic
+    ("7 / 2", 3), ("-7 / 2", -3), ("7 % 4", 3), ("-7 % 4", -3), ("7 / 2.0", 3.5), ("1 / 0.0", math.inf),
+    ("2 ^ 3", 8.0), ("1 + 2 * 3", 7), ("3000000000 * 3", 9_000_000_000), ("-(2 + 3)", -5), ("1 + null", None),
+    ("7.5 % 2", 1.5), ("1.0e300 * 1.0e10", math.inf),
+    # strings and lists join
+    ("'a' + 'b'", "ab"), ("'a' + 1", "a1"), ("1.5 + 'a'", "1.5a"), ("[1] + [2, 3]", [1, 2, 3]), ("[1] + 2", [1, 2]),
+    ("0 + [1]", [0, 1]), ("[1] + null", None), ("'it\\'s'", "it's"),
+    # three-valued logic
+    ("true AND null", None), ("false AND null", False), ("true OR null", True), ("NOT null", None),
+    ("true XOR true", False), ("null = null", None), ("null <> 1", None), ("null IS NULL", True),
+    ("1 IS NOT NULL", True),
+    # comparisons, also between families of values
+    ("1 = 1.0", True), ("1 = 'a'", False), ("1 <> 'a'", True), ("1 < 'a'", None), ("'a' < 'b'", True),
+    ("[1, 2] < [1, 3]", True), ("{a: 1} = {a: 1}", True), ("{a: 1} = {b: 1}", False), ("true > false", True),
+    ("0.0 / 0.0 = 0.0 / 0.0", False), ("0.0 / 0.0 <> 0.0 / 0.0", True), ("0.0 / 0.0 > 1.0", False),
+    ("1 < 0.0 / 0.0", False), ("1 = true", False), ("[1] = ['a']", False),
+    # lists
+    ("[1, 2, 3][0]", 1), ("[1, 2, 3][-1]", 3), ("[1, 2, 3][5]", None), ("[1, 2, 3][1..]", [2, 3]),
+    ("[1, 2, 3][..2]", [1, 2]), ("[1, 2, 3][-2..]", [2, 3]), ("[1, 2, 3][0..-1]", [1, 2]), ("[1, 2, 3][2..1]", []),
+    ("[1, 2.5]", [1.0, 2.5]), ("[]", []), ("[null]", [None]), ("head([1, 2])", 1), ("last([1, 2])", 2),
+    ("tail([1, 2, 3])", [2, 3]), ("head([])", None), ("size([1, 2])", 2), ("reverse([1, 2])", [2, 1]),
+    ("range(1, 3)", [1, 2, 3]), ("range(5, 1, -2)", [5, 3, 1]), ("range(1, 0)", []), ("{a: 1, b: 'x'}.b", "x"),
+    ("{a: {b: 2}}.a.b", 2), ("{}", {}), ("[{}]", [{}]), ("{a: {}}", {"a": {}}), ("-0.0", 0.0),
+    ("0.12345678901234567", 0.12345678901234567),
+    # membership
+    ("2 IN [1, 2]", True), ("3 IN [1, 2]", False), ("3 IN [1, null]", None), ("1 IN [1, null]", True),
+    ("null IN [1]", None), ("null IN []", False), ("1 IN []", False), ("1 IN null", None), ("1 IN ['a']", False),
+    ("1 IN tail([0, 1])", True), ("2 IN tail([0, 1])", False), ("2 IN tail([0, 1, null])", None),
+    # texts
+    ("'hello' STARTS WITH 'he'", True), ("'hello' ENDS WITH 'he'", False), ("'hello' CONTAINS 'ell'", True),
+    ("null CONTAINS 'a'", None), ("'hello' =~ 'h.*o'", True), ("'hello' =~ 'h'", False), ("toUpper('aé')", "AÉ"),
+    ("toLower('A')", "a"), ("trim(' a ')", "a"), ("replace('aba', 'a', 'c')", "cbc"), ("substring('hello', 1)", "ello"),
+    ("substring('hello', 1, 2)", "el"), ("left('hello', 2)", "he"), ("right('hello', 2)", "lo"),
+    ("split('a,b', ',')", ["a", "b"]), ("reverse('abc')", "cba"), ("size('abc')", 3), ("length('abc')", 3),
+    # conversions
+    ("toInteger('12')", 12), ("toInteger('12.7')", 12), ("toInteger('x')", None), ("toInteger(-2.7)", -2),
+    ("toInteger('9223372036854775807')", 2**63 - 1), ("toFloat('1.5')", 1.5), ("toFloat('x')", None),
+    ("toFloat(2)", 2.0), ("toString(1.0)", "1.0"), ("toString(true)", "true"), ("toBoolean('TRUE')", True),
+    ("toBoolean('x')", None), ("toInteger(true)", 1),
+    # numbers
+    ("abs(-3)", 3), ("abs(-2.5)", 2.5), ("ceil(1.2)", 2.0), ("floor(-1.2)", -2.0), ("round(2.5)", 3.0),
+    ("round(-1.5)", -1.0), ("round(1.257, 2)", 1.26), ("sign(-5)", -1), ("sqrt(4)", 2.0), ("exp(0)", 1.0),
+    ("log(1)", 0.0), ("log10(100)", 2.0), ("sin(0)", 0.0), ("cos(0)", 1.0), ("atan2(0, 1)", 0.0), ("pi()", math.pi),
+    ("e()", math.e), ("ceil(3) / 2", 1.5),
+    # the rest
+    ("coalesce(null, 2, 3)", 2), ("coalesce(null, null)", None), ("CASE WHEN false THEN 1 ELSE 2.5 END", 2.5),
+    ("CASE 3 WHEN 1 THEN 'a' WHEN 3 THEN 'b' END", "b"), ("CASE WHEN null THEN 1 END", None),
+    ("date('2020-02-03')", datetime.date(2020, 2, 3)), ("date('2020-02-03').month", 2),
+    ("datetime('2020-01-01T10:00:00+02:00')", datetime.datetime(2020, 1, 1, 8)),
+    ("toString(datetime('2020-01-01T10:00:00'))", "2020-01-01T10:00:00"),
+    ("date('2020-01-02') > date('2020-01-01')", True), ("null", None), ("{a: null}", {"a": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "expected"), VALUES, ids=[text for text, _ in VALUES])
+def test_value(expression: str, expected: Any) -> None:
+    value = value_of(expression)
+    assert value == expected
+    assert type(value) is type(expected)
+
+
+def test_not_a_number_stays_one() -> None:
+    assert math.isnan(value_of("sqrt(-1)"))
+    assert math.isnan(value_of("0.0 / 0.0"))
+
+
+PARAMETERS: list[tuple[str, Any, Any]] = [
+    ("$p + 1", 41, 42), ("$p", "it's", "it's"), ("$p", None, None), ("$p", [1, 2], [1, 2]), ("2 IN $p", [1, 2], True),
+    ("3 IN $p", [1, None], None), ("1 IN $p", [], False), ("$p", {"a": 1, "b c": ["x"]}, {"a": 1, "b c": ["x"]}),
+    ("$p.a + 1", {"a": 1}, 2), ("$p", np.int64(3), 3), ("$p", (1, 2), [1, 2]),
+    ("$p", datetime.date(2020, 1, 1), datetime.date(2020, 1, 1)), ("$p * $p", 3_000_000_000, 9_000_000_000_000_000_000),
+    ("$p", [[1], [2]], [[1], [2]]), ("$p", 1.5, 1.5), ("$p", True, True), ("size($p)", "'); DROP TABLE x; --", 20),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "given", "expected"), PARAMETERS, ids=[repr(case[:2]) for case in PARAMETERS])
+def test_parameter(expression: str, given: Any, expected: Any) -> None:
+    assert value_of(expression, {"p": given}) == expected
+
+
+def test_parameters_that_differ_in_case_only() -> None:
+    assert value_of("[$P, $p, $P]", {"P": 1, "p": 2}) == [1, 2, 1]
+
+
+ERRORS = [
+    ("1 / 0", "division by zero"), ("1 % 0", "division by zero"), ("9223372036854775807 + 1", "overflow"),
+    ("toInteger('1') / (1 - 1)", "division by zero"), ("date('yesterday')", "date"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "message"), ERRORS, ids=[text for text, _ in ERRORS])
+def test_error_while_running(expression: str, message: str) -> None:
+    with pytest.raises(ExecutionError, match=message) as raised:
+        value_of(expression)
+    assert "SELECT" not in str(raised.value)
+    assert "LINE" not in str(raised.value)
+
+
+MISTAKES = [
+    ("1 + true", "`+` cannot take INTEGER and BOOLEAN"), ("abs('a')", "`abs` cannot take STRING"),
+    ("sizes([1])", "there is no function `sizes`"), ("abs()", "`abs` takes 1 argument, not 0"),
+    ("[1, 'a']", "`list` cannot take INTEGER and STRING"), ("NOT 1", "`not` cannot take INTEGER"),
+    ("'a' STARTS WITH 1", "cannot take STRING and INTEGER"), ("substring('a')", "takes 2 to 3 arguments, not 1"),
+    ("date('2020-01-01').color", "a point in time has no `color`"), ("1 IN 2", "`in` cannot take INTEGER and INTEGER"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "message"), MISTAKES, ids=[text for text, _ in MISTAKES])
+def test_mistake_found_before_running(expression: str, message: str) -> None:
+    with pytest.raises(BindError, match=message.replace("+", r"\+")):
+        tail_of(f"RETURN {expression} AS value")
+
+
+def test_unknown_function_has_a_suggestion() -> None:
+    with pytest.raises(BindError) as raised:
+        tail_of("RETURN sizes([1]) AS value")
+    assert raised.value.hint == "did you mean `size`?"
+
+
+def test_ends_of_relationships() -> None:
+    rows = ask("MATCH (a:Person)-[e:KNOWS]->(b) RETURN startNode(e) = a, endNode(e) = b, endNode(e)", {
+        "a": [3], "e": [3], "b": [0]})  # fmt: skip
+    assert rows[0][:2] == (True, True)
+    assert rows[0][2].properties["name"] == "Ann"
+    with pytest.raises(UnsupportedError, match="computed relationship"):
+        tail_of("MATCH (a:Person)-[e:KNOWS]->(b) RETURN endNode(head(collect(e)))")
+
+
+def test_properties_of_narrow_types_do_not_overflow() -> None:
+    assert ask("MATCH (a:Person) RETURN a.age * 1000", {"a": [0, 2]}) == [(30_000,), (None,)]
+
+
+def test_columns_with_nan_dictionaries_and_lists() -> None:
+    text = "RETURN a.height > 1.6, a.height = a.height, a.town + '!', 'b' IN a.tags, a.born.year"
+    assert ask(f"MATCH (a:Person) {text}", {"a": [0, 1, 2, 3]}) == [
+        (False, True, "x!", True, 1990),
+        (False, False, "y!", False, None),
+        (True, True, "x!", None, None),
+        (None, None, None, True, None),
+    ]

@@ -1,0 +1,97 @@
+"""Predicates and values over the columns of one element."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from gquery.executor.relational import database, scan
+from gquery.grammar.parser import parse
+from gquery.planner.bind import bind
+from gquery.planner.expr import Expression
+from tests.executor.relational_graph import snapshot
+
+PERSON, CITY = 0, 1
+KNOWS, IN = 0, 1
+
+
+def predicates_of(element: str, condition: str, parameters: dict[str, Any]) -> tuple[Expression, ...]:
+    pattern = f"({element})" if element.startswith("a") else f"()-[{element}]->()"
+    query = bind(parse(f"MATCH {pattern} WHERE {condition} RETURN 1 AS x"), snapshot().schema, parameters, "induced")
+    graph = query.query_graph
+    own = graph.vertices[0].predicates if element.startswith("a") else graph.edges[0].predicates
+    return own + graph.predicates
+
+
+# Conditions on people, and which of the five pass.
+CONDITIONS: list[tuple[str, list[int]]] = [
+    ("a.age > 25", [0, 1, 4]), ("a.age >= 40", [1, 4]), ("a.age <> 40", [0, 3]), ("a.age = 1000", []),
+    ("30 = a.age", [0]), ("a.name = 'Ann'", [0]), ("a.name < 'Bz'", [0, 1]), ("a.height > 1.6", [2, 4]),
+    ("a.height <> 1.5", [1, 2, 4]), ("a.height > 1", [0, 2, 4]), ("a.height = a.height", [0, 2, 4]),
+    ("a.age = 40.0", [1, 4]), ("a.age = 'x'", []), ("a.age < 'x'", []), ("NOT a.age = 40", [0, 3]),
+    ("a.age > $low", [1, 4]), ("a.name IN $names", [0, 4]), ("a.age IN [20, 30]", [0, 3]), ("a.age IN $none", []),
+    ("a.age = null", []), ("a.name IS NULL", [3]), ("a.town = 'x'", [0, 2]), ("a.town STARTS WITH 'y'", [1, 4]),
+    ("'b' IN a.tags", [0, 3]), ("id(a) > 3", [3, 4]), ("id(a) IN $ids", [1]), ("size(labels(a)) = 1", [0, 1, 2, 3, 4]),
+    ("a.age % 20 = 0 AND a.name IS NOT NULL", [1, 4]), ("a.age > 25 OR a.name IS NULL", [0, 1, 3, 4]),
+    ("a.born.year = 1990", [0]), ("$yes", [0, 1, 2, 3, 4]), ("null", []), ("a.age IN $set", [0, 1, 4]),
+    ("a.height IN $ids", [4]), ("a.age > $numpy", [1, 4]), ("a.age * 10 > 300", [1, 4]), ("a.age > $null", []),
+    ("a.tags = []", [1]),
+]  # fmt: skip
+GIVEN = {
+    "low": 30, "names": ["Ann", "Eve", None], "none": [], "ids": [2, 9], "yes": True, "null": None, "set": {30, 40},
+    "numpy": np.int16(30),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=[text for text, _ in CONDITIONS])
+def test_vertices(condition: str, expected: list[int]) -> None:
+    keep = scan.select_vertices(snapshot(), PERSON, predicates_of("a:Person", condition, GIVEN), GIVEN)
+    assert keep.dtype == np.bool_
+    assert np.flatnonzero(keep).tolist() == expected
+
+
+def test_a_property_that_the_table_does_not_have_is_null() -> None:
+    is_null = predicates_of("a", "a.height IS NULL AND a.height IS NULL", {})
+    assert scan.select_vertices(snapshot(), CITY, is_null, {}).tolist() == [True, True]
+    assert scan.select_vertices(snapshot(), CITY, predicates_of("a", "a.height > 0", {}), {}).tolist() == [False, False]
+
+
+def test_edges() -> None:
+    recent = predicates_of("e:KNOWS", "e.since >= 2005", {})
+    assert scan.select_edges(snapshot(), KNOWS, recent, {}).tolist() == [False, True, False, True]
+    either = predicates_of("e", "id(e) > 4 OR type(e) = 'KNOWS'", {})
+    assert scan.select_edges(snapshot(), IN, either, {}).tolist() == [False, True]
+
+
+def test_comparisons_of_a_column_with_a_value_do_without_duckdb() -> None:
+    plain = predicates_of("a:Person", "a.age > 25 AND a.name IN $names AND a.height < 1.8", GIVEN)
+    with mock.patch.object(database, "evaluate", side_effect=AssertionError):
+        assert np.flatnonzero(scan.select_vertices(snapshot(), PERSON, plain, GIVEN)).tolist() == [0]
+
+
+def value_of(text: str) -> Expression:
+    bound = bind(parse(f"MATCH (a:Person)-[e:KNOWS]->() RETURN {text} AS x"), snapshot().schema, {}, "induced")
+    return bound.projection.items[0].expression
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("a.name", ["Eve", "Ann", None, "Ann"]), ("a.age * 2", [80, 60, 40, 60]), ("id(a)", [5, 1, 4, 1]),
+        ("labels(a)", [["Person"]] * 4), ("a", [4, 0, 3, 0]), ("1 + 1", [2, 2, 2, 2]),
+        ("toUpper(a.name) + '!'", ["EVE!", "ANN!", None, "ANN!"]),
+    ],
+)  # fmt: skip
+def test_values_of_vertices(expression: str, expected: list[Any]) -> None:
+    found = scan.vertex_values(snapshot(), value_of(expression), np.array([4, 0, 3, 0], np.int32), {})
+    assert found.to_pylist() == expected
+    assert len(scan.vertex_values(snapshot(), value_of(expression), np.array([], np.int32), {})) == 0
+
+
+def test_values_of_edges() -> None:
+    edges = np.array([3, 0], np.int64)
+    assert scan.edge_values(snapshot(), value_of("e.since + 1"), edges, {}).to_pylist() == [2006, 2001]
+    assert scan.edge_values(snapshot(), value_of("type(e)"), edges, {}).to_pylist() == ["KNOWS", "KNOWS"]
