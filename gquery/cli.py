@@ -14,19 +14,22 @@ from functools import partial
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, BinaryIO
 
-from gquery.errors import GQueryError
+from gquery.errors import ExecutionError, GQueryError
 from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
 from gquery.terminal.graphs import describe_load, loading_options, open_graph
 from gquery.terminal.messages import (
     ANSWERED,
     BROKEN_PIPE,
     CANCELLED,
+    UNCUT,
+    WRONG,
     UsageError,
     counted,
     exit_code,
     seconds,
     show_error,
     stderr_console,
+    stdout_console,
 )
 from gquery.terminal.progress import watch
 
@@ -36,9 +39,6 @@ if TYPE_CHECKING:
     from gquery.result import Result
     from gquery.session import Graph
     from gquery.storage.load.report import LoadReport
-
-_UNCUT = 100_000  # characters: as wide as a table in a pipe or a file may be
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line (that of the process when None) and returns its exit code."""
@@ -52,21 +52,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return CANCELLED
     except BrokenPipeError:
-        # Python flushes stdout once more when it ends: let that go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return BROKEN_PIPE
+    except OSError as error:
+        _drop_stdout()
+        show_error(ExecutionError(f"cannot write the answer: {error.strerror}"), stderr_console())
+        return WRONG
     except SystemExit as stop:  # argparse has said what there is to say
         return int(stop.code or 0)
     return code
 
 
-def _shell(chosen: Namespace) -> int:
-    from rich.console import Console
+def _drop_stdout() -> None:
+    """Python flushes stdout once more when it ends: what is left goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
+
+def _shell(chosen: Namespace) -> int:
     from gquery.repl import run
     from gquery.terminal.shell import Shell
 
-    shell = Shell(Console(), stderr_console(), "table" if sys.stdout.isatty() else "csv")
+    shell = Shell(stdout_console(), stderr_console(), "table" if sys.stdout.isatty() else "csv")
     shell.change(**settings_of(chosen))
     if chosen.graph is not None:
         shell.open(chosen.graph, loading_options(chosen))
@@ -123,11 +129,11 @@ def _print_table(result: Result, path: str | None, console: Console) -> str:
 
     found = watch(result, partial(head, result), console)
     if path is None:
-        target = Console(width=None if sys.stdout.isatty() else _UNCUT)
+        target = stdout_console()
         target.print(answer(found, found.table.num_rows, target))
     else:
         with _opened(path) as sink:
-            target = Console(file=TextIOWrapper(sink, "utf-8"), width=_UNCUT)
+            target = Console(file=TextIOWrapper(sink, "utf-8"), width=UNCUT)
             target.print(answer(found, found.table.num_rows, target))
             target.file.flush()
     more = f", {found.table.num_rows:,} shown (another format gives all)" if found.more else ""
@@ -155,8 +161,6 @@ def _profile(chosen: Namespace) -> int:
 
 
 def _info(chosen: Namespace) -> int:
-    from rich.console import Console
-
     if chosen.graph is None:
         from gquery.terminal.installation import describe_installation
 
@@ -164,8 +168,7 @@ def _info(chosen: Namespace) -> int:
     else:
         from gquery.terminal.schema_picture import show_schema
 
-        console = Console(width=None if sys.stdout.isatty() else _UNCUT)
-        show_schema(open_graph(chosen.graph, loading_options(chosen), stderr_console()), console)
+        show_schema(open_graph(chosen.graph, loading_options(chosen), stderr_console()), stdout_console())
     return ANSWERED
 
 

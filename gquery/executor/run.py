@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -18,16 +19,20 @@ from gquery.planner.logical import Projection, ProjectionItem
 from gquery.planner.query_graph import QueryGraph
 
 
-def id_batches(matches: Iterator[Matches], graph: QueryGraph, variables: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-    """The match stream that the tail reads: int32 columns for vertices, int64 columns for edges, by variable."""
+def id_batches(
+    matches: Generator[Matches, None, None], graph: QueryGraph, variables: tuple[str, ...]
+) -> Iterator[pa.RecordBatch]:
+    """The match stream that the tail reads: int32 columns for vertices, int64 columns for edges, by variable. Closing
+    it closes `matches`, which an error's traceback may keep alive."""
     vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
     edge_of = {edge.variable: edge.index for edge in graph.edges}
-    for batch in matches:
-        columns: dict[str, NDArray[Any]] = {
-            name: batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]]
-            for name in variables
-        }
-        yield _batch(columns, batch.count)
+    with closing(matches):
+        for batch in matches:
+            columns: dict[str, NDArray[Any]] = {
+                name: batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]]
+                for name in variables
+            }
+            yield _batch(columns, batch.count)
 
 
 def one_row() -> Iterator[pa.RecordBatch]:

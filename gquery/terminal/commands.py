@@ -97,13 +97,13 @@ def _save(shell: Shell, path: str) -> None:
 
 def _explain(shell: Shell, query: str) -> None:
     text = shell.loaded().explain(query or _last_text(shell), shell.parameters)
-    shell.console.print(text, markup=False, highlight=False)
+    shell.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _profile(shell: Shell, query: str) -> None:
     result = shell.loaded().query(f"PROFILE {query or _last_text(shell)}", shell.parameters)
     found = watch(result, lambda: head(result), shell.notes)
-    shell.console.print(answer(found, found.table.num_rows, shell.console), markup=False, highlight=False)
+    shell.console.print(answer(found, found.table.num_rows, shell.console))
 
 
 def _mode(shell: Shell, mode: str) -> None:

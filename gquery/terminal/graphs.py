@@ -75,17 +75,15 @@ def open_graph(path: str, options: dict[str, Any], console: Console) -> Graph:
 
 def describe_load(report: LoadReport) -> list[str]:
     """What a user should know after a load, line by line."""
-    lines = [
-        f"{counted(report.vertices, 'vertex')} and {counted(report.edges, 'edge')} loaded in {seconds(report.seconds)}"
-    ]
-    remarks = [
-        (report.duplicate_ids, "vertex repeats an id", "vertices repeat an id"),
-        (report.dangling_edges, "edge to a vertex that is missing", "edges to vertices that are missing"),
-        (report.created_vertices, "vertex created for an edge", "vertices created for edges"),
-        (report.merged_edges, "edge merged with its other direction", "edges merged with their other direction"),
-        (report.self_loops, "self-loop", "self-loops"),
-        (report.parallel_edges, "parallel edge", "parallel edges"),
-        (report.rejects.num_rows, "row noted or rejected", "rows noted or rejected"),
-    ]
-    lines += [f"  {number:,} {one if number == 1 else many}" for number, one, many in remarks if number]
-    return lines
+    nodes, relationships = counted(report.vertices, "node"), counted(report.edges, "relationship")
+    remarks = (
+        ("duplicate ids", report.duplicate_ids),
+        ("relationships to nodes that are missing", report.dangling_edges),
+        ("nodes created for relationships", report.created_vertices),
+        ("relationships merged with their other direction", report.merged_edges),
+        ("self-loops", report.self_loops),
+        ("parallel relationships", report.parallel_edges),
+        ("rows skipped or mended", report.rejects.num_rows),
+    )
+    summary = f"{nodes} and {relationships} loaded in {seconds(report.seconds)}"
+    return [summary, *(f"  {what}: {number:,}" for what, number in remarks if number)]

@@ -30,6 +30,21 @@ def exit_code(error: GQueryError) -> int:
     return CANCELLED if isinstance(error, QueryCancelled) else WRONG
 
 
+UNCUT = 100_000
+"""Characters: the width of what is not shown on a terminal, so that nothing is cut."""
+
+
+def stdout_console() -> Console:
+    """A console on stdout; when nobody reads it any more, BrokenPipeError comes out."""
+    from rich.console import Console
+
+    class Stdout(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Stdout(width=None if sys.stdout.isatty() else UNCUT)
+
+
 def stderr_console() -> Console:
     """A console on stderr."""
     from rich.console import Console
@@ -72,9 +87,6 @@ def seconds(elapsed: float) -> str:
     return f"{minutes} min {rest:02d} s"
 
 
-_PLURALS = {"vertex": "vertices"}
-
-
 def counted(number: int, noun: str) -> str:
     """`1 row`, `1,234 rows`."""
-    return f"{number:,} {noun if number == 1 else _PLURALS.get(noun, noun + 's')}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -61,15 +61,16 @@ class _QueryBar:
         self._result = result
         self._console = console
         self._started = time.monotonic()
+        self._compiled: int | None = compiled_kernels()
         self._progress: Progress | None = None
-        self._compiled = compiled_kernels() > 0
 
     def update(self) -> None:
-        if self._console is None or not self._console.is_terminal or time.monotonic() - self._started < QUERY_PATIENCE:
+        if self._console is None or not self._console.is_terminal:
             return
+        if time.monotonic() - self._started < QUERY_PATIENCE:
+            return
+        self._tell_of_compiling(self._console)
         if self._progress is None:
-            if not self._compiled:
-                self._console.print(FIRST_RUN)
             self._progress = _bar(self._console, "{task.fields[found]}")
             self._progress.add_task("matching", total=None, found="")
             self._progress.start()
@@ -82,6 +83,12 @@ class _QueryBar:
             completed=state.fraction,
             found=f"{state.matches:,} matches, {_short(rate)}/s",
         )
+
+    def _tell_of_compiling(self, console: Console) -> None:
+        """Says once why this query is slow, when no kernel was there or some have come since it began."""
+        if self._compiled is not None and (self._compiled == 0 or compiled_kernels() > self._compiled):
+            console.print(FIRST_RUN)
+            self._compiled = None
 
     def close(self) -> None:
         if self._progress is not None:

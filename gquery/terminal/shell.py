@@ -89,7 +89,7 @@ class Shell:
         if self.format == "table":
             found = watch(result, lambda: head(result), self.notes)
             shown = min(found.table.num_rows, max(_FEWEST_ROWS, self.console.height - _OTHER_LINES))
-            self.console.print(answer(found, shown, self.console), markup=False, highlight=False)
+            self.console.print(answer(found, shown, self.console))
             rows = found.row_count
             rest = "" if shown == found.table.num_rows and not found.more else f"; {shown} shown, :export FILE for all"
         else:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 1_000
 """Rows that are fetched for a table: up to here the number of rows is known exactly, beyond it the query is stopped."""
 
-_NARROW = 8  # characters: what a column keeps when the screen is small
+_NARROW = 14  # characters: what a column keeps when the screen is small
 _ELEMENTS = {
     ("id", "labels", "properties"): "node",
     ("type", "start", "end", "properties"): "relationship",
@@ -59,8 +59,10 @@ def head(result: Result, limit: int = LOOKED_AT) -> Head:
 
 def answer(head: Head, shown: int, console: Console) -> RenderableType:
     """The first `shown` rows as a table as wide as the console; plans are given line by line."""
+    from rich.text import Text
+
     if head.table.schema.names == ["plan"] and head.table.schema.types == [pa.string()]:
-        return "\n".join(head.table["plan"].to_pylist())
+        return Text("\n".join(head.table["plan"].to_pylist()), no_wrap=True, overflow="ignore")
     return _table(head.table.slice(0, shown), console.width)
 
 
@@ -75,11 +77,14 @@ def _table(table: pa.Table, width: int) -> Table:
         max([cell_width(name), len(kind), *(cell_width(row[index]) for row in rows)])
         for index, (name, kind) in enumerate(zip(table.column_names, types, strict=True))
     ]
-    widths = fit(wanted, width)
+    # A number cut short would be another number.
+    numbers = [_is_number(field.type) for field in table.schema]
+    least = [want if number else min(want, _NARROW) for want, number in zip(wanted, numbers, strict=True)]
+    widths = fit(wanted, least, width)
     drawn = Table(box=box.ROUNDED, header_style="bold", border_style="bright_black", pad_edge=True)
-    for name, kind, column, wide in zip(table.column_names, types, table.schema, widths, strict=False):
+    for name, kind, number, wide in zip(table.column_names, types, numbers, widths, strict=False):
         title = Text.assemble(printable(name), "\n", (kind, "bright_black"))
-        drawn.add_column(title, justify="right" if _is_number(column.type) else "left", width=wide, no_wrap=True,
+        drawn.add_column(title, justify="right" if number else "left", width=wide, no_wrap=True,
                          overflow="ellipsis")  # fmt: skip
     hidden = len(wanted) - len(widths)
     if hidden:
@@ -90,18 +95,18 @@ def _table(table: pa.Table, width: int) -> Table:
     return drawn
 
 
-def fit(wanted: Sequence[int], width: int) -> list[int]:
-    """Column widths that fit a screen: wide columns give way first, then the last columns are left out."""
+def fit(wanted: Sequence[int], least: Sequence[int], width: int) -> list[int]:
+    """Column widths that fit a screen: wide columns give way down to their least, then the last ones are left out."""
     frame = 3  # a border and two blanks a column, and one border more
     room = width - 1
     kept = len(wanted)
-    while kept > 1 and sum(min(want, _NARROW) + frame for want in wanted[:kept]) + _more(kept, wanted) > room:
+    while kept > 1 and sum(least[:kept]) + frame * kept + _more(kept, wanted) > room:
         kept -= 1
     widths = list(wanted[:kept])
     room -= _more(kept, wanted) + frame * kept
-    while sum(widths) > room and max(widths) > 1:
-        widest = max(widths)
-        widths[widths.index(widest)] -= 1
+    while sum(widths) > max(room, kept):
+        slack = [(have > low, have) for have, low in zip(widths, least, strict=False)]
+        widths[slack.index(max(slack))] -= 1
     return widths
 
 

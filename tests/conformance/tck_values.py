@@ -50,7 +50,7 @@ class Reader:
         """`variables`: names that stand for values, such as those of UNWIND."""
         self.variables = variables or {}
         self.tokens: list[tuple[str, str]] = []
-        text = re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
+        text = re.sub(r"('(?:[^'\\]|\\.)*')|//.*", r"\1", text)  # comments, but not inside a string
         end = len(text.rstrip())
         position = 0
         while position < end:

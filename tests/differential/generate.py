@@ -98,7 +98,7 @@ def _labels(random: Random, known: list[str], chance: float) -> Expression | Non
     if random.random() >= chance:
         return None
     if not known:
-        return random.choice([Label("%"), Operation("!", (Label("%"),))])
+        return Label("%") if random.random() < 0.5 else Operation("!", (Label("%"),))
     operator = random.choice(["name", "name", "name", "any", "!", "&", "|"])
     if operator == "name":
         return Label(random.choice(known))

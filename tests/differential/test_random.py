@@ -12,7 +12,6 @@ from random import Random
 
 import pytest
 
-import gquery
 from tests.differential import sql
 from tests.differential.build import expected_rows, found_rows, to_gquery
 from tests.differential.forms import DataGraph, Match, Query, Vertex
@@ -53,12 +52,13 @@ def test_rows_and_counts(chunk: int, device: str) -> None:
         graph = to_gquery(data)
         for query, matches in cases(random, data):
             renderer, body, mode = written(query, random)
-            settings = {"parameters": renderer.parameters, "mode": mode, "device": device}
-            told = f"seed {seed}: {body} RETURN {renderer.returned()} {settings}\n{data}"
+            text = f"{body} RETURN {renderer.returned()}"
+            told = f"seed {seed}: {text} {renderer.parameters} {mode}\n{data}"
             try:
-                rows = found_rows(graph.query(f"{body} RETURN {renderer.returned()}", **settings))
-                count = graph.query(f"{body} RETURN count(*) AS n", **settings).scalar()
-            except gquery.GQueryError as error:
+                rows = found_rows(graph.query(text, renderer.parameters, mode=mode, device=device))
+                text = f"{body} RETURN count(*) AS n"
+                count = graph.query(text, renderer.parameters, mode=mode, device=device).scalar()
+            except Exception as error:
                 raise AssertionError(told) from error
             assert rows == expected_rows(query, matches), told
             assert count == len(matches), told

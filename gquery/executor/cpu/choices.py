@@ -35,10 +35,14 @@ INPUT_ROW, DEPTH, MADE = 0, 1, 2
 def locate(choices, positions, scratch):  # type: ignore[no-untyped-def]
     """Finds the run of data edges behind every query edge."""
     for index in range(len(choices)):
-        choice = choices[index]
-        values = choice[CHOICE_NEIGHBOURS]
-        low, high = row(choice[CHOICE_OFFSETS], choice[CHOICE_FIRST], choice[CHOICE_ROWS], positions[choice[FROM]])
-        wanted = positions[choice[TO]]
+        values = choices[index, CHOICE_NEIGHBOURS]
+        low, high = row(
+            choices[index, CHOICE_OFFSETS],
+            choices[index, CHOICE_FIRST],
+            choices[index, CHOICE_ROWS],
+            positions[choices[index, FROM]],
+        )
+        wanted = positions[choices[index, TO]]
         low = lower_bound(values, low, high, wanted)
         scratch[BEGIN, index] = low
         while low < high and load_int32(values, low) == wanted:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from gquery.executor.cpu.choices import count_choices
-from gquery.executor.cpu.lookup import contains, has_bit, lower_bound, rank, row
+from gquery.executor.cpu.lookup import contains, count_common, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.native import load_int32, load_int64
 from gquery.executor.packed import (
     ABSENT_BEGIN,
@@ -59,7 +59,7 @@ ROW, ROW_END, DEPTH, MADE, STATUS, TOTAL, STATE_SLOTS = 0, 1, 2, 3, 4, 5, 6
 DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def open_level(steps, backward, level, positions, begins, cursors, ends, pivots, last):  # type: ignore[no-untyped-def]
     """Points the cursors of a level at the rows of its backward neighbours and picks the shortest as pivot."""
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
@@ -77,7 +77,7 @@ def open_level(steps, backward, level, positions, begins, cursors, ends, pivots,
             pivots[level] = index
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def next_common(steps, backward, level, cursors, ends, pivots, last):  # type: ignore[no-untyped-def]
     """The next position in every row of the level, or -1."""
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
@@ -117,30 +117,30 @@ def next_common(steps, backward, level, cursors, ends, pivots, last):  # type: i
     return np.int64(-1)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def accepts(  # type: ignore[no-untyped-def]
     steps, different, pairs, compare, absent, level, position, vertex, positions, vertices
 ):
     """Everything but the backward rows: membership, injectivity, edge collisions, comparisons, non-edges."""
-    step = steps[level]
-    if step[VERTICES] == 0 and step[WORDS] != 0 and not has_bit(step[WORDS], vertex):
+    if steps[level, VERTICES] == 0 and steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex):
         return False
-    for index in range(step[DIFFERENT_BEGIN], step[DIFFERENT_END]):
+    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
         if vertices[different[index]] == vertex:
             return False
     vertices[level] = vertex
     positions[level] = position
-    for index in range(step[PAIRS_BEGIN], step[PAIRS_END]):
-        pair = pairs[index]
-        if vertices[pair[A]] == vertices[pair[B]] and vertices[pair[C]] == vertices[pair[D]]:
+    for index in range(steps[level, PAIRS_BEGIN], steps[level, PAIRS_END]):
+        if (
+            vertices[pairs[index, A]] == vertices[pairs[index, B]]
+            and vertices[pairs[index, C]] == vertices[pairs[index, D]]
+        ):
             return False
-    for index in range(step[COMPARE_BEGIN], step[COMPARE_END]):
-        test = compare[index]
-        left = load_int64(test[LEFT_RANKS], np.int64(positions[test[LEFT]]))
-        right = load_int64(test[RIGHT_RANKS], np.int64(positions[test[RIGHT]]))
+    for index in range(steps[level, COMPARE_BEGIN], steps[level, COMPARE_END]):
+        left = load_int64(compare[index, LEFT_RANKS], np.int64(positions[compare[index, LEFT]]))
+        right = load_int64(compare[index, RIGHT_RANKS], np.int64(positions[compare[index, RIGHT]]))
         if left == NULL_RANK or right == NULL_RANK:
             return False
-        operator = test[OPERATOR]
+        operator = compare[index, OPERATOR]
         if operator == EQUAL:
             holds = left == right
         elif operator == NOT_EQUAL:
@@ -151,32 +151,77 @@ def accepts(  # type: ignore[no-untyped-def]
             holds = left <= right
         if not holds:
             return False
-    for index in range(step[ABSENT_BEGIN], step[ABSENT_END]):
-        edge = absent[index]
-        low, high = row(edge[OFFSETS], edge[FIRST], edge[ROWS], vertices[edge[LEVEL]])
-        if contains(edge[NEIGHBOURS], low, high, vertex):
+    for index in range(steps[level, ABSENT_BEGIN], steps[level, ABSENT_END]):
+        low, high = row(
+            absent[index, OFFSETS], absent[index, FIRST], absent[index, ROWS], vertices[absent[index, LEVEL]]
+        )
+        if contains(absent[index, NEIGHBOURS], low, high, vertex):
             return False
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
+def count_two(backward, begin, positions, cursors, ends, words, marks, marked):  # type: ignore[no-untyped-def]
+    """Size of the intersection of two rows, `begin` and `begin + 1` of `backward`.
+
+    The row of the shallower level stays while the deeper one changes, so from its second use on it is kept as marks:
+    then every look at the other row is one bit test. marked: the position whose row is marked, the one seen last.
+    """
+    shallow, deep = begin, begin + 1
+    if backward[shallow, LEVEL] > backward[deep, LEVEL]:
+        shallow, deep = deep, shallow
+    kept, walked = backward[shallow, NEIGHBOURS], backward[deep, NEIGHBOURS]
+    low, high = cursors[shallow], ends[shallow]
+    other_low, other_high = cursors[deep], ends[deep]
+    position = np.int64(positions[backward[shallow, LEVEL]])
+    if (high - low) * 8 < other_high - other_low:
+        return count_common(kept, low, high, walked, other_low, other_high, words)
+    if marked[0] != position:
+        if marked[1] != position:
+            marked[1] = position
+            if other_high - other_low < high - low:
+                return count_common(walked, other_low, other_high, kept, low, high, words)
+            return count_common(kept, low, high, walked, other_low, other_high, words)
+        if marked[0] >= 0:
+            old_low, old_high = row(
+                backward[shallow, OFFSETS], backward[shallow, FIRST], backward[shallow, ROWS], marked[0]
+            )
+            for index in range(old_low, old_high):
+                marks[load_int32(kept, index) >> 6] = 0
+        for index in range(low, high):
+            neighbour = load_int32(kept, index)
+            marks[neighbour >> 6] |= np.uint64(1) << np.uint64(neighbour & 63)
+        marked[0] = position
+    count = np.int64(0)
+    for index in range(other_low, other_high):
+        neighbour = load_int32(walked, index)
+        if (marks[neighbour >> 6] >> np.uint64(neighbour & 63)) & np.uint64(1) != np.uint64(0):
+            count += words == 0 or has_bit(words, neighbour)
+    return count
+
+
+@njit(nogil=True, cache=True, inline="always")
 def count_level(  # type: ignore[no-untyped-def]
-    steps, backward, different, level, vertices, begins, cursors, ends, pivots, last
+    steps, backward, different, level, positions, vertices, begins, cursors, ends, pivots, last, marks, marked
 ):
     """Matches of the last level by set size: the rows' intersection less the vertices matched already.
 
     Returns the count and the number of neighbours looked at.
     """
-    step = steps[level]
-    begin, end = step[BACKWARD_BEGIN], step[BACKWARD_END]
-    masked = step[VERTICES] == 0 and step[WORDS] != 0
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    masked = steps[level, VERTICES] == 0 and steps[level, WORDS] != 0
     pivot = pivots[level]
     low, high = cursors[pivot], ends[pivot]
     looks = high - low + 1
     count = np.int64(0)
-    if end - begin == 1 and not masked and step[SIMPLE] == 1:
+    if end - begin == 1 and not masked and steps[level, SIMPLE] == 1:
         count = high - low
         looks = np.int64(1)
+        if count == 0:
+            return count, looks
+    elif end - begin == 2 and steps[level, SIMPLE] == 1:
+        words = steps[level, WORDS] if masked else np.int64(0)
+        count = count_two(backward, begin, positions, cursors, ends, words, marks, marked)
         if count == 0:
             return count, looks
     else:
@@ -184,20 +229,20 @@ def count_level(  # type: ignore[no-untyped-def]
             position = next_common(steps, backward, level, cursors, ends, pivots, last)
             if position < 0:
                 break
-            if not masked or has_bit(step[WORDS], position):
+            if not masked or has_bit(steps[level, WORDS], position):
                 count += 1
         if count == 0:
             return count, looks
-    for index in range(step[DIFFERENT_BEGIN], step[DIFFERENT_END]):
+    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
         vertex = vertices[different[index]]
         repeated = False
-        for earlier in range(step[DIFFERENT_BEGIN], index):
+        for earlier in range(steps[level, DIFFERENT_BEGIN], index):
             repeated |= vertices[different[earlier]] == vertex
-        if repeated or (step[WORDS] != 0 and not has_bit(step[WORDS], vertex)):
+        if repeated or (steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex)):
             continue
         position = np.int64(vertex)
-        if step[VERTICES] != 0:
-            position = rank(step[WORDS], step[RANKS], vertex)
+        if steps[level, VERTICES] != 0:
+            position = rank(steps[level, WORDS], steps[level, RANKS], vertex)
         inside = True
         for other in range(begin, end):
             inside = inside and contains(backward[other, NEIGHBOURS], begins[other], ends[other], position)
@@ -230,6 +275,8 @@ def extend(  # type: ignore[no-untyped-def]
     pivots,
     last,
     scratch,
+    marks,
+    marked,
 ):
     """One slice. given, output: positions int32[width, capacity], column-major; see the module's docstring."""
     level = state[DEPTH]
@@ -253,7 +300,19 @@ def extend(  # type: ignore[no-untyped-def]
         if level == stop - 1:
             if counting and steps[level, SET_COUNT] == 1:
                 found, looks = count_level(
-                    steps, backward, different, level, vertices, begins, cursors, ends, pivots, last
+                    steps,
+                    backward,
+                    different,
+                    level,
+                    positions,
+                    vertices,
+                    begins,
+                    cursors,
+                    ends,
+                    pivots,
+                    last,
+                    marks,
+                    marked,
                 )
                 total += found
                 budget -= looks

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu import extend as kernel
-from gquery.executor.packed import PackedPlan
+from gquery.executor.packed import SET_COUNT, SIZE, PackedPlan
 
-SLICE = 1 << 19  # looks at neighbours in one slice: a few milliseconds
+SLICE = 1 << 16  # looks at neighbours in one slice: about a millisecond
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,9 @@ class Frame:
         self._pivots = np.zeros(width, np.int64)
         self._last = np.zeros(width, np.int32)
         self._scratch = np.zeros((4, max(1, len(plan.choices))), np.int64)
+        counted = stages[stage].counting and plan.steps[-1, SET_COUNT] == 1
+        self._marks = np.zeros((int(plan.steps[-1, SIZE]) >> 6) + 1 if counted else 1, np.uint64)
+        self._marked = np.full(2, -1, np.int64)
 
     def run(self, output: NDArray[np.int32]) -> int:
         """One slice; returns the status. `output` int32[stop, capacity] must be the same until it was drained."""
@@ -69,6 +72,8 @@ class Frame:
             self._pivots,
             self._last,
             self._scratch,
+            self._marks,
+            self._marked,
         )
         return int(self.state[kernel.STATUS])
 

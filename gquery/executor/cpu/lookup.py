@@ -56,3 +56,28 @@ def rank(words, ranks, vertex):  # type: ignore[no-untyped-def]
     word = np.int64(vertex) >> 6
     below = (np.uint64(1) << np.uint64(vertex & 63)) - np.uint64(1)
     return np.int64(load_int32(ranks, word)) + count_bits(load_word(words, word) & below)  # type: ignore[call-arg]
+
+
+@njit(nogil=True, cache=True)
+def count_common(short, begin, end, long, other_begin, other_end, words):  # type: ignore[no-untyped-def]
+    """Size of the intersection of two sorted rows without repeats and of the bitset at `words` (0: all vertices).
+
+    The rows are merged when they are alike in length, else the longer is galloped through.
+    """
+    count = np.int64(0)
+    if (end - begin) * 16 < other_end - other_begin:
+        for index in range(begin, end):
+            value = load_int32(short, index)
+            other_begin = lower_bound(long, other_begin, other_end, value)
+            if other_begin == other_end:
+                break
+            if load_int32(long, other_begin) == value and (words == 0 or has_bit(words, value)):
+                count += 1
+        return count
+    while begin < end and other_begin < other_end:
+        one, other = load_int32(short, begin), load_int32(long, other_begin)
+        if one == other and (words == 0 or has_bit(words, one)):
+            count += 1
+        begin += one <= other
+        other_begin += other <= one
+    return count

@@ -24,7 +24,8 @@ from gquery.executor.cpu.frames import Frame, PartialMatches, Stage
 from gquery.executor.packed import PackedPlan
 from gquery.executor.progress import Control
 
-_ALONE = 0.01  # seconds before other workers are started
+_SMALLEST_CHUNK = 4096  # roots: a batch should be worth its cost, and heavy roots are given away later
+_ALONE = 0.002  # seconds before other workers are started
 _WAITING = 8  # finished batches that may wait for the consumer
 _POLL = 0.05  # seconds between two looks at the stop flag while the consumer is slow
 _LATE = 0.1  # seconds after which matches leave a buffer that is not full
@@ -54,7 +55,7 @@ class Enumeration:
         self.stage_seconds = [0.0] * len(stages)
         self._roots = roots
         self._next_root = 0
-        self._chunk = max(1, min(capacity, len(roots) // (threads * 8) + 1))
+        self._chunk = max(_SMALLEST_CHUNK, min(capacity, len(roots) // (threads * 8) + 1))
         self._shared: list[tuple[int, PartialMatches]] = []
         self._lock = threading.Lock()
         self._hungry = 0

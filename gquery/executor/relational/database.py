@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import tempfile
@@ -118,6 +119,7 @@ def _shared_cursor(threads: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
 @cache
 def _shared(process: int, threads: int | None) -> duckdb.DuckDBPyConnection:
     """One instance for each number of threads; a forked process makes its own."""
+    atexit.register(_shared.cache_clear)
     folder = os.path.join(tempfile.gettempdir(), f"gquery-{process}-{threads or 'all'}")
     return _connect(folder) if threads is None else _connect(folder, threads=threads)
 

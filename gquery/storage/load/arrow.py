@@ -69,7 +69,10 @@ def read_edges(
 
 def split_labels(labels: Labels) -> tuple[str, ...]:
     """Labels from "A:B" or a sequence. Raises LoadError for anything else."""
-    parts = [part.strip() for part in labels.split(":")] if isinstance(labels, str) else list(labels or ())
+    if isinstance(labels, str):
+        parts = [part.strip() for part in labels.split(":")]
+    else:
+        parts = list(labels) if isinstance(labels, Sequence) else [labels]
     if not all(isinstance(part, str) for part in parts):
         raise LoadError(f"{labels!r} are not labels", hint='write "Person", "Post:Message" or ("Post", "Message")')
     return tuple(dict.fromkeys(part for part in parts if part))

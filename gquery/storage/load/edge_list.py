@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
@@ -74,9 +75,9 @@ def _look(path: Path, delimiter: str | None) -> tuple[str | None, list[str]]:
 
 
 def _delimiter_of(line: str) -> str | None:
-    """What separates the words of a line: white space unless a mark does, or a tab beside which a field is empty."""
+    """What separates the words of a line: white space, unless a mark does or tabs split it otherwise."""
     for delimiter in DELIMITERS:
-        if delimiter in line and (delimiter != "\t" or len(line.split("\t")) != len(line.split())):
+        if delimiter in line and (delimiter != "\t" or [word.strip() for word in line.split("\t")] != line.split()):
             return delimiter
     return None
 
@@ -113,7 +114,8 @@ def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int) -> tupl
         begin += len(words.lines)
         for position in range(width):
             chunks[position].append(words.words(rows, position))
-    return tuple(pa.chunked_array(column, pa.string()) for column in chunks)
+    columns = (pa.chunked_array(column, pa.string()) for column in chunks)
+    return tuple(pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column) for column in columns)
 
 
 def _text_of(tables: Sequence[Words], row: int) -> str:

@@ -1,0 +1,154 @@
+"""Writes docs/life-of-a-query.md from a real run of one query over the graph of the planner's tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+
+from gquery.grammar.ast import Node
+from gquery.grammar.parser import parse
+from gquery.planner.expr import Expression
+from gquery.planner.query_graph import QueryGraph
+from gquery.session import Prepared
+from tests.planner.town import town
+
+QUERY = """\
+MATCH (a:Person)-[:KNOWS]->(b:Person)-[:LIVES_IN]->(c:City)
+WHERE c.name = $city AND a.age < b.age
+RETURN b.name AS name, count(*) AS younger
+ORDER BY younger DESC, name LIMIT 3"""
+PARAMETERS = {"city": "city 3"}
+
+_PAGE = """\
+# The life of a query
+
+This page follows one query through the code, with what every stage really made of it. It is written by
+`tests/docs/life_of_a_query.py`; a test compares, and `make golden` writes it anew. The whole way stands on one
+screen in `gquery/session.py`.
+
+The graph is a town: 400 people who know each other, 8 cities, 20 companies. Who in one city is known by the most
+people who are younger?
+
+```
+{query}
+```
+
+with `$city = 'city 3'`.
+
+## 1. From text to tree
+
+`gquery/grammar/scanner.py` cuts the text into tokens, `parser.py` feeds them to the LALR parser that Lark makes of
+`gquery.lark`, and `builder.py` makes the frozen nodes of `ast.py`. Every node keeps its place in the text, for
+carets:
+
+```
+{tree}
+```
+
+## 2. From tree to query graph
+
+`gquery/planner/bind.py` resolves names, labels, types and properties against the schema. The parts of WHERE that
+speak of one element alone go to that element; the rest spans several:
+
+```
+{bound}
+```
+
+## 3. Filters
+
+`gquery/planner/candidates.py` picks what narrows the candidates of each vertex before any matching, and
+`comparisons.py` and `constraints.py` say what the matcher has to test while it matches.
+{constraints}
+
+## 4. Order and plan
+
+`gquery/planner/cardinality.py` estimates how many vertices pass, `ordering.py` picks the matching order,
+`grouping.py` the vertex groups, and `plan.py` puts together the `MatchPlan` of `physical.py`, which is all that the
+executor is told. `explain.py` prints it, as `graph.explain(...)` does:
+
+```
+{plan}
+```
+
+## 5. Candidates and matches
+
+A run filters first (`gquery/executor/cpu/candidates.py`) and then plans again with the true numbers. `pack.py`
+turns the plan into flat arrays, and the kernels in `extend.py` search, depth first inside a vertex group, breadth
+first between groups, on all cores (`workers.py`). Only ids travel: an int32 for a vertex, an int64 for an edge.
+`graph.profile(...)` shows what happened (times and bytes are left out here):
+
+```
+{profile}
+```
+
+## 6. The answer
+
+`gquery/executor/relational/tail.py` gathers the columns that are spoken of (`gather.py`) for each batch of matches
+and gives them to one DuckDB statement, shown above, which does the grouping, sorting and cutting.
+`gquery/result.py` hands the answer on as Arrow batches:
+
+```
+{answer}
+```
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    graph = town()
+    query = Prepared(graph.snapshot, parse(QUERY), PARAMETERS, graph.settings)
+    return _PAGE.format(
+        query=QUERY,
+        tree="\n".join(_outline(parse(QUERY))),
+        bound="\n".join(_described(query.plan.graph)),
+        constraints=_constraints(query),
+        plan=graph.explain(QUERY, PARAMETERS),
+        profile=_without_measures(graph.profile(QUERY, PARAMETERS)),
+        answer="\n".join(str(row) for row in graph.query(QUERY, PARAMETERS).rows()),
+    )
+
+
+def _outline(node: Node, depth: int = 0) -> Iterator[str]:
+    """One line a node, with the text that it stands for."""
+    words = " ".join(QUERY[node.span.start : node.span.end].split())
+    yield f"{'  ' * depth}{type(node).__name__}  {words}" if depth else type(node).__name__
+    if depth == 3:
+        return
+    for field in fields(node):
+        value = getattr(node, field.name)
+        for child in value if isinstance(value, tuple) else (value,):
+            if isinstance(child, Node):
+                yield from _outline(child, depth + 1)
+
+
+def _described(graph: QueryGraph) -> Iterator[str]:
+    for vertex in graph.vertices:
+        yield f"u{vertex.index}  {vertex.described}, vertex tables {vertex.tables}{_predicates(vertex.predicates)}"
+    for edge in graph.edges:
+        yield f"e{edge.index}  u{edge.source} -> u{edge.target}, types {edge.types}{_predicates(edge.predicates)}"
+    yield f"spanning several elements: {_texts(graph.predicates)}"
+
+
+def _predicates(predicates: tuple[Expression, ...]) -> str:
+    return f", where {_texts(predicates)}" if predicates else ""
+
+
+def _texts(predicates: tuple[Expression, ...]) -> str:
+    return " and ".join(QUERY[predicate.span.start : predicate.span.end] for predicate in predicates)
+
+
+def _constraints(query: Prepared) -> str:
+    constraints = query.plan.constraints
+    tests = len(constraints.different) + len(constraints.different_pairs) + len(constraints.choices)
+    assert not tests, "the page says that nothing can collide"
+    return (
+        f"Here that is {len(query.plan.comparisons)} comparison of two vertices. No vertices or edges have to be told\n"
+        "apart: a `KNOWS` edge is never a `LIVES_IN` edge, so `DIFFERENT EDGES` asks for nothing."
+    )
+
+
+def _without_measures(profile: str) -> str:
+    """Without times and bytes, which no two runs share."""
+    lines = [line for line in profile.splitlines() if not line.startswith("Total ")]
+    return "\n".join(re.sub(r"  \[[\d.,]+ m?s\]$|, [\d.,]+ MB(?=\))", "", line) for line in lines)

@@ -1,0 +1,243 @@
+"""Folders of CSV, Parquet and Arrow files."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from gquery.storage.load import load
+from tests.storage.loaded import edges, ids, vertices, write
+
+PEOPLE = "id:ID(Person)|name|age:int\n1|Ann|30\n2|Bob|\n"
+CITIES = "id:ID(City)|name\n1|Paris\n2|Rome\n"
+
+
+def test_labels_and_types_from_file_names(tmp_path: Path) -> None:
+    files = {
+        "Person.csv": PEOPLE,
+        "City.csv": CITIES,
+        "Person_isLocatedIn_City.csv": ":START_ID(Person)|:END_ID(City)\n1|2\n2|2\n",
+        "Person_knows_Person.csv": ":START_ID(Person)|:END_ID(Person)|since:int\n1|2|2010\n",
+    }
+    graph = load(write(tmp_path, files))
+    assert ids(graph) == {"City": [1, 2], "Person": [1, 2]}
+    assert vertices(graph, "Person") == [{"id": 1, "name": "Ann", "age": 30}, {"id": 2, "name": "Bob", "age": None}]
+    assert edges(graph) == [(1, "IS_LOCATED_IN", 2), (2, "IS_LOCATED_IN", 2), (1, "KNOWS", 2, {"since": 2010})]
+    assert graph.snapshot.vertex_tables[1].id_name == "id"
+
+
+def test_every_declared_type(tmp_path: Path) -> None:
+    header = (
+        "id:ID,a:int,b:long,c:short,d:byte,e:float,f:double,g:boolean,h:char,i:string,j:date,k:datetime,l:localdatetime,"
+        "m:time,n:localtime,o:duration,p:point,q:int[],r:string[],s:IGNORE,t:double[]"
+    )
+    row = (
+        "1,1,-2,+3, 4 ,1.5,1e3,TRUE,x,007,2020-02-29,2020-01-01T12:00:00.5+0100,2020-01-01T12:00:00,12:30:00,12:30,P1D,"
+        "{x:1},1;2;3,a;b,zzz,"
+    )
+    graph = load(write(tmp_path, {"A.csv": f"{header}\n{row}\n"}))
+    assert vertices(graph, "A") == [
+        {
+            "id": 1, "a": 1, "b": -2, "c": 3, "d": 4, "e": 1.5, "f": 1000.0, "g": True, "h": "x", "i": "007",
+            "j": datetime.date(2020, 2, 29),
+            "k": datetime.datetime(2020, 1, 1, 11, 0, 0, 500000, datetime.UTC),
+            "l": datetime.datetime(2020, 1, 1, 12),
+            "m": datetime.time(12, 30), "n": datetime.time(12, 30), "o": "P1D", "p": "{x:1}",
+            "q": [1, 2, 3], "r": ["a", "b"], "t": None,
+        }
+    ]  # fmt: skip
+
+
+def test_columns_without_type_are_inferred(tmp_path: Path) -> None:
+    text = (
+        "id,n,x,yes,day,at,zip,big,name,none,mixed\n"
+        "1,1,1.5,true,2020-01-01,2020-01-01T10:00:00,01234,99999999999999999999,Ann,,1\n"
+        "2,,2,false,2020-01-02,2020-01-01 11:00:00,98765,1,nan,,x\n"
+    )
+    schema = load(write(tmp_path, {"A.csv": text})).snapshot.schema.vertex_tables[0]
+    assert schema.properties == {
+        "id": pa.int64(), "n": pa.int64(), "x": pa.float64(), "yes": pa.bool_(), "day": pa.date32(),
+        "at": pa.timestamp("us"), "zip": pa.string(), "big": pa.string(), "name": pa.string(), "none": pa.null(),
+        "mixed": pa.string(),
+    }  # fmt: skip
+
+
+def test_label_and_type_columns(tmp_path: Path) -> None:
+    files = {
+        "nodes.csv": "name:ID,:LABEL,x:int\nann,Person;Author,1\nbob,Person,2\nrex,,3\ncat,Author;Person,4\n",
+        "links.csv": ":START_ID,:END_ID,:TYPE,w:float\nann,bob,KNOWS,1.5\nbob,rex,likes,2\nann,ann,KNOWS,3\nann,bob,KNOWS,4\n",
+    }
+    graph = load(write(tmp_path, files))
+    assert ids(graph) == {"Person:Author": ["ann", "cat"], "Person": ["bob"], "": ["rex"]}
+    assert edges(graph) == [
+        ("ann", "KNOWS", "bob", {"w": 1.5}),
+        ("ann", "KNOWS", "ann", {"w": 3.0}),
+        ("ann", "KNOWS", "bob", {"w": 4.0}),
+        ("bob", "likes", "rex", {"w": 2.0}),
+    ]
+    assert (graph.report.self_loops, graph.report.parallel_edges) == (1, 1)
+
+
+def test_unnamed_ids_are_no_property(tmp_path: Path) -> None:
+    graph = load(write(tmp_path, {"A.csv": ":ID,x\n5,1\n"}))
+    assert graph.snapshot.vertex_tables[0].id_name is None
+    assert vertices(graph, "A") == [{"x": 1}]
+
+
+@pytest.mark.parametrize("delimiter", [",", "|", ";", "\t"])
+def test_delimiters_quotes_and_gzip(tmp_path: Path, delimiter: str) -> None:
+    rows = [["id:ID", '"na""me"', "note"], ["1", f'"a{delimiter}b"', '"two\nlines"'], ["2", '""', ""], [], ["3", "it's", "x"]]
+    text = "\r\n".join(delimiter.join(row) for row in rows)
+    graph = load(write(tmp_path, {"A.csv.gz": "\ufeff" + text}))
+    assert vertices(graph, "A") == [
+        {"id": 1, 'na"me': f"a{delimiter}b", "note": "two\nlines"},
+        {"id": 2, 'na"me': "", "note": None},
+        {"id": 3, 'na"me': "it's", "note": "x"},
+    ]
+
+
+def test_given_delimiter_quote_and_array_delimiter(tmp_path: Path) -> None:
+    text = "id~name:string[]~x,y\n1~'a/b~c'~4\n"
+    graph = load(write(tmp_path, {"A.csv": text}), delimiter="~", quote="'", array_delimiter="/")
+    assert vertices(graph, "A") == [{"id": 1, "name": ["a", "b~c"], "x,y": 4}]
+
+
+def test_quotes_as_ordinary_characters(tmp_path: Path) -> None:
+    graph = load(write(tmp_path, {"A.csv": 'id,name\n1,"big" one\n2,5"\n3,"x\n'}), quote="")
+    assert [row["name"] for row in vertices(graph, "A")] == ['"big" one', '5"', '"x']
+
+
+def test_a_quote_inside_a_field_is_ordinary(tmp_path: Path) -> None:
+    graph = load(write(tmp_path, {"A.csv": 'id,name\n1,5" pipe\n2,"x"\n'}))
+    assert [row["name"] for row in vertices(graph, "A")] == ['5" pipe', "x"]
+
+
+def test_header_in_a_file_of_its_own_and_parts(tmp_path: Path) -> None:
+    files = {
+        "Person-header.csv": "id:ID(P)|name\n",
+        "Person-1.csv": "1|Ann\n",
+        "Person-part2.csv.gz": "2|Bob\n",
+        "KNOWS-header.csv": ":START_ID(P)|:END_ID(P)\n",
+        "KNOWS.csv": "1|2\n",
+    }
+    graph = load(write(tmp_path, files))
+    assert ids(graph) == {"Person": [1, 2]}
+    assert edges(graph) == [(1, "KNOWS", 2)]
+
+
+def test_chunks_of_one_table(tmp_path: Path) -> None:
+    files = {
+        "person_0_0.csv": "id|name\n1|7\n",
+        "person_1_0.csv": "id|name\n2|Bob\n",
+        "person_knows_person_0_0.csv": "Person.id|Person.id|since\n1|2|2010\n",
+        "City/part-00000-ab.csv": "id|name\n1|Paris\n",
+        "City/part-00001-cd.csv": "id|name\n2|Rome\n",
+    }
+    graph = load(write(tmp_path, files))
+    assert ids(graph) == {"City": [1, 2], "Person": [1, 2]}
+    assert [row["name"] for row in vertices(graph, "Person")] == ["7", "Bob"]  # one type for all chunks
+    assert edges(graph) == [(1, "KNOWS", 2, {"since": 2010})]
+
+
+def test_id_spaces(tmp_path: Path) -> None:
+    files = {
+        "a.csv": "id:ID(one)\n1\n2\n",
+        "b.csv": "id:ID(two)\n1\n3\n",
+        "x.csv": ":START_ID(one),:END_ID(two)\n1,1\n2,3\n",
+    }
+    graph = load(write(tmp_path, files))
+    source, target = graph.snapshot.edge_tables[0].ends
+    assert (source.tolist(), target.tolist()) == ([0, 1], [2, 3])
+
+
+def test_file_names_stand_for_missing_spaces(tmp_path: Path) -> None:
+    files = {"A.csv": "id\n1\n2\n", "B.csv": "id\n1\n2\n", "A_x_B.csv": "source,target\n1,2\n", "A_y_A.csv": "p,q\n2,1\n"}
+    graph = load(write(tmp_path, files))
+    assert [table.ends[1].tolist() for table in graph.snapshot.edge_tables] == [[3], [0]]
+
+
+def test_one_global_space(tmp_path: Path) -> None:
+    files = {"A.csv": "id:ID\n1\n", "B.csv": "id:ID\n2\n", "LINK.csv": "src,dst\n1,2\n2,1\n"}
+    assert edges(load(write(tmp_path, files))) == [(1, "LINK", 2), (2, "LINK", 1)]
+
+
+def test_super_labels(tmp_path: Path) -> None:
+    files = {
+        "Post.csv": "id\n1\n",
+        "Comment.csv": "id\n2\n",
+        "Person.csv": "id\n1\n",
+        "Person_likes_Message.csv": "a,b\n1,1\n1,2\n",
+    }
+    graph = load(write(tmp_path, files), super_labels={"Message": ["Post", "Comment"]})
+    assert graph.snapshot.schema.labels == ("Comment", "Message", "Person", "Post")
+    assert edges(graph) == [(1, "LIKES", 1), (1, "LIKES", 2)]
+
+
+def test_string_ids_and_mixed_ids(tmp_path: Path) -> None:
+    files = {"A.csv": "id\n007\n8\n", "A_x_A.csv": "source,target\n8,007\n", "A_y_A.csv": "source,target\n8,8\n"}
+    graph = load(write(tmp_path, files))
+    assert ids(graph) == {"A": ["007", "8"]}
+    assert edges(graph) == [("8", "X", "007"), ("8", "Y", "8")]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "feather"])
+def test_binary_tables(tmp_path: Path, ending: str) -> None:
+    people = pa.table({"id": pa.array([1, 2], pa.int32()), "name": pa.array(["a", "b"]).dictionary_encode()})
+    knows = pa.table({"source": [1, 2], "target": [2, 1], "w": pa.array([0.5, 1.5], pa.float32())})
+    for name, table in (("Person", people), ("Person_knows_Person", knows)):
+        path = tmp_path / f"{name}.{ending}"
+        if ending == "parquet":
+            pa.parquet.write_table(table, path)
+        elif ending == "feather":
+            pa.feather.write_feather(table, path)
+        else:
+            with pa.ipc.new_stream(path, table.schema) as writer:
+                writer.write_table(table)
+    graph = load(tmp_path)
+    assert vertices(graph, "Person") == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
+    assert edges(graph) == [(1, "KNOWS", 2, {"w": 0.5}), (2, "KNOWS", 1, {"w": 1.5})]
+
+
+def test_parquet_and_csv_side_by_side(tmp_path: Path) -> None:
+    pa.parquet.write_table(pa.table({"id:ID(A)": [1, 2], "x:IGNORE": [0, 0]}), tmp_path / "A.parquet")
+    graph = load(write(tmp_path, {"A_r_A.csv": ":START_ID(A),:END_ID(A)\n1,2\n"}))
+    assert vertices(graph, "A") == [{"id": 1}, {"id": 2}]
+    assert edges(graph) == [(1, "R", 2)]
+
+
+def test_empty_tables(tmp_path: Path) -> None:
+    graph = load(write(tmp_path, {"A.csv": "id:ID(A)\n", "A_r_A.csv": ":START_ID(A),:END_ID(A)\n"}))
+    assert (graph.report.vertices, graph.report.edges) == (0, 0)
+    assert graph.snapshot.schema.types == ("R",)
+
+
+def test_no_header(tmp_path: Path) -> None:
+    graph = load(write(tmp_path, {"A.csv": "1,x\n2,y\n", "A_r_A.csv": "1,2\n"}), header=False)
+    assert vertices(graph, "A") == [{"column1": 1, "column2": "x"}, {"column1": 2, "column2": "y"}]
+    assert edges(graph) == [(1, "R", 2)]
+
+
+def test_nameless_columns_are_ignored(tmp_path: Path) -> None:
+    assert vertices(load(write(tmp_path, {"A.csv": ",id,x\n0,5,7\n"})), "A") == [{"id": 5, "x": 7}]
+
+
+def test_undirected_merges_pairs(tmp_path: Path) -> None:
+    files = {"A.csv": "id\n1\n2\n", "A_r_A.csv": "source,target,w\n1,2,5\n2,1,6\n1,1,7\n1,2,8\n"}
+    graph = load(write(tmp_path, files), undirected=True)
+    assert edges(graph) == [(1, "R", 2, {"w": 5}), (1, "R", 1, {"w": 7})]
+    assert graph.report.merged_edges == 2
+
+
+def test_progress_rises_to_one(tmp_path: Path) -> None:
+    seen: list[tuple[str, float]] = []
+    files = {"A.csv": "id\n1\n", "A_r_A.csv.gz": "source,target\n1,1\n"}
+    load(write(tmp_path, files), progress=lambda what, fraction: seen.append((what, fraction)))
+    fractions = [fraction for _, fraction in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert any("A.csv" in what for what, _ in seen)
