@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gquery.result import Result
     from gquery.session import Graph
     from gquery.storage.load.report import LoadReport
+    from gquery.terminal.tables import Head
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line (that of the process when None) and returns its exit code."""
@@ -103,9 +104,12 @@ def _write_rejects(report: LoadReport, path: str) -> None:
 def _run(chosen: Namespace) -> int:
     format, text, console = format_of(chosen), query_text(chosen.query), stderr_console()
     result = _graph(chosen, console).query(text, dict(chosen.param))
-    remark = _print_table(result, chosen.output, console) if format == "table" else ""
-    remark = remark or counted(_write_rows(result, format, chosen.output, console), "row")
-    console.print(f"{remark} in {seconds(result.progress.elapsed)}")
+    if format == "table":
+        found = _print_table(result, chosen.output, console)
+        rows, more = found.row_count, "; a table shows no more, other formats do" if found.more else ""
+    else:
+        rows, more = counted(_write_rows(result, format, chosen.output, console), "row"), ""
+    console.print(f"{rows} in {seconds(result.progress.elapsed)}{more}")
     return ANSWERED
 
 
@@ -121,8 +125,8 @@ def _write_rows(result: Result, format: str, path: str | None, console: Console)
         return watch(result, partial(result.write_to, sink, format), console)
 
 
-def _print_table(result: Result, path: str | None, console: Console) -> str:
-    """Prints the first rows as a table; what there is to say about their number."""
+def _print_table(result: Result, path: str | None, console: Console) -> Head:
+    """Prints the first rows as a table."""
     from rich.console import Console
 
     from gquery.terminal.tables import answer, head
@@ -136,8 +140,7 @@ def _print_table(result: Result, path: str | None, console: Console) -> str:
             target = Console(file=TextIOWrapper(sink, "utf-8"), width=UNCUT)
             target.print(answer(found, found.table.num_rows, target))
             target.file.flush()
-    more = f", {found.table.num_rows:,} shown (another format gives all)" if found.more else ""
-    return found.row_count + more
+    return found
 
 
 def _opened(path: str) -> BinaryIO:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,7 @@ def _history() -> History:
 
 
 def _keys() -> KeyBindings:
+    from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
@@ -116,6 +118,20 @@ def _keys() -> KeyBindings:
             buffer.validate_and_handle()
         else:
             buffer.newline()
+
+    @keys.add("tab")
+    def _(event: KeyPressEvent) -> None:
+        """A single completion is put in at once; of several the common beginning, then one after the other."""
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and len(buffer.complete_state.completions) > 1:
+            buffer.complete_next()
+            return
+        asked = CompleteEvent(completion_requested=True)
+        found = list(islice(buffer.completer.get_completions(buffer.document, asked), 2))
+        if len(found) == 1:
+            buffer.apply_completion(found[0])
+        else:
+            buffer.start_completion(insert_common_part=True)
 
     @keys.add("escape", "enter")
     def _(event: KeyPressEvent) -> None:

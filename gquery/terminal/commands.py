@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from argparse import ArgumentParser
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from gquery.errors import did_you_mean
+from gquery.settings import Settings
 from gquery.terminal.graphs import add_loading_options, loading_options
 from gquery.terminal.literals import read_literal
 from gquery.terminal.messages import UsageError, seconds
@@ -109,43 +110,39 @@ def _profile(shell: Shell, query: str) -> None:
 def _mode(shell: Shell, mode: str) -> None:
     if mode:
         shell.set("mode", mode)
-    shell.notes.print(f"mode: {shell.settings.mode}", highlight=False)
+    _show(shell, "mode")
 
 
 def _set(shell: Shell, arguments: str) -> None:
     name, _, value = arguments.partition(" ")
-    if name.startswith("$"):
-        _set_parameter(shell, name[1:], value.strip())
-    elif name:
-        if not value:
-            raise UsageError(f"`:set {name}` lacks a value", hint="such as `:set timeout 10` or `:set timeout none`")
+    if not name:
+        _show(shell, *(field.name for field in fields(Settings)))
+        _param(shell, "")
+    elif name.startswith("$"):
+        _param(shell, arguments)
+    elif not value:
+        raise UsageError(f"`:set {name}` lacks a value", hint="such as `:set timeout 10` or `:set timeout none`")
+    else:
         shell.set(name.lower(), value.strip())
-    _show_settings(shell)
+        _show(shell, name.lower())
+
+
+def _show(shell: Shell, *names: str) -> None:
+    for name in names:
+        value = getattr(shell.settings, name)
+        shell.notes.print(f"{name:<13} {'none' if value is None else value}", highlight=False)
 
 
 def _param(shell: Shell, arguments: str) -> None:
-    name, _, value = arguments.partition(" ")
-    if name:
-        _set_parameter(shell, name.removeprefix("$"), value.strip())
-    _show_settings(shell)
-
-
-def _set_parameter(shell: Shell, name: str, value: str) -> None:
-    if not name:
-        raise UsageError("a parameter's name must follow `$`")
-    if value:
-        shell.parameters[name] = read_literal(value)
-    else:
+    name, _, value = arguments.removeprefix("$").partition(" ")
+    if name and value:
+        shell.parameters[name] = read_literal(value.strip())
+    elif name:
         shell.parameters.pop(name, None)
-
-
-def _show_settings(shell: Shell) -> None:
-    settings: dict[str, Any] = asdict(shell.settings)
-    if settings["memory_limit"] is not None:
-        settings["memory_limit"] = f"{settings['memory_limit']:,} bytes"
-    parameters = {f"${name}": repr(value) for name, value in shell.parameters.items()}
-    for name, value in {**settings, **parameters}.items():
-        shell.notes.print(f"{name:<13} {'none' if value is None else value}", markup=False, highlight=False)
+    elif arguments:
+        raise UsageError("a parameter's name must follow `$`")
+    for known in shell.parameters if not arguments else {name} & shell.parameters.keys():
+        shell.notes.print(f"{'$' + known:<13} {shell.parameters[known]!r}", markup=False, highlight=False)
 
 
 def _export(shell: Shell, path: str) -> None:

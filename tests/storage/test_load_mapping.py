@@ -125,7 +125,7 @@ EDGE = {"type": "T", "source": "P", "target": "P", "file": "people.csv"}
         ({"vertices": {"P": {"file": "people.csv", "id": "pidd"}}}, ["no column `pidd`", "did you mean `pid`"]),
         ({"vertices": {"P": {"file": "people.csv", "labels": "X"}}}, ["`labels` cannot be 'X'"]),
         ({"vertices": {"P": {"file": "people.csv", "delimiter": "||"}}}, ["option `delimiter`"]),
-        ({"vertices": VERTICES, "edges": [{**EDGE, "source": "Q"}]}, ["no vertices `Q`", "did you mean"]),
+        ({"vertices": VERTICES, "edges": [{**EDGE, "source": "Q"}]}, ["no vertices `Q`", "known are P"]),
         ({"vertices": VERTICES, "edges": [{**EDGE, "kind": "Q"}]}, ["edges[0]", "unknown setting `kind`"]),
         ({"vertices": VERTICES, "edges": [{"file": "people.csv"}]}, ["`type` is missing"]),
         ({"vertices": VERTICES, "edges": [{"type": "T", "file": "people.csv"}]}, ["`source` is missing"]),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from gquery.storage.load.loading import Loading
 from gquery.storage.load.quotes import UNCLOSED, QuoteCheck, scan_records
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.text import BLOCK, decode_line, open_bytes, read_head
+from gquery.storage.load.watched import MARK, NotUtf8, WatchedStream
 
 DELIMITERS = ",|;\t"
 
@@ -82,31 +83,6 @@ def _split(line: str, delimiter: str, quote: str, strict: bool = False) -> list[
     return next(csv.reader([line], delimiter=delimiter, strict=strict, **quoting), [])
 
 
-class _Watched:
-    """A stream that tells progress and looks for NUL bytes and odd quotes while Arrow reads from it."""
-
-    closed = False
-
-    def __init__(self, loading: Loading, path: Path, streams: tuple[BinaryIO, BinaryIO], dialect: Dialect) -> None:
-        self._loading, self._path = loading, path
-        self._stream, self._raw = streams
-        self._seen = 0
-        self.quotes = QuoteCheck(dialect.delimiter, dialect.quote) if dialect.quote else None
-        self.has_nul = False
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        block = self._stream.read(size)
-        self.has_nul |= b"\0" in block
-        if self.quotes:
-            self.quotes.see(block)
-        self._loading.read(self._path, self._raw.tell() - self._seen)
-        self._seen = self._raw.tell()
-        return block
-
-
 def read_fields(
     loading: Loading, path: Path, names: Sequence[str], skip: int, dialect: Dialect
 ) -> tuple[list[pa.ChunkedArray], Origin]:
@@ -128,10 +104,14 @@ def read_fields(
         keep &= physical != violation.record
     reader.reject_bad(whole, {violation.record for violation in violations})
     origin = whole.select(physical) if reader.bad else whole
-    texts, valid = _decode(loading, origin, list(zip(names, columns, strict=True)), keep, reader.has_nul)
-    if valid.all():
+    texts = [column.cast(pa.string()) for column in columns]
+    if reader.mended:
+        keep &= _without(loading, origin, names, texts, keep, MARK, "the value is not UTF-8")
+    if reader.has_nul:
+        keep &= _without(loading, origin, names, texts, keep, "\0", "the value has a NUL byte")
+    if keep.all():
         return texts, origin
-    rows = np.flatnonzero(valid)
+    rows = np.flatnonzero(keep)
     return [column.take(pa.array(rows)) for column in texts], origin.select(rows)
 
 
@@ -146,6 +126,7 @@ class _Reader:
         self.bad: list[Any] = []
         self.total = 0
         self.has_nul = False
+        self.mended = False
         self.records = cache(lambda: scan_records(path, skip, dialect.delimiter, dialect.quote))
 
     @property
@@ -154,18 +135,21 @@ class _Reader:
 
     def read(self) -> tuple[list[pa.ChunkedArray], bool]:
         """Columns of bytes, and whether quotes look odd. Bad rows have numbers only without threads: run again."""
-        table, watched = self._run(threads=True)
-        if self.bad:
+        try:
+            table, suspicious = self._run(threads=True)
+        except NotUtf8:
+            self.mended = True
+        if self.mended or self.bad:
             self.bad.clear()
-            table, watched = self._run(threads=False)
+            table, suspicious = self._run(threads=False)
         self.total = table.num_rows + len(self.bad)
-        self.has_nul = watched.has_nul
-        return table.columns, watched.quotes is not None and watched.quotes.suspicious
+        return table.columns, suspicious
 
-    def _run(self, threads: bool) -> tuple[pa.Table, _Watched]:
+    def _run(self, threads: bool) -> tuple[pa.Table, bool]:
         names = [str(index) for index in range(self.width)]
+        quotes = QuoteCheck(self.dialect.delimiter, self.dialect.quote) if self.dialect.quote else None
         with open_bytes(self.path) as streams:
-            watched = _Watched(self.loading, self.path, streams, self.dialect)
+            watched = WatchedStream(self.loading, self.path, streams, quotes, self.mended)
             try:
                 table = pa.csv.read_csv(
                     pa.PythonFile(watched, "r"),
@@ -185,7 +169,8 @@ class _Reader:
                 )
             except pa.ArrowInvalid as error:
                 raise self._explained(error) from None
-        return table, watched
+        self.has_nul = watched.has_nul
+        return table, quotes is not None and quotes.suspicious
 
     def _bad_row(self, row: Any) -> str:
         self.bad.append(row)
@@ -204,42 +189,28 @@ class _Reader:
         by_width: dict[int, list[tuple[int, str]]] = {}
         for record, row in zip(self.bad_records, self.bad, strict=True):
             if record not in known:
-                by_width.setdefault(row.actual_columns, []).append((record, row.text))
+                by_width.setdefault(row.actual_columns, []).append((record, row.text.replace(MARK, "")))
         for found, rows in sorted(by_width.items(), key=lambda item: item[1][0]):
             records = np.array([record for record, _ in rows], np.int64)
             reason = f"expected {self.width} field{'s' * (self.width != 1)}, found {found}"
             self.loading.rejects.add(origin, records, None, [text for _, text in rows], reason)
 
 
-def _decode(
+def _without(
     loading: Loading,
     origin: Origin,
-    columns: list[tuple[str, pa.ChunkedArray]],
+    names: Sequence[str],
+    texts: Sequence[pa.ChunkedArray],
     keep: NDArray[np.bool_],
-    has_nul: bool,
-) -> tuple[list[pa.ChunkedArray], NDArray[np.bool_]]:
-    """Columns of bytes as strings, and which rows stay: those rejected here are taken out of `keep`."""
-    texts = []
-    for name, column in columns:
-        try:
-            text = column.cast(pa.string())
-        except pa.ArrowInvalid:
-            wrong = np.array([not _is_utf8(value.as_py()) for value in column], np.bool_)
-            rows = np.flatnonzero(wrong & keep)
-            loading.rejects.add(origin, rows, name, column.take(pa.array(rows)), "the value is not UTF-8")
-            keep &= ~wrong
-            text = pc.if_else(pa.array(wrong), pa.scalar(None, pa.binary()), column).cast(pa.string())
-        if has_nul:
-            with_nul = pc.fill_null(pc.match_substring(text, "\0"), False).to_numpy(zero_copy_only=False)
-            rows = np.flatnonzero(with_nul & keep)
-            loading.rejects.add(origin, rows, name, text.take(pa.array(rows)), "the value has a NUL byte")
-            keep &= ~with_nul
-        texts.append(text)
-    return texts, keep
-
-
-def _is_utf8(value: bytes | None) -> bool:
-    try:
-        return value is None or bool(value.decode()) or True
-    except UnicodeDecodeError:
-        return False
+    wrong: str,
+    reason: str,
+) -> NDArray[np.bool_]:
+    """Rejects the rows of `keep` in which some text contains `wrong`; returns which rows do not."""
+    clean = np.ones(len(keep), np.bool_)
+    for name, text in zip(names, texts, strict=True):
+        found = pc.fill_null(pc.match_substring(text, wrong), False).to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(found & clean & keep)
+        values = pc.replace_substring(text.take(pa.array(rows)), MARK, "")
+        loading.rejects.add(origin, rows, name, values, reason)
+        clean &= ~found
+    return clean

@@ -31,7 +31,7 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     """
     loading.expect([path])
     delimiter, comment_words = _look(path, loading.options.delimiter)
-    tables = list(read_words(loading, path, delimiter))
+    tables = [words for words in read_words(loading, path, delimiter) if len(words.lines)]
     lines = np.concatenate([NO_ROWS, *(words.lines for words in tables)])
     counts = np.concatenate([NO_ROWS, *(words.counts for words in tables)])
     if len(lines) == 0:
@@ -41,9 +41,8 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
         return []
     width = int(counts[skipped])
     if width < 2:
-        value = tables[0].line_text(skipped) if skipped < len(tables[0].lines) else None
         reason = "an edge needs two ends, the line has one word"
-        raise LoadError(reason, file=str(path), line=int(lines[skipped]), value=value)
+        raise LoadError(reason, file=str(path), line=int(lines[skipped]), value=_text_of(tables, skipped))
     origin = Origin((lines_part(path, lines),))
     right = counts == width
     right[:skipped] = False

@@ -165,7 +165,8 @@ class _Mapping:
         labels = [label for table in self.vertices.values() for label in table.settings.get("labels", [])]
         known = dict.fromkeys((*self.vertices, *labels, *self.loading.options.super_labels))
         if name not in known:
-            raise self._error(f"{entry.place}: there are no vertices `{name}`", did_you_mean(name, known))
+            hint = did_you_mean(name, known) or f"known are {', '.join(known)}"
+            raise self._error(f"{entry.place}: there are no vertices `{name}`", hint)
         return str(name)
 
     def _entry(self, place: str, settings: Any, keys: Mapping[str, Any]) -> _Entry:

@@ -86,5 +86,5 @@ def _read_table_or_list(loading: Loading, path: Path) -> tuple[list[VertexRows],
 def _first_mark(path: Path) -> str:
     for number, line in enumerate(read_head(path).splitlines(), 1):
         if line.strip():
-            return decode_line(path, number, line).lstrip()[0]
+            return decode_line(path, number, line.lstrip())[0]
     raise LoadError("the file is empty", file=str(path))
