@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gquery.storage.load.report import LoadReport
     from gquery.terminal.tables import Head
 
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line (that of the process when None) and returns its exit code."""
     try:

@@ -162,7 +162,7 @@ class Prepared:
             if measured.candidates
             else [],
             [] if counters is None else counters.found.tolist(),
-            [] if counters is None else counters.stage_seconds,
+            {} if counters is None else counters.seconds_until,
             measured.profile.seconds,
             measured.candidates.nbytes if measured.candidates else 0,
             control.memory.peak,
@@ -189,7 +189,7 @@ def _plan_text(result: Result) -> str:
 
 def _backend(settings: Settings) -> Any:
     if settings.device == "gpu":
-        raise UnsupportedError("there is no GPU backend yet", hint="use device='cpu'")
+        raise UnsupportedError("gquery has no GPU backend", hint="use device='cpu'")
     from gquery.executor.cpu.engine import CpuBackend  # Numba takes half a second to import
 
     return CpuBackend(settings.threads)

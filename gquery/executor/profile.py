@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 
 class EnumerationCounters(Protocol):
-    """found: matches at each level, int64[width]; stage_seconds: kernel time of each vertex group, all threads."""
+    """found: matches at each level, int64[width]; seconds_until: kernel time of all threads by the level at which the
+    vertex group ends (groups may have been combined)."""
 
     found: NDArray[np.int64]
-    stage_seconds: list[float]
+    seconds_until: dict[int, float]
 
 
 @dataclass(slots=True)

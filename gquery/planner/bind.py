@@ -45,7 +45,7 @@ def _split(tree: ast.Query) -> tuple[list[ast.Match], ast.Return]:
     *before, last = tree.clauses
     matches = [clause for clause in before if isinstance(clause, ast.Match)]
     if len(matches) < len(before) or not isinstance(last, ast.Return):
-        raise UnsupportedError("only MATCH clauses followed by one RETURN are supported yet", span=tree.span)
+        raise UnsupportedError("a query is MATCH clauses followed by one RETURN", span=tree.span)
     return matches, last
 
 

@@ -83,7 +83,7 @@ class ExpressionBinder:
             case ast.Case():
                 return self._case(tree)
             case ast.PatternPredicate():
-                raise UnsupportedError("patterns as predicates are not supported yet", span=tree.span)
+                raise UnsupportedError("gquery has no patterns as predicates", span=tree.span)
         raise AssertionError(tree)
 
     def parameter(self, name: str, span: Span) -> Parameter:
@@ -133,7 +133,7 @@ class ExpressionBinder:
             return self.element_property(subject, tree)
         if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
             raise UnsupportedError(
-                "properties of computed nodes and relationships are not supported yet", span=tree.span
+                "gquery has no properties of computed nodes and relationships", span=tree.span
             )
         key = Constant(STRING, tree.key_span, tree.key)
         if subject.type.kind is Kind.MAP:

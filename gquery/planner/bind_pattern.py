@@ -42,7 +42,7 @@ class PatternBinder:
     def declare(self, clause: ast.Match) -> None:
         """Declares what a clause binds; `conditions_of` may be called once all clauses are declared."""
         if clause.optional:
-            raise UnsupportedError("OPTIONAL MATCH is not supported yet", span=clause.span)
+            raise UnsupportedError("gquery has no OPTIONAL MATCH", span=clause.span)
         vertices: dict[int, None] = {}
         edges: list[int] = []
         own_edges: set[str] = set()

@@ -7,7 +7,7 @@ from collections import Counter
 from gquery.errors import BindError, Span
 from gquery.grammar import ast
 from gquery.planner.bind_expression import ExpressionBinder
-from gquery.planner.expr import Aggregate, Column, Expression, Kind, children, columns, is_aggregated
+from gquery.planner.expr import Aggregate, Attribute, Column, Expression, Kind, children, columns, is_aggregated
 from gquery.planner.logical import Projection, ProjectionItem, SortItem
 
 
@@ -72,7 +72,8 @@ def _outside(expression: Expression, allowed: list[Expression], through_aggregat
     if isinstance(expression, Aggregate):
         return expression if through_aggregates else None
     if isinstance(expression, Column):
-        return expression
+        whole = (column for column in allowed if isinstance(column, Column) and column.attribute is Attribute.ELEMENT)
+        return None if any(column.variable == expression.variable for column in whole) else expression
     for child in children(expression):
         loose = _outside(child, allowed, through_aggregates)
         if loose is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gquery.planner.physical import (
@@ -21,12 +21,12 @@ from gquery.planner.query_graph import QueryGraph
 
 @dataclass(frozen=True, slots=True)
 class Actuals:
-    """What a run measured. filters: (before, after) for each; found: matches by level; group_seconds: kernel time of
-    each vertex group, all threads together; seconds: by stage of the pipeline."""
+    """What a run measured. filters: (before, after) for each; found: matches by level; seconds_until: kernel time of
+    all threads by the level at which a vertex group ends; seconds: by stage of the pipeline."""
 
     filters: Sequence[tuple[int, int]]
     found: Sequence[int]
-    group_seconds: Sequence[float]
+    seconds_until: Mapping[int, float]
     seconds: dict[str, float]
     candidate_bytes: int
     peak_bytes: int
@@ -87,8 +87,8 @@ def _groups(plan: QueryPlan, matching: MatchPlan, actual: Actuals | None) -> lis
     level = 0
     for number, size in enumerate(matching.groups):
         seconds = ""
-        if actual and number < len(actual.group_seconds):
-            seconds = f"  [{_seconds(actual.group_seconds[number])}]"
+        if actual and level + size in actual.seconds_until:
+            seconds = f"  [{_seconds(actual.seconds_until[level + size])}]"
         lines.append(f"Vertex group {number + 1}{seconds}")
         for step in matching.steps[level : level + size]:
             counted = matching.counting and level == len(matching.steps) - 1

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span
 from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+from gquery.planner.functions import unify
 
 
 def type_of_arrow(arrow: pa.DataType) -> Type:
@@ -63,19 +64,17 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
             return Type(Kind.MAP, None, None, fields)
         case list() | tuple() | set() | frozenset():
             return Type(Kind.LIST, None, _common_item([type_of_value(item, span, what) for item in value], span, what))
-    if hasattr(value, "item") and callable(value.item):  # a NumPy scalar
-        return type_of_value(value.item(), span, what)
-    if hasattr(value, "tolist") and callable(value.tolist):  # a NumPy array, a pandas or Arrow column
+    if hasattr(value, "tolist") and callable(value.tolist):  # a NumPy scalar or array, a pandas or Arrow column
         return type_of_value(value.tolist(), span, what)
     raise BindError(f"{what} is a {type(value).__name__}, which is no Cypher value", span=span)
 
 
 def _common_item(items: list[Type], span: Span, what: str) -> Type | None:
-    kinds = dict.fromkeys(item for item in items if item.kind is not Kind.NULL)
-    if not kinds:
-        return NULL if items else None
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    if {item.kind for item in kinds} == {Kind.INTEGER, Kind.FLOAT}:
-        return FLOAT
-    raise BindError(f"{what} mixes {' and '.join(str(item) for item in kinds)} in one list", span=span)
+    if not items:
+        return None
+    common = unify(items)
+    if common is None:
+        raise BindError(
+            f"{what} mixes {' and '.join(dict.fromkeys(str(item) for item in items))} in one list", span=span
+        )
+    return common

@@ -35,13 +35,11 @@ def watch(result: Result, consume: Callable[[], T], console: Console | None) -> 
     threading.Thread(target=_fulfil, args=(outcome, consume), name="gquery query", daemon=True).start()
     bar = _QueryBar(result, console)
     try:
-        while not outcome.done():
-            try:
-                wait([outcome], timeout=_TICK)
-                bar.update()
-            except KeyboardInterrupt:
-                result.cancel()
-                wait([outcome])
+        while not wait([outcome], timeout=_TICK).done:
+            bar.update()
+    except KeyboardInterrupt:
+        result.cancel()
+        wait([outcome])
     finally:
         bar.close()
     return outcome.result()

@@ -52,7 +52,7 @@ class Enumeration:
         self.threads = threads
         self.control = control
         self.found = np.zeros(plan.width, np.int64)
-        self.stage_seconds = [0.0] * len(stages)
+        self.seconds_until = {stage.stop: 0.0 for stage in stages}
         self._roots = roots
         self._next_root = 0
         self._chunk = max(_SMALLEST_CHUNK, min(capacity, len(roots) // (threads * 8) + 1))
@@ -179,13 +179,15 @@ class Enumeration:
     def note(self, stage: int, seconds: float, counted: int) -> None:
         """Adds a slice to the profile and the count."""
         with self._lock:
-            self.stage_seconds[stage] += seconds
+            self.seconds_until[self.stages[stage].stop] += seconds
             self._total += counted
             self.control.matches += counted
 
     def note_frame(self, frame: Frame) -> None:
+        """Adds what a frame found at each level to the profile, and the roots that were handed out."""
         with self._lock:
             self.found += frame.found
+            self.found[0] = self._next_root
 
 
 class Worker:

@@ -134,7 +134,7 @@ _TEMPORAL_FIELDS = {
 def _field(call: Call, arguments: list[str]) -> str:
     key = call.arguments[1]
     if not isinstance(key, Constant):
-        raise UnsupportedError("a key that is computed is not supported yet", span=key.span)
+        raise UnsupportedError("gquery has no computed keys", span=key.span)
     if call.arguments[0].type.kind is Kind.MAP:
         return f"struct_extract({arguments[0]}, {arguments[1]})"
     if key.value not in _TEMPORAL_FIELDS:
@@ -170,7 +170,7 @@ def _substring(call: Call, arguments: list[str]) -> str:
 
 
 def _computed_end(call: Call, arguments: list[str]) -> str:
-    raise UnsupportedError(f"{call.function}() of a computed relationship is not supported yet", span=call.span)
+    raise UnsupportedError(f"gquery has no {call.function}() of a computed relationship", span=call.span)
 
 
 _TEXT_TO_INTEGER = (
