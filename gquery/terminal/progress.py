@@ -32,14 +32,16 @@ def watch(result: Result, consume: Callable[[], T], console: Console | None) -> 
     query, which then raises QueryCancelled; a second one gives up waiting and raises KeyboardInterrupt.
     """
     outcome: Future[T] = Future()
-    threading.Thread(target=_fulfil, args=(outcome, consume), name="gquery query", daemon=True).start()
     bar = _QueryBar(result, console)
+    worker = threading.Thread(target=_fulfil, args=(outcome, consume), name="gquery query", daemon=True)
     try:
+        worker.start()
         while not wait([outcome], timeout=_TICK).done:
             bar.update()
     except KeyboardInterrupt:
         result.cancel()
-        wait([outcome])
+        while not wait([outcome], timeout=_TICK).done:
+            result.cancel()  # again: the run may only just have begun
     finally:
         bar.close()
     return outcome.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow as pa
 from gquery.storage.load import LoadedGraph
 
 
-def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """Writes files into a folder; what ends in `.gz` is packed unless it is given as bytes."""
     for name, content in files.items():
         path = folder / name

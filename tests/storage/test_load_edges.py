@@ -39,7 +39,11 @@ def test_separators(tmp_path: Path, mark: str) -> None:
 
 
 def test_string_ids_and_missing_last_newline(tmp_path: Path) -> None:
-    assert edges(load(one(tmp_path, "g.txt", "b a\na é\n1 b"))) == [("b", "EDGE", "a"), ("a", "EDGE", "é"), ("1", "EDGE", "b")]
+    assert edges(load(one(tmp_path, "g.txt", "b a\na é\n1 b"))) == [
+        ("b", "EDGE", "a"),
+        ("a", "EDGE", "é"),
+        ("1", "EDGE", "b"),
+    ]
 
 
 def test_ids_beyond_64_bits_and_with_leading_zeros_are_text(tmp_path: Path) -> None:
@@ -79,7 +83,8 @@ def test_a_first_edge_that_looks_like_counts_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["source,target", "src,dst", "from,to", "id_1,id_2", "Source,Target", ":START_ID,:END_ID", '"source","target"']
+    "header",
+    ["source,target", "src,dst", "from,to", "id_1,id_2", "Source,Target", ":START_ID,:END_ID", '"source","target"'],
 )
 def test_known_headers(tmp_path: Path, header: str) -> None:
     assert edges(load(one(tmp_path, "g.csv", f"{header}\n1,2\n"))) == [(1, "EDGE", 2)]

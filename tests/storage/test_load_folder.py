@@ -70,7 +70,8 @@ def test_columns_without_type_are_inferred(tmp_path: Path) -> None:
 def test_label_and_type_columns(tmp_path: Path) -> None:
     files = {
         "nodes.csv": "name:ID,:LABEL,x:int\nann,Person;Author,1\nbob,Person,2\nrex,,3\ncat,Author;Person,4\n",
-        "links.csv": ":START_ID,:END_ID,:TYPE,w:float\nann,bob,KNOWS,1.5\nbob,rex,likes,2\nann,ann,KNOWS,3\nann,bob,KNOWS,4\n",
+        "links.csv": ":START_ID,:END_ID,:TYPE,w:float\n"
+        "ann,bob,KNOWS,1.5\nbob,rex,likes,2\nann,ann,KNOWS,3\nann,bob,KNOWS,4\n",
     }
     graph = load(write(tmp_path, files))
     assert ids(graph) == {"Person:Author": ["ann", "cat"], "Person": ["bob"], "": ["rex"]}
@@ -91,7 +92,8 @@ def test_unnamed_ids_are_no_property(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("delimiter", [",", "|", ";", "\t"])
 def test_delimiters_quotes_and_gzip(tmp_path: Path, delimiter: str) -> None:
-    rows = [["id:ID", '"na""me"', "note"], ["1", f'"a{delimiter}b"', '"two\nlines"'], ["2", '""', ""], [], ["3", "it's", "x"]]
+    header, first = ["id:ID", '"na""me"', "note"], ["1", f'"a{delimiter}b"', '"two\nlines"']
+    rows = [header, first, ["2", '""', ""], [], ["3", "it's", "x"]]
     text = "\r\n".join(delimiter.join(row) for row in rows)
     graph = load(write(tmp_path, {"A.csv.gz": "\ufeff" + text}))
     assert vertices(graph, "A") == [
@@ -130,6 +132,11 @@ def test_header_in_a_file_of_its_own_and_parts(tmp_path: Path) -> None:
     assert edges(graph) == [(1, "KNOWS", 2)]
 
 
+def test_a_part_without_rows(tmp_path: Path) -> None:
+    files = {"P-header.csv": "id:ID,x\n", "P.csv": "", "Q-header.csv": "id:ID\n", "Q.csv": "", "Q-part1.csv": "1\n"}
+    assert ids(load(write(tmp_path, files))) == {"P": [], "Q": [1]}
+
+
 def test_chunks_of_one_table(tmp_path: Path) -> None:
     files = {
         "person_0_0.csv": "id|name\n1|7\n",
@@ -156,8 +163,8 @@ def test_id_spaces(tmp_path: Path) -> None:
 
 
 def test_file_names_stand_for_missing_spaces(tmp_path: Path) -> None:
-    files = {"A.csv": "id\n1\n2\n", "B.csv": "id\n1\n2\n", "A_x_B.csv": "source,target\n1,2\n", "A_y_A.csv": "p,q\n2,1\n"}
-    graph = load(write(tmp_path, files))
+    files = {"A.csv": "id\n1\n2\n", "B.csv": "id\n1\n2\n"}
+    graph = load(write(tmp_path, {**files, "A_x_B.csv": "source,target\n1,2\n", "A_y_A.csv": "p,q\n2,1\n"}))
     assert [table.ends[1].tolist() for table in graph.snapshot.edge_tables] == [[3], [0]]
 
 

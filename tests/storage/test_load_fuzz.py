@@ -22,7 +22,24 @@ KNOWS = ":START_ID(P),:END_ID(P),since:date,:TYPE\n1,2,2020-01-01,K\n2,3,,L\n3,3
 LIST = "# From To\n1\t2\n2\t3\n3\t1\n1\t1\n"
 GRAPH = "t 3 2\nv 0 3 1\nv 1 3 2\nv 2 1 1\ne 0 1\ne 1 2\n"
 MAPPING = '[vertices.P]\nfile = "P.csv"\nid = "id"\n[[edges]]\ntype = "K"\nsource = "P"\ntarget = "P"\nfile = "K.csv"\n'
-PIECES = [b"\0", b'"', b",", b"\n", b"\r", b"\t", b"\xff", b"\xef\xbb\xbf", b"9" * 40, b"-", b"::", b"[]", b"#", b"t ", b"e ", b"|"]
+PIECES = [
+    b"\0",
+    b'"',
+    b",",
+    b"\n",
+    b"\r",
+    b"\t",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"9" * 40,
+    b"-",
+    b"::",
+    b"[]",
+    b"#",
+    b"t ",
+    b"e ",
+    b"|",
+]
 
 
 def mutate(data: bytes, source: random.Random) -> bytes:
@@ -85,13 +102,12 @@ def test_broken_files(tmp_path: Path, kind: str) -> None:
         options["on_dangling"] = random_source.choice(["error", "skip", "create"])
         try:
             graph = load(source, **options)  # type: ignore[arg-type]
-        except LoadError as error:
-            assert str(error)
+        except LoadError:
+            continue
         except BaseException:
             print(f"kind {kind!r}, seed {seed}, options {options}")
             raise
-        else:
-            consistent(graph)
+        consistent(graph)
 
 
 def consistent(graph: LoadedGraph) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gquery.errors import LoadError
 from gquery.storage.load.report import LoadedGraph, LoadReport
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def load(
     from gquery.storage.load.options import Options
     from gquery.storage.load.source import read_source
 
+    if not isinstance(source, str | os.PathLike):
+        hint = "tables in memory are loaded by from_arrow"
+        raise LoadError(f"a {type(source).__name__} is no path of a file or folder", hint=hint)
     options = Options(
         super_labels=super_labels or {},
         undirected=undirected,
@@ -67,11 +71,11 @@ def load(
 
 
 def from_arrow(
-    vertices: Mapping[Labels, Any],
-    edges: Mapping[EdgeKey, Any],
+    vertices: Mapping[Any, Any],
+    edges: Mapping[Any, Any],
     *,
-    id: Mapping[Labels, str] | None = None,
-    ends: Mapping[EdgeKey | str, tuple[str, str]] | None = None,
+    id: Mapping[Any, str] | None = None,
+    ends: Mapping[Any, tuple[str, str]] | None = None,
     super_labels: Mapping[str, Iterable[str]] | None = None,
     undirected: bool = False,
     on_bad_row: str = "error",
@@ -105,8 +109,8 @@ def from_arrow(
 
 def from_duckdb(
     connection: duckdb.DuckDBPyConnection,
-    vertices: Mapping[Labels, Any],
-    edges: Mapping[EdgeKey, Any],
+    vertices: Mapping[Any, Any],
+    edges: Mapping[Any, Any],
     **options: Any,
 ) -> LoadedGraph:
     """A graph of tables and queries of a DuckDB connection, each a table's name or the text of a query.

@@ -20,9 +20,7 @@ EdgeKey = tuple[Labels, str, Labels]
 _PANDAS_INDEX = "__index_level_"
 
 
-def read_vertices(
-    loading: Loading, tables: Mapping[Labels, Any], id_columns: Mapping[Labels, str]
-) -> list[VertexRows]:
+def read_vertices(loading: Loading, tables: Mapping[Any, Any], id_columns: Mapping[Any, str]) -> list[VertexRows]:
     """Vertices by labels. The id is the column named in `id_columns`, else `id` or `_id`, else the first."""
     pieces = []
     for key, value in tables.items():
@@ -39,7 +37,7 @@ def read_vertices(
 
 
 def read_edges(
-    loading: Loading, tables: Mapping[EdgeKey, Any], end_columns: Mapping[EdgeKey | str, tuple[str, str]]
+    loading: Loading, tables: Mapping[Any, Any], end_columns: Mapping[Any, tuple[str, str]]
 ) -> list[EdgeRows]:
     """Edges by (source labels, type, target labels). The ends are the columns named in `end_columns` (by key or by
     type), else `source` and `target` or their like, else the first two."""
@@ -103,9 +101,7 @@ def to_table(value: Any, place: str) -> pa.Table:
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:
-    columns = tuple(
-        Column(name, roles.get(index, "property")) for index, name in enumerate(table.column_names)
-    )
+    columns = tuple(Column(name, roles.get(index, "property")) for index, name in enumerate(table.column_names))
     return RawTable(columns, tuple(table.columns), Origin((Part(place, table.num_rows),)), is_text=False)
 
 
@@ -117,7 +113,7 @@ def _position(names: list[str], name: str, place: str) -> int:
 
 def _pair(columns: Any, place: str) -> tuple[str, str]:
     if isinstance(columns, str) or len(columns) != 2 or columns[0] == columns[1]:
-        raise LoadError(f"{place}: {columns!r} does not name two columns", hint="write for example (\"from\", \"to\")")
+        raise LoadError(f"{place}: {columns!r} does not name two columns", hint='write for example ("from", "to")')
     return columns[0], columns[1]
 
 

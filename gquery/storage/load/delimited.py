@@ -168,6 +168,8 @@ class _Reader:
                     ),
                 )
             except pa.ArrowInvalid as error:
+                if not watched.has_bytes:
+                    return pa.table({name: pa.array([], pa.binary()) for name in names}), False
                 raise self._explained(error) from None
         self.has_nul = watched.has_nul
         return table, quotes is not None and quotes.suspicious

@@ -20,9 +20,7 @@ _QUERY = re.compile(r"\s*(select|with|from|values|table|pivot|unpivot|summarize|
 
 def fetch_all(connection: duckdb.DuckDBPyConnection, sources: Mapping[Key, Any]) -> dict[Key, Any]:
     """Arrow tables for names of tables and for queries; what is no text (a relation, say) stays as it is."""
-    return {
-        key: _fetch(connection, source) if isinstance(source, str) else source for key, source in sources.items()
-    }
+    return {key: _fetch(connection, source) if isinstance(source, str) else source for key, source in sources.items()}
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, source: str) -> pa.Table:
@@ -35,9 +33,10 @@ def _fetch(connection: duckdb.DuckDBPyConnection, source: str) -> pa.Table:
         return connection.sql(query).to_arrow_table()
     except duckdb.Error as error:
         lines = str(error).splitlines()
-        raise LoadError(f"DuckDB cannot read `{source}`: {lines[0]}", hint=next(
-            (line.strip() for line in lines if "did you mean" in line.lower()), None
-        )) from None
+        raise LoadError(
+            f"DuckDB cannot read `{source}`: {lines[0]}",
+            hint=next((line.strip() for line in lines if "did you mean" in line.lower()), None),
+        ) from None
     except AttributeError:  # a statement without an answer has no relation
         raise LoadError(f"DuckDB gives no table for `{source}`", hint="name a table or write a SELECT") from None
 

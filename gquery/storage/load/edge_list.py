@@ -81,9 +81,7 @@ def _delimiter_of(line: str) -> str | None:
     return None
 
 
-def _leading_lines(
-    loading: Loading, tables: Sequence[Words], counts: Rows
-) -> tuple[list[str], int]:
+def _leading_lines(loading: Loading, tables: Sequence[Words], counts: Rows) -> tuple[list[str], int]:
     """Column names of a header line and the number of lines that are no edges: a header, or a lone count."""
     first = tables[0]
     words = [str(word) for word in first.text[int(first.first[0]) : int(first.first[0] + first.counts[0])]]

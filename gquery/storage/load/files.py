@@ -65,9 +65,7 @@ def layout_of(path: Path, format: Format, header_file: Path | None = None) -> La
         return Layout(parse_header(schema.names, str(path)))
     if header_file is not None:
         head = read_first_row(header_file, format.delimiter, format.quote)
-        delimiter = format.delimiter or (head.dialect.delimiter if len(head.fields) > 1 else None)
-        dialect = Dialect(delimiter or read_first_row(path, None, format.quote).dialect.delimiter, format.quote)
-        return Layout(parse_header(head.fields, str(header_file), head.lines), 0, dialect)
+        return Layout(parse_header(head.fields, str(header_file), head.lines), 0, head.dialect)
     first = read_first_row(path, format.delimiter, format.quote)
     if format.header is False:
         names = format.names or tuple(f"column{number}" for number in range(1, len(first.fields) + 1))

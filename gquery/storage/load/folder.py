@@ -91,10 +91,11 @@ def _tables(folder: Path, loading: Loading) -> list[_Table]:
 
 def _data_files(folder: Path) -> list[Path]:
     try:
-        every = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith((".", "_")))
+        present = (path for path in folder.rglob("*") if path.is_file())
+        every = sorted(path for path in present if not _is_hidden(path.relative_to(folder)))
     except OSError as error:
         raise LoadError(f"cannot read the folder: {error.strerror}", file=str(folder)) from None
-    files = [path for path in every if ending(path) in TABLE_ENDINGS and path.stat().st_size > 0]
+    files = [path for path in every if ending(path) in TABLE_ENDINGS]
     if not files:
         found = f"it has {every[0].name}" if every else "it is empty"
         raise LoadError(
@@ -103,6 +104,11 @@ def _data_files(folder: Path) -> list[Path]:
             hint=f"tables end in {', '.join(TABLE_ENDINGS)}, and may be gzipped",
         )
     return files
+
+
+def _is_hidden(path: Path) -> bool:
+    """Files and folders that their makers keep for themselves: `.git`, `_SUCCESS`."""
+    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _with_roles(tables: Sequence[_Table], super_labels: Iterable[str]) -> list[_Table]:

@@ -106,9 +106,7 @@ class _Reader:
         numbers = []
         for name, column in zip(names, columns, strict=False):
             values, bad = parse(column, pa.int64())
-            self.loading.rejects.add(
-                origin, bad, name, column.take(pa.array(bad)), "the value is not a 64-bit integer"
-            )
+            self.loading.rejects.add(origin, bad, name, column.take(pa.array(bad)), "the value is not a 64-bit integer")
             keep[bad] = False
             numbers.append(values)
         columns = [*numbers, *columns[len(names) :]]

@@ -14,7 +14,12 @@ from gquery.errors import LoadError, did_you_mean
 Role = Literal["property", "id", "start", "end", "type", "label", "ignore"]
 
 ROLES: dict[str, Role] = {
-    "ID": "id", "START_ID": "start", "END_ID": "end", "TYPE": "type", "LABEL": "label", "IGNORE": "ignore",
+    "ID": "id",
+    "START_ID": "start",
+    "END_ID": "end",
+    "TYPE": "type",
+    "LABEL": "label",
+    "IGNORE": "ignore",
 }
 TYPES: dict[str, pa.DataType] = {
     "int": pa.int64(), "long": pa.int64(), "short": pa.int64(), "byte": pa.int64(), "integer": pa.int64(),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from gquery.errors import LoadError
+from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.options import Options
 from gquery.storage.load.rejects import Rejects
 
@@ -43,6 +43,15 @@ class Loading:
     def _show(self, what: str, fraction: float) -> None:
         if self.options.progress is not None:
             self.options.progress(what, fraction)
+
+
+def no_such_file(path: Path, message: str) -> LoadError:
+    """A LoadError for a file that does not exist, with the nearest name beside it."""
+    try:
+        hint = did_you_mean(path.name, [near.name for near in path.parent.iterdir()])
+    except OSError:
+        hint = None
+    return LoadError(message, file=str(path), hint=hint)
 
 
 def cannot_read(path: Path, error: OSError) -> LoadError:

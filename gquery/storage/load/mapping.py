@@ -1,16 +1,16 @@
 """An explicit mapping: a TOML file, or a dict of the same shape, that says which file and which columns are what.
 
-    delimiter = "|"
-    [vertices.Comment]
-    file = "Comment.csv"
-    id = "id"
-    [[edges]]
-    type = "HAS_CREATOR"
-    source = "Comment"
-    target = "Person"
-    file = "Comment.csv"
-    source_column = "id"
-    target_column = "hascreator_person"     # a foreign key: where it is empty there is no edge
+delimiter = "|"
+[vertices.Comment]
+file = "Comment.csv"
+id = "id"
+[[edges]]
+type = "HAS_CREATOR"
+source = "Comment"
+target = "Person"
+file = "Comment.csv"
+source_column = "id"
+target_column = "hascreator_person"     # a foreign key: where it is empty there is no edge
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, cast
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.files import Format, layout_of, read_table
 from gquery.storage.load.header import Role
-from gquery.storage.load.loading import Loading, cannot_read
+from gquery.storage.load.loading import Loading, cannot_read, no_such_file
 from gquery.storage.load.names import find_ends, find_id
 from gquery.storage.load.options import check_character
 from gquery.storage.load.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
@@ -194,9 +194,7 @@ class _Mapping:
         else:
             paths = [path for path in (self.folder / file,) if path.is_file()]
         if not paths:
-            near = [path.name for path in self.folder.iterdir()] if self.folder.is_dir() else []
-            hint = did_you_mean(Path(file).name, near)
-            raise LoadError(f"{place}: there is no such file", file=str(self.folder / file), hint=hint)
+            raise no_such_file(self.folder / file, f"{place}: there is no such file")
         return paths
 
     def _check(self, place: str, settings: Any, keys: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ END_NAMES = (
 )
 ID_NAMES = ("id", "_id")
 
-_CHUNK = re.compile(r"(_\d+_\d+|[-_.]?part[-_]?\d+)$", re.IGNORECASE)
+_CHUNK = re.compile(r"(_\d+_\d+|[-_.]part[-_]?\d+)$", re.IGNORECASE)
 _NUMBER = re.compile(r"[-_]\d+$")
 _HEADER = re.compile(r"[-_.]header$", re.IGNORECASE)
 _SPARK_PART = re.compile(r"(part[-_]|chunk|\d+$)", re.IGNORECASE)

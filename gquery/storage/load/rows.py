@@ -214,8 +214,6 @@ def _convert(loading: Loading, column: Column, data: pa.ChunkedArray, raw: RawTa
     return infer(values) if raw.is_text else values, np.zeros(0, np.int64)
 
 
-
-
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column if column.type == pa.string() else column.cast(pa.string())
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gquery.errors import LoadError, did_you_mean
+from gquery.errors import LoadError
 from gquery.storage.load.edge_list import read_edge_list
 from gquery.storage.load.files import Format, ending, is_binary, layout_of
 from gquery.storage.load.folder import read_edge_file, read_folder, read_vertex_file
 from gquery.storage.load.graph_text import read_graph_text
-from gquery.storage.load.loading import Loading
+from gquery.storage.load.loading import Loading, no_such_file
 from gquery.storage.load.mapping import read_mapping, read_toml
 from gquery.storage.load.names import find_ends
 from gquery.storage.load.options import Options
@@ -25,7 +25,8 @@ Read = tuple[Loading, list[VertexRows], list[EdgeRows]]
 
 def read_source(source: Path, mapping: str | os.PathLike[str] | Mapping[str, Any] | None, options: Options) -> Read:
     """Reads a source of any kind. Raises LoadError when it does not exist or is of no kind that is known."""
-    _check_exists(source)
+    if not source.exists():
+        raise no_such_file(source, "there is no such file or folder")
     if mapping is not None:
         return _read_mapped(source if source.is_dir() else source.parent, mapping, options)
     if source.is_dir():
@@ -37,13 +38,6 @@ def read_source(source: Path, mapping: str | os.PathLike[str] | Mapping[str, Any
     if ending(source) == ".graph" or (not is_binary(source) and _begins_like_graph_text(source)):
         return loading, *read_graph_text(loading, source)
     return loading, *_read_table_or_list(loading, source)
-
-
-def _check_exists(source: Path) -> None:
-    if source.exists():
-        return
-    near = [path.name for path in source.parent.iterdir()] if source.parent.is_dir() else []
-    raise LoadError("there is no such file or folder", file=str(source), hint=did_you_mean(source.name, near))
 
 
 def _read_mapped(folder: Path, mapping: str | os.PathLike[str] | Mapping[str, Any], options: Options) -> Read:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from gquery.errors import LoadError
 from gquery.storage.load.rejects import NO_ROWS, Rows
 
+_FEW = 1000
 _ZONE = r"(?i)(z|[+-]\d\d:?\d\d)$"
 _PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
 
@@ -42,10 +43,9 @@ def parse(text: pa.ChunkedArray, type: pa.DataType) -> tuple[pa.ChunkedArray, Ro
     """Text as values of a declared type, null where it is none; and the rows where that is so, int64[k]."""
     if type == pa.string():
         return text, NO_ROWS
-    try:
-        return _cast(text, type), NO_ROWS
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        pass
+    values = _cast_all(text, type)
+    if values is not None:
+        return values, NO_ROWS
     return _by_chunk(text, type, lambda chunk: _parse_chunk(chunk, type))
 
 
@@ -107,20 +107,16 @@ def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
     if integers is not None:
         return integers
     for type, fits in attempts:
-        try:
-            values = _cast(text, type)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-        if fits(text):
+        values = _cast_all(text, type)
+        if values is not None and fits(text):
             return values
     return text
 
 
 def canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Text as int64 when every value is an integer written as it would be printed, else None."""
-    try:
-        numbers = text.cast(pa.int64())
-    except pa.ArrowInvalid:
+    numbers = _cast_all(text, pa.int64())
+    if numbers is None:
         return None
     same = pc.all(pc.equal(numbers.cast(pa.string()), text)).as_py()
     return numbers if same is not False else None
@@ -134,6 +130,15 @@ def integers_where_canonical(text: pa.ChunkedArray) -> pa.ChunkedArray:
     numbers, _ = parse(text, pa.int64())
     same = pc.equal(numbers.cast(pa.string()), text)
     return pc.if_else(pc.fill_null(same, False), numbers, pa.scalar(None, pa.int64()))
+
+
+def _cast_all(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray | None:
+    """The values if every text fits, else None. A few are tried first: a cast that fails is slow."""
+    try:
+        _cast(text.slice(0, _FEW), type)
+        return _cast(text, type)
+    except pa.ArrowInvalid:
+        return None
 
 
 def _cast(text: pa.Array | pa.ChunkedArray, type: pa.DataType) -> Any:

@@ -19,9 +19,7 @@ from gquery.storage.load.rows import EdgeRows, VertexRows
 from gquery.storage.schema import common_type
 
 
-def with_super_labels(
-    vertices: Sequence[VertexRows], super_labels: Mapping[str, Iterable[str]]
-) -> list[VertexRows]:
+def with_super_labels(vertices: Sequence[VertexRows], super_labels: Mapping[str, Iterable[str]]) -> list[VertexRows]:
     """The vertices, those with a member label carrying the super label too. LoadError for a member nobody carries."""
     pieces = list(vertices)
     for label, members in super_labels.items():

@@ -32,6 +32,7 @@ class WatchedStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")(_MENDING if mend else "strict")
         self._waiting = b""
         self.has_nul = False
+        self.has_bytes = False
 
     def readable(self) -> bool:
         return True
@@ -40,6 +41,7 @@ class WatchedStream:
         """At most `size` bytes; none at the end."""
         block = self._mended(size) if self._mend else self._strict(size)
         self.has_nul |= b"\0" in block
+        self.has_bytes |= bool(block)
         if self._quotes:
             self._quotes.see(block)
         self._loading.read(self._path, self._raw.tell() - self._seen)
