@@ -7,8 +7,8 @@ runs over these runs and leaves out choices where two query edges of one clause 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from gquery.executor.cpu.compile import kernel
 from gquery.executor.cpu.lookup import lower_bound, row
 from gquery.executor.cpu.native import load_int32, load_int64
 from gquery.executor.packed import (
@@ -31,7 +31,7 @@ BEGIN, END, CURSOR, CHOSEN = 0, 1, 2, 3
 INPUT_ROW, DEPTH, MADE = 0, 1, 2
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def locate(choices, positions, scratch):  # type: ignore[no-untyped-def]
     """Finds the run of data edges behind every query edge."""
     for index in range(len(choices)):
@@ -50,7 +50,7 @@ def locate(choices, positions, scratch):  # type: ignore[no-untyped-def]
         scratch[END, index] = low
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def advance(choices, collides, depth, scratch, skip_free):  # type: ignore[no-untyped-def]
     """Turns the odometer from wheel `depth` to its next full choice; -1 when there is none."""
     last = len(choices) - 1
@@ -74,7 +74,7 @@ def advance(choices, collides, depth, scratch, skip_free):  # type: ignore[no-un
     return -1
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def count_choices(choices, collides, positions, scratch):  # type: ignore[no-untyped-def]
     """Number of matches behind one embedding: a product over the free edges, an enumeration of the others."""
     locate(choices, positions, scratch)
@@ -97,7 +97,7 @@ def count_choices(choices, collides, positions, scratch):  # type: ignore[no-unt
         found += 1
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def expand(choices, collides, given, count, rows, edges, state, scratch):  # type: ignore[no-untyped-def]
     """Writes one row for each choice behind the embeddings `given[:, :count]`, as many as fit.
 

@@ -12,9 +12,9 @@ walked and the others are galloped through in step (a leapfrog join): no buffer 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gquery.executor.cpu.choices import count_choices
+from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.lookup import contains, count_common, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.native import load_int32, load_int64
 from gquery.executor.packed import (
@@ -59,7 +59,7 @@ ROW, ROW_END, DEPTH, MADE, STATUS, TOTAL, STATE_SLOTS = 0, 1, 2, 3, 4, 5, 6
 DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
 
 
-@njit(nogil=True, cache=True, _nrt=False, inline="always")
+@inlined
 def open_level(steps, backward, level, positions, begins, cursors, ends, pivots, last):  # type: ignore[no-untyped-def]
     """Points the cursors of a level at the rows of its backward neighbours and picks the shortest as pivot."""
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
@@ -77,7 +77,7 @@ def open_level(steps, backward, level, positions, begins, cursors, ends, pivots,
             pivots[level] = index
 
 
-@njit(nogil=True, cache=True, _nrt=False, inline="always")
+@inlined
 def next_common(steps, backward, level, cursors, ends, pivots, last):  # type: ignore[no-untyped-def]
     """The next position in every row of the level, or -1."""
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
@@ -117,7 +117,7 @@ def next_common(steps, backward, level, cursors, ends, pivots, last):  # type: i
     return np.int64(-1)
 
 
-@njit(nogil=True, cache=True, _nrt=False, inline="always")
+@inlined
 def accepts(  # type: ignore[no-untyped-def]
     steps, different, pairs, compare, absent, level, position, vertex, positions, vertices
 ):
@@ -160,7 +160,7 @@ def accepts(  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(nogil=True, cache=True, _nrt=False, inline="always")
+@inlined
 def count_two(backward, begin, positions, cursors, ends, words, marks, marked):  # type: ignore[no-untyped-def]
     """Size of the intersection of two rows, `begin` and `begin + 1` of `backward`.
 
@@ -200,7 +200,7 @@ def count_two(backward, begin, positions, cursors, ends, words, marks, marked): 
     return count
 
 
-@njit(nogil=True, cache=True, _nrt=False, inline="always")
+@inlined
 def count_level(  # type: ignore[no-untyped-def]
     steps, backward, different, level, positions, vertices, begins, cursors, ends, pivots, last, marks, marked
 ):
@@ -250,7 +250,7 @@ def count_level(  # type: ignore[no-untyped-def]
     return count, looks
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def extend(  # type: ignore[no-untyped-def]
     steps,
     backward,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from gquery.executor.cpu.compile import kernel
 from gquery.executor.cpu.lookup import contains, has_bit, rank, row
 from gquery.executor.cpu.native import load_int32, load_int64
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def set_bits(vertices, words):  # type: ignore[no-untyped-def]
     """Sets the bit of every vertex in `words`, uint64[]."""
     for index in range(len(vertices)):
@@ -17,7 +17,7 @@ def set_bits(vertices, words):  # type: ignore[no-untyped-def]
         words[vertex >> 6] |= np.uint64(1) << np.uint64(vertex & 63)
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def with_neighbours(vertices, begin, end, first, rows, offsets, neighbours, words, required, keep):  # type: ignore[no-untyped-def]
     """keep[i] = 0 unless vertices[i] has `required` entries of its row in the bitset (address 0: all vertices)."""
     for index in range(begin, end):
@@ -34,7 +34,7 @@ def with_neighbours(vertices, begin, end, first, rows, offsets, neighbours, word
                 keep[index] = False
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def with_loop(vertices, begin, end, first, rows, offsets, neighbours, present, keep):  # type: ignore[no-untyped-def]
     """keep[i] = 0 unless vertices[i] is (`present`) or is not its own neighbour."""
     for index in range(begin, end):
@@ -43,7 +43,7 @@ def with_loop(vertices, begin, end, first, rows, offsets, neighbours, present, k
             keep[index] = False
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def count_edges(vertices, begin, end, first, rows, offsets, neighbours, words, counts):  # type: ignore[no-untyped-def]
     """counts[i] = entries of the row of vertices[i] that lead into the bitset (address 0: all vertices)."""
     for index in range(begin, end):
@@ -57,7 +57,7 @@ def count_edges(vertices, begin, end, first, rows, offsets, neighbours, words, c
             counts[index] = found
 
 
-@njit(nogil=True, cache=True, _nrt=False)
+@kernel
 def fill_edges(  # type: ignore[no-untyped-def]
     vertices, begin, end, first, rows, offsets, neighbours, edges, words, ranks, new_offsets, new_neighbours, new_edges
 ):

@@ -55,7 +55,7 @@ class Frame:
     def run(self, output: NDArray[np.int32]) -> int:
         """One slice; returns the status. `output` int32[stop, capacity] must be the same until it was drained."""
         stage = self.stages[self.stage]
-        kernel.extend(  # type: ignore[call-arg]
+        kernel.extend(
             *self.plan.tables,
             stage.start,
             stage.stop,

@@ -1,8 +1,4 @@
-"""The few machine instructions that Numba has no name for: loads from an address, population count, array address.
-
-All kernels are compiled with `_nrt=False`: they allocate nothing, and without Numba's runtime their array arguments are
-not reference counted. The atomic counting inside the inner loops took more than half of the enumeration's time.
-"""
+"""The few machine instructions that Numba has no name for: loads from an address, population count, array address."""
 
 from __future__ import annotations
 
