@@ -23,7 +23,7 @@ def duckdb_platform() -> str:
     machine = platform.machine().lower()
     system = {"Darwin": "osx"}.get(platform.system(), platform.system().lower())
     musl = "_musl" if "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or "") else ""
-    return f"{system}_{ {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(machine, machine)}{musl}"
+    return f"{system}_{ {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(machine, machine) }{musl}"
 
 
 def footer(version: str) -> bytes:

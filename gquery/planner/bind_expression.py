@@ -132,9 +132,7 @@ class ExpressionBinder:
         ):
             return self.element_property(subject, tree)
         if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
-            raise UnsupportedError(
-                "gquery has no properties of computed nodes and relationships", span=tree.span
-            )
+            raise UnsupportedError("gquery has no properties of computed nodes and relationships", span=tree.span)
         key = Constant(STRING, tree.key_span, tree.key)
         if subject.type.kind is Kind.MAP:
             fields = dict(subject.type.fields)

@@ -57,7 +57,12 @@ class VertexTable:
     """
 
     def __init__(
-        self, labels: tuple[str, ...], count: int, id_type: pa.DataType, id_name: str | None, columns: Columns,
+        self,
+        labels: tuple[str, ...],
+        count: int,
+        id_type: pa.DataType,
+        id_name: str | None,
+        columns: Columns,
         load_ids: Callable[[], pa.ChunkedArray],
     ) -> None:
         self.labels = labels
@@ -82,7 +87,10 @@ class EdgeTable:
     """Edges of one type. `ends()` gives source and target, int32[count] internal vertex ids."""
 
     def __init__(
-        self, type: str, count: int, columns: Columns,
+        self,
+        type: str,
+        count: int,
+        columns: Columns,
         load_ends: Callable[[], tuple[NDArray[np.int32], NDArray[np.int32]]],
     ) -> None:
         self.type = type

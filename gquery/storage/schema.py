@@ -1,4 +1,4 @@
-"""What a graph looks like from outside: labels, types, properties and which go together. The planner binds against it."""
+"""What a graph looks like from outside: labels, types, properties. The planner binds against it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _distinct_types(tables: Iterable[Mapping[str, pa.DataType]]) -> dict[str, tu
 
 
 def common_type(types: Iterable[pa.DataType]) -> pa.DataType | None:
-    """The one type that values of all `types` can be shown as: numbers widen, null gives way; None when there is none."""
+    """The one type that values of all `types` can be shown as: numbers widen, null gives way; None if there is none."""
     distinct = [data_type for data_type in dict.fromkeys(types) if not pa.types.is_null(data_type)]
     if not distinct:
         return pa.null()

@@ -157,9 +157,7 @@ def _elements(clause: Clause) -> list[str]:
     return [*clause.vertices, *(edge.name for edge in clause.edges)]
 
 
-def _known_keys(
-    graph: DataGraph, vertices: tuple[QueryVertex, ...], edges: list[QueryEdge]
-) -> dict[str, list[str]]:
+def _known_keys(graph: DataGraph, vertices: tuple[QueryVertex, ...], edges: list[QueryEdge]) -> dict[str, list[str]]:
     """For each variable the properties that some table has which its label expression admits."""
     tables = [(labels, keys) for labels, keys in graph.label_sets.items()]
     typed = [(frozenset({type}), keys) for type, keys in graph.types.items()]

@@ -49,6 +49,7 @@ BAD: dict[str, tuple[dict[str, str | bytes], str, int | None, str | None, str | 
     "unclosed quote": ({"P.csv": PEOPLE + '2,"b,3\n3,c,4\n'}, "P.csv", 3, None, '2,"b,3', "never closed"),
     "unclosed quote in last field": ({"P.csv": PEOPLE + '2,b,"3\n'}, "P.csv", 3, None, '2,b,"3', "never closed"),
     "text after quote": ({"P.csv": PEOPLE + '2,"b"x,3\n'}, "P.csv", 3, None, '2,"b"x,3', "follows a closing quote"),
+    "text after quote in header": ({"P.csv": '"id":ID,x\n'}, "P.csv", 1, None, '"id":ID,x', "follows a closing"),
     "quote in header": ({"P.csv": '"id:ID,x\n1,2\n'}, "P.csv", 1, None, '"id:ID,x', "never closed"),
     "unknown type": ({"P.csv": "id:ID,x:itn\n"}, "P.csv", 1, "x", "x:itn", "unknown column type"),
     "one end": ({"P.csv": PEOPLE, "K.csv": ":START_ID,x\n1,1\n"}, "K.csv", 1, None, None, "only one of"),

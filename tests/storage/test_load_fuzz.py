@@ -16,7 +16,7 @@ from gquery.errors import LoadError
 from gquery.storage.load import LoadedGraph, load
 from tests.storage.loaded import write
 
-ROUNDS = 3000 if os.environ.get("GQUERY_SLOW") else 60
+ROUNDS = 1500 if os.environ.get("GQUERY_SLOW") else 60
 PEOPLE = 'id:ID(P),name,age:int,tags:string[],:LABEL\n1,"a, ""b""",3,x;y,A;B\n2,"c\nd",,z,A\n3,é,5,,\n'
 KNOWS = ":START_ID(P),:END_ID(P),since:date,:TYPE\n1,2,2020-01-01,K\n2,3,,L\n3,3,2021-12-31,K\n"
 LIST = "# From To\n1\t2\n2\t3\n3\t1\n1\t1\n"

@@ -43,10 +43,10 @@ def attach(con: duckdb.DuckDBPyConnection, graph: Graph, name: str) -> None:
 
 
 def _defined(con: duckdb.DuckDBPyConnection, function: str) -> bool:
-    found = con.execute("SELECT count(*) > 0 FROM duckdb_functions() WHERE function_name = ?", [function]).fetchone()
-    return bool(found and found[0])
+    found = con.execute("SELECT count(*) > 0 FROM duckdb_functions() WHERE function_name = ?", [function]).fetchall()
+    return bool(found[0][0])
 
 
 def _allows_unsigned(con: duckdb.DuckDBPyConnection) -> bool:
-    setting = con.execute("SELECT current_setting('allow_unsigned_extensions')").fetchone()
-    return bool(setting and setting[0])
+    setting = con.execute("SELECT current_setting('allow_unsigned_extensions')").fetchall()
+    return bool(setting[0][0])

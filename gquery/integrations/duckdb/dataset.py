@@ -31,7 +31,7 @@ class ResultDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
         return self._result.schema
 
     def scanner(
-        self, columns: Sequence[str] | None = None, filter: ds.Expression | None = None, **options: Any  # noqa: A002
+        self, columns: Sequence[str] | None = None, filter: ds.Expression | None = None, **options: Any
     ) -> ds.Scanner:
         """One run of the query, as a scanner over its batches."""
         names = None if columns is None else list(columns)

@@ -41,7 +41,8 @@ def table_macro(
     answer_type = pa.list_(pa.struct(list(schema)))
     function = f"_{name}_rows"
     _forget(con, function)
-    con.create_function(
+    define: Any = con.create_function
+    define(
         function,
         _rows_function(graph, query, list(parameters), answer_type),
         [_known(parameter, kind)[0] for parameter, kind in parameters.items()],
@@ -66,8 +67,8 @@ def _known(parameter: str, kind: type) -> tuple[str, Any]:
 
 
 def _forget(con: duckdb.DuckDBPyConnection, function: str) -> None:
-    known = con.execute("SELECT count(*) FROM duckdb_functions() WHERE function_name = ?", [function]).fetchone()
-    if known and known[0]:
+    known = con.execute("SELECT count(*) FROM duckdb_functions() WHERE function_name = ?", [function]).fetchall()
+    if known[0][0]:
         con.remove_function(function)
 
 

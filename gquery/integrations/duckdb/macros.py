@@ -8,7 +8,7 @@ DuckDB hands nothing down into it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -28,8 +28,8 @@ CREATE OR REPLACE TEMP MACRO gquery(graph, query, params := NULL) AS TABLE
 
 def define(con: duckdb.DuckDBPyConnection) -> None:
     """Defines the macros on this connection; the functions under them are the database's, as are the graphs."""
-    known = con.execute("SELECT count(*) FROM duckdb_functions() WHERE function_name = '_gquery_attach'").fetchone()
-    if not known or not known[0]:
+    known = con.execute("SELECT count(*) FROM duckdb_functions() WHERE function_name = '_gquery_attach'").fetchall()
+    if not known[0][0]:
         _Functions().register(con)
     con.execute(_MACROS)
 
@@ -41,13 +41,11 @@ class _Functions:
         self._registry = Registry()
 
     def register(self, con: duckdb.DuckDBPyConnection) -> None:
-        four = ["VARCHAR"] * 4
-        common: dict[str, Any] = {"null_handling": "special"}
-        con.create_function("_gquery_attach", self.attach, ["VARCHAR", "BIGINT"], "VARCHAR", side_effects=True, **common)
-        con.create_function("_gquery_sql", self.sql, four, "VARCHAR", **common)  # pure: its call is folded into text
-        con.create_function(
-            "_gquery_rows", self.rows, four, "VARCHAR[]", type="arrow", side_effects=True, **common
-        )
+        four: Any = ["VARCHAR"] * 4
+        define: Any = partial(con.create_function, null_handling="special")
+        define("_gquery_attach", self.attach, ["VARCHAR", "BIGINT"], "VARCHAR", side_effects=True)
+        define("_gquery_sql", self.sql, four, "VARCHAR")  # pure: its call is folded into text
+        define("_gquery_rows", self.rows, four, "VARCHAR[]", type="arrow", side_effects=True)
 
     def attach(self, name: str, token: int) -> str:
         self._registry.add(name, accept(token))
@@ -69,7 +67,8 @@ class _Functions:
         answer = self._answer(graph, query, params, params_type)
         schema = portable_schema(answer.schema)
         batches = (conform(batch, schema) for batch in answer.reader())
-        return shadow.json_rows(pa.RecordBatchReader.from_batches(schema, batches)).to_pylist()
+        rows: list[str] = shadow.json_rows(pa.RecordBatchReader.from_batches(schema, batches)).to_pylist()
+        return rows
 
     def _answer(self, graph: str, query: str, params: str | None, params_type: str) -> Result:
         given = params if params is None else shadow.from_json(params, params_type)

@@ -40,9 +40,7 @@ class _Callbacks(ctypes.Structure):
         ("attach", ctypes.CFUNCTYPE(_Address, _Number, _Text, _Number)),
         (
             "bind",
-            ctypes.CFUNCTYPE(
-                _Address, _Number, _Address, _Text, _Text, _Address, _Address, _NumberOut, _NumberOut
-            ),
+            ctypes.CFUNCTYPE(_Address, _Number, _Address, _Text, _Text, _Address, _Address, _NumberOut, _NumberOut),
         ),
         ("start", ctypes.CFUNCTYPE(_Address, _Number, _NumberOut, _Number, _NumberOut)),
         ("next", ctypes.CFUNCTYPE(_Address, _Number, _Address)),
@@ -154,7 +152,9 @@ def _bridge() -> _Bridge:
     hint = "install gquery again where a C compiler is found; without it use gquery.attach(con, graph, name) on an own "
     hint += "connection, see docs/duckdb.md"
     if not LIBRARY.exists():
-        raise UnsupportedError("gquery was installed without a C compiler, so its DuckDB extension is missing", hint=hint)
+        raise UnsupportedError(
+            "gquery was installed without a C compiler, so its DuckDB extension is missing", hint=hint
+        )
     try:
         library = ctypes.CDLL(str(LIBRARY))
     except OSError as error:

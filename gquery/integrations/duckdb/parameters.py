@@ -82,7 +82,9 @@ class ValueReader:
             return {self._child(self._map_key, value, i): self._child(self._map_value, value, i) for i in places}
         if kind == _STRUCT:
             places = range(self._field_count(data_type))
-            return {self._taken(self._field_name(data_type, i)): self._child(self._struct_child, value, i) for i in places}
+            return {
+                self._taken(self._field_name(data_type, i)): self._child(self._struct_child, value, i) for i in places
+            }
         text = self._taken(self._text(value))
         try:
             return _TEXT_TO_PYTHON.get(kind, str)(text)

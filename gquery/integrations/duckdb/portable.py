@@ -68,9 +68,7 @@ def portable(data_type: pa.DataType) -> pa.DataType:
 
 def _portable_nested(data_type: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(data_type):
-        fields = [
-            pa.field(field.name, portable(field.type)) for field in data_type if not _is_empty_struct(field.type)
-        ]
+        fields = [pa.field(field.name, portable(field.type)) for field in data_type if not _is_empty_struct(field.type)]
         return pa.struct(fields) if fields else pa.int32()  # DuckDB has no struct without fields
     if pa.types.is_map(data_type):
         return pa.map_(portable(data_type.key_type), portable(data_type.item_type))

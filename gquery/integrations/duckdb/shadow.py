@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -22,10 +23,11 @@ def sql_type(data_type: pa.DataType) -> str:
 def json_rows(reader: pa.RecordBatchReader) -> pa.ChunkedArray:
     """Every row as the text of a JSON object."""
     rows = _database().cursor().from_arrow(reader)
-    return rows.query("answer", "SELECT to_json(answer)::VARCHAR AS row FROM answer").to_arrow_table()["row"]
+    answer: Any = rows.query("answer", "SELECT to_json(answer)::VARCHAR AS row FROM answer")
+    return answer.to_arrow_table()["row"]
 
 
 def from_json(text: str, type_name: str) -> object:
     """The Python value of JSON text that DuckDB made of a value of the type."""
-    row = _database().cursor().execute(f"SELECT CAST(?::JSON AS {type_name})", [text]).fetchone()
-    return row[0] if row else None
+    rows = _database().cursor().execute(f"SELECT CAST(?::JSON AS {type_name})", [text]).fetchall()
+    return rows[0][0]

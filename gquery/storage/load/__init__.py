@@ -16,7 +16,6 @@ from gquery.storage.load.report import LoadedGraph, LoadReport
 if TYPE_CHECKING:
     import duckdb
 
-    from gquery.storage.load.arrow import EdgeKey, Labels
     from gquery.storage.load.options import Progress
 
 __all__ = ["LoadReport", "LoadedGraph", "from_arrow", "from_duckdb", "load"]

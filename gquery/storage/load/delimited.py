@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.storage.load.loading import Loading
-from gquery.storage.load.quotes import UNCLOSED, QuoteCheck, scan_records
+from gquery.storage.load.quotes import TEXT_AFTER, UNCLOSED, QuoteCheck, scan_records
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.text import BLOCK, decode_line, open_bytes, read_head
 from gquery.storage.load.watched import MARK, NotUtf8, WatchedStream
 
 DELIMITERS = ",|;\t"
+_SNIFFED = 10_000  # characters of a line that are looked at for its delimiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +63,24 @@ def read_first_row(path: Path, delimiter: str | None, quote: str) -> FirstRow:
 def sniff_delimiter(first: str, following: Sequence[str], quote: str) -> str:
     """The delimiter that splits the first line into most fields; lines that agree with it break a tie."""
 
+    def fields(line: str, delimiter: str) -> int:
+        return len(_split(line[:_SNIFFED], delimiter, quote))
+
     def score(delimiter: str) -> tuple[int, int]:
-        found = len(_split(first, delimiter, quote))
-        agreeing = sum(len(_split(line, delimiter, quote)) == found for line in following)
-        return (found, agreeing)
+        found = fields(first, delimiter)
+        return found, sum(fields(line, delimiter) == found for line in following)
 
     return max(DELIMITERS, key=score)
 
 
 def split_line(line: str, dialect: Dialect, path: Path, number: int) -> list[str]:
-    """The fields of one line; LoadError when a quote is left open."""
+    """The fields of one line; LoadError when its quotes are wrong or a field is far too long."""
     try:
         return _split(line, dialect.delimiter, dialect.quote, strict=True)
-    except csv.Error:
-        raise LoadError(UNCLOSED, file=str(path), line=number, value=line, hint=_QUOTE_HINT) from None
+    except csv.Error as error:
+        reasons = {"unexpected": UNCLOSED, "expected": TEXT_AFTER}
+        reason = next((reasons[word] for word in reasons if word in str(error)), f"the line is no header: {error}")
+        raise LoadError(reason, file=str(path), line=number, value=line[:1000], hint=_QUOTE_HINT) from None
 
 
 def _split(line: str, delimiter: str, quote: str, strict: bool = False) -> list[str]:
@@ -118,6 +123,10 @@ def read_fields(
 _QUOTE_HINT = "where quotes are ordinary characters, load with quote=''"
 
 
+class _BadRow(Exception):
+    """Arrow stopped at a row that the options do not let it skip."""
+
+
 class _Reader:
     """One file read by Arrow, and what was wrong with its rows."""
 
@@ -135,13 +144,20 @@ class _Reader:
 
     def read(self) -> tuple[list[pa.ChunkedArray], bool]:
         """Columns of bytes, and whether quotes look odd. Bad rows have numbers only without threads: run again."""
+        result = None
         try:
-            table, suspicious = self._run(threads=True)
+            result = self._run(threads=True)
         except NotUtf8:
             self.mended = True
-        if self.mended or self.bad:
+        except _BadRow:
+            pass
+        if result is None or self.bad:
             self.bad.clear()
-            table, suspicious = self._run(threads=False)
+            try:
+                result = self._run(threads=False)
+            except _BadRow:
+                raise self._first_error() from None
+        table, suspicious = result
         self.total = table.num_rows + len(self.bad)
         return table.columns, suspicious
 
@@ -170,21 +186,33 @@ class _Reader:
             except pa.ArrowInvalid as error:
                 if not watched.has_bytes:
                     return pa.table({name: pa.array([], pa.binary()) for name in names}), False
-                raise self._explained(error) from None
+                if self.bad:
+                    raise _BadRow from None
+                raise self._first_error(f"the file cannot be read as CSV: {error}") from None
         self.has_nul = watched.has_nul
         return table, quotes is not None and quotes.suspicious
 
     def _bad_row(self, row: Any) -> str:
         self.bad.append(row)
-        return "skip"
+        return self.loading.options.on_bad_row
 
-    def _explained(self, error: pa.ArrowInvalid) -> LoadError:
-        """Arrow gives up on a row longer than a block: mostly a quote that swallows the rest of the file."""
-        for violation in self.records().violations:
-            return LoadError(
-                violation.reason, file=str(self.path), line=violation.line, value=violation.text, hint=_QUOTE_HINT
-            )
-        return LoadError(f"the file cannot be read as CSV: {error}", file=str(self.path))
+    def _first_error(self, reason: str = "") -> LoadError:
+        """Why Arrow stopped: wrong quotes before or in the first bad row, else that row, else `reason`.
+
+        Without a bad row it was one longer than a block: mostly a quote that swallows the rest of the file.
+        """
+        file, (first, *_) = str(self.path), [*self.bad_records, None]
+        for wrong in self.records().violations:
+            if first is None or wrong.record <= first:
+                return LoadError(wrong.reason, file=file, line=wrong.line, value=wrong.text, hint=_QUOTE_HINT)
+        if first is None:
+            return LoadError(reason, file=file)
+        row = self.bad[0]
+        line = int(self.records().lines[first])
+        return LoadError(self._width_reason(row.actual_columns), file=file, line=line, value=row.text.replace(MARK, ""))
+
+    def _width_reason(self, found: int) -> str:
+        return f"expected {self.width} field{'s' * (self.width != 1)}, found {found}"
 
     def reject_bad(self, origin: Origin, known: set[int]) -> None:
         """Rejects the rows with another number of fields, but for the records that are `known` to be wrong."""
@@ -192,10 +220,9 @@ class _Reader:
         for record, row in zip(self.bad_records, self.bad, strict=True):
             if record not in known:
                 by_width.setdefault(row.actual_columns, []).append((record, row.text.replace(MARK, "")))
-        for found, rows in sorted(by_width.items(), key=lambda item: item[1][0]):
+        for found, rows in by_width.items():
             records = np.array([record for record, _ in rows], np.int64)
-            reason = f"expected {self.width} field{'s' * (self.width != 1)}, found {found}"
-            self.loading.rejects.add(origin, records, None, [text for _, text in rows], reason)
+            self.loading.rejects.add(origin, records, None, [text for _, text in rows], self._width_reason(found))
 
 
 def _without(
