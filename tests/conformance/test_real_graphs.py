@@ -13,7 +13,7 @@ import gquery
 from benchmarks.query_files import SMALL_PATTERNS, QueryFile, read_query
 
 SLOW = bool(os.environ.get("GQUERY_SLOW"))
-MAX_MATCHES = 1e9 if SLOW else 1e7
+MAX_MATCHES = 1e8 if SLOW else 1e7
 
 
 @cache
