@@ -105,8 +105,11 @@ class Statistics:
 
     def simple(self, types: Iterable[str], direction: Direction) -> bool:
         """Whether no row of this adjacency repeats a neighbour. Exact for one type; for several, a no can be wrong."""
+        entries = self._entries(types)
+        if len(entries) == 1:
+            return entries[0].simple_both if direction == "both" else entries[0].simple
         seen: set[tuple[int, int]] = set()
-        for entry in self._entries(types):
+        for entry in entries:
             pairs = {(row.source, row.target) for row in entry.between}
             if direction == "both":
                 pairs = {(min(pair), max(pair)) for pair in pairs}
