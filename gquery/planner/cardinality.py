@@ -54,11 +54,16 @@ def _selectivity(predicate: Expression, count: float) -> float:
     return _RANGE if predicate.function in ("<", "<=", ">", ">=", "starts with", "in") else _OTHER
 
 
-class PrefixModel:
-    """Estimated partial matches and work along a matching order, all edges taken as independent.
+_CLOSING = 0.3
 
-    rows(S) = product of |C(u)| over S times product of |R(u,w)| / (|C(u)| |C(w)|) over the query edges inside S,
-    so it depends on the set S only, which is what makes dynamic programming over orders exact for this model.
+
+class PrefixModel:
+    """Estimated partial matches and work along a matching order.
+
+    The most selective backward edge of a vertex counts in full, each further one keeps at least the share `_CLOSING`:
+    neighbours of neighbours are neighbours far more often than by chance, and taking the edges as independent would
+    estimate almost nothing for dense patterns, so that every order looked alike. For the same reason an estimate never
+    falls below one match.
     """
 
     def __init__(self, graph: QueryGraph, cardinalities: Cardinalities, raw: bool) -> None:
@@ -69,7 +74,7 @@ class PrefixModel:
             if edge.source == edge.target:
                 continue
             count = max(cardinalities.edges[edge.index], 1e-9)
-            selectivity = count / (self.sizes[edge.source] * self.sizes[edge.target])
+            selectivity = min(1.0, count / (self.sizes[edge.source] * self.sizes[edge.target]))
             for vertex, other, side in ((edge.source, edge.target, 1), (edge.target, edge.source, 0)):
                 row = cardinalities.degrees[edge.index][side] if raw else count / self.sizes[other]
                 self.links[vertex].append((other, selectivity, row))
@@ -77,15 +82,14 @@ class PrefixModel:
     def extension(self, vertex: int, matched: int) -> tuple[float, float, int]:
         """Extending a match of the set `matched` (a bit mask) by `vertex`: (factor of rows, neighbours looked at,
         backward edges)."""
-        factor = self.sizes[vertex]
-        shortest = math.inf
-        backward = 0
-        for other, selectivity, row in self.links[vertex]:
-            if matched >> other & 1:
-                factor *= selectivity
-                shortest = min(shortest, row)
-                backward += 1
-        return factor, (self.sizes[vertex] if backward == 0 else shortest), backward
+        closing = [link for link in self.links[vertex] if matched >> link[0] & 1]
+        if not closing:
+            return self.sizes[vertex], self.sizes[vertex], 0
+        first, *others = sorted(link[1] for link in closing)
+        factor = self.sizes[vertex] * first
+        for selectivity in others:
+            factor *= max(selectivity, _CLOSING)
+        return factor, min(link[2] for link in closing), len(closing)
 
     def walk(self, order: tuple[int, ...]) -> tuple[list[float], float]:
         """(rows after each step, total work) of an order."""
@@ -93,7 +97,7 @@ class PrefixModel:
         for vertex in order:
             factor, looks, _ = self.extension(vertex, matched)
             work += rows * looks
-            rows *= factor
+            rows = max(1.0, rows * factor)
             matched |= 1 << vertex
             steps.append(rows)
         return steps, work

@@ -9,15 +9,15 @@ _EXACT = 7  # query vertices up to which all connected orders are weighed
 
 
 def pick_order(model: PrefixModel, parts: tuple[Part, ...], counting: bool) -> tuple[int, ...]:
-    """The cheapest order: exact by dynamic programming for small query graphs, greedy for larger ones."""
+    """The cheapest order: by dynamic programming for small query graphs, greedy for larger ones."""
     if len(parts) <= _EXACT:
         return _cheapest(model, len(parts), counting)
     return _greedy(model, parts)
 
 
 def _cheapest(model: PrefixModel, size: int, counting: bool) -> tuple[int, ...]:
-    """Dynamic programming over sets of matched vertices. A set is extended by its neighbours, or, when it has none
-    left, by any vertex (a Cartesian product)."""
+    """Dynamic programming over sets of matched vertices, each with its cheapest order. A set is extended by its
+    neighbours, or, when it has none left, by any vertex (a Cartesian product)."""
     full = (1 << size) - 1
     best: dict[int, tuple[float, float, tuple[int, ...]]] = {0: (0.0, 1.0, ())}
     for _ in range(size):
@@ -30,7 +30,7 @@ def _cheapest(model: PrefixModel, size: int, counting: bool) -> tuple[int, ...]:
                 extensions = [extension for extension in extensions if extension[3]] or extensions
             for vertex, factor, looks, backward in extensions:
                 reached = matched | 1 << vertex
-                new_rows = rows * factor
+                new_rows = max(1.0, rows * factor)
                 new_cost = cost + rows * _step_cost(looks, factor, backward, counting and reached == full)
                 if reached not in longer or new_cost < longer[reached][0]:
                     longer[reached] = (new_cost, new_rows, (*order, vertex))

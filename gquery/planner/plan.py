@@ -132,6 +132,7 @@ def _needed_edges(bound: BoundQuery, residual: tuple[Expression, ...]) -> frozen
     return frozenset(edge.index for edge in bound.query_graph.edges if edge.variable in spoken_of)
 
 
+_TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
 _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two sweeps and one copy
 
 
@@ -150,6 +151,8 @@ def _pick_space(
         raw_work *= min(1.0, limit / max(raw_rows[-1], 1e-9))
         candidate_work *= min(1.0, limit / max(candidate_rows[-1], 1e-9))
     with_graph = _BUILD * scanned + candidate_work
+    if limit is None and len(graph.vertices) > _TRUSTED:
+        return "candidates", "estimates for so many vertices are not to be trusted"
     if with_graph < raw_work:
         return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
     return "vertices", f"{raw_work:,.0f} looks at neighbours, {with_graph:,.0f} with a candidate graph"
