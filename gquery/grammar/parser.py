@@ -7,7 +7,7 @@ decided as it is fed, from the parser's state: a keyword where the parser can ta
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,9 @@ def keywords() -> frozenset[str]:
     return frozenset(_language().lexicon.keywords)
 
 
+@lru_cache(maxsize=128)
 def _parse(text: str) -> ast.Query:
+    """Trees are immutable, so a text that is asked again, with other parameters say, keeps its tree."""
     language = _language()
     tokens = scan(text, language.lexicon)
     query = _Reader(language, tokens).read()
