@@ -28,12 +28,20 @@ class Result:
     """Runs when it is read. Every `reader()` is a fresh run; `to_arrow()` is kept and serves the forms in memory.
 
     schema: pa.Schema, columns: names, both known before anything runs. Errors of the run are ExecutionErrors.
+
+    counts: the answer is one row of counts. A count beyond 2^63 then comes as decimal128(38, 0), or as decimal256(76, 0)
+    beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
     """
 
     def __init__(
-        self, schema: pa.Schema, start: Callable[[Control], Iterator[pa.RecordBatch]], settings: Settings
+        self,
+        schema: pa.Schema,
+        start: Callable[[Control], Iterator[pa.RecordBatch]],
+        settings: Settings,
+        counts: bool = False,
     ) -> None:
         self.schema = schema
+        self._counts = counts
         self._start = start
         self._settings = settings
         self._table: pa.Table | None = None
@@ -63,7 +71,15 @@ class Result:
 
     def reader(self) -> pa.RecordBatchReader:
         """A fresh run as an Arrow stream."""
-        return pa.RecordBatchReader.from_batches(self.schema, _until_dropped(self.batches()))
+        schema, batches = self._opened(self.batches())
+        return pa.RecordBatchReader.from_batches(schema, _until_dropped(batches))
+
+    def _opened(self, batches: Batches) -> tuple[pa.Schema, Batches]:
+        """The schema of a run with the run; a row of counts is computed now, since it may be wider than expected."""
+        if not self._counts:
+            return self.schema, batches
+        row = list(batches)
+        return row[0].schema, (batch for batch in row)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.reader().__arrow_c_stream__(requested_schema)
@@ -71,7 +87,8 @@ class Result:
     def to_arrow(self) -> pa.Table:
         """The whole answer; kept, so later calls do not run the query again."""
         if self._table is None:
-            self._table = pa.Table.from_batches(list(self.batches()), self.schema)
+            schema, batches = self._opened(self.batches())
+            self._table = pa.Table.from_batches(list(batches), schema)
         return self._table
 
     def to_pandas(self) -> Any:
@@ -117,7 +134,8 @@ class Result:
             raise ExecutionError(f"cannot write {target}: {error.strerror}") from None
         try:
             with os.fdopen(handle, "wb") as sink:
-                rows = writer(self.batches(), self.schema, sink)
+                schema, batches = self._opened(self.batches())
+                rows = writer(batches, schema, sink)
             os.chmod(name, 0o644)
             os.replace(name, target)
         except (OSError, pa.ArrowException) as error:
@@ -132,7 +150,8 @@ class Result:
 
         format: `csv`, `json` (one object a line), `arrow` (the IPC stream format) or `parquet`.
         """
-        return STREAM_WRITERS[format](_flushing(self.batches(), sink), self.schema, sink)
+        schema, batches = self._opened(self.batches())
+        return STREAM_WRITERS[format](_flushing(batches, sink), schema, sink)
 
     def __repr__(self) -> str:
         state = f"{self._table.num_rows:,} rows" if self._table is not None else "not read yet"
@@ -155,9 +174,9 @@ def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """The rows of a batch as Python values."""
     names = tuple(batch.schema.names)
     columns = [
-        [to_value(value, column.type) for value in column.to_pylist()]
-        if pa.types.is_nested(column.type)
-        else column.to_pylist()
+        column.to_pylist()
+        if pa.types.is_primitive(column.type) or pa.types.is_string(column.type)
+        else [to_value(value, column.type) for value in column.to_pylist()]
         for column in batch.columns
     ]
     for values in zip(*columns, strict=True):

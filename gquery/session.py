@@ -68,7 +68,7 @@ class Graph:
             raise error.with_text(text)  # noqa: B904 - the same error, with its text
         if tree.command is not None:
             return Result(PLAN, lambda control: query.plan_rows(tree.command == "profile", control), settings)
-        return Result(query.tail.schema, query.run, settings)
+        return Result(query.tail.schema, query.run, settings, query.plan.counting)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""
@@ -126,11 +126,13 @@ class Prepared:
         backend = _backend(self.settings)
         with measured.profile.timed("filter"):
             candidates = backend.filter(graph, plan.filters, self.snapshot, self.parameters, control)
-        matching = plan_matching(plan, candidates.cardinalities, self.limit)
+        with measured.profile.timed("plan"):
+            matching = plan_matching(plan, candidates.cardinalities, self.limit)
         if matching.space == "candidates":
             with measured.profile.timed("refine"):
                 backend.refine(candidates)
-            matching = plan_matching(plan, candidates.cardinalities, self.limit, refined=True)
+            with measured.profile.timed("plan"):
+                matching = plan_matching(plan, candidates.cardinalities, self.limit, refined=True)
         measured.matching, measured.candidates = matching, candidates
         if plan.counting:
             count = backend.count(matching, candidates, measured.profile)

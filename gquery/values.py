@@ -106,6 +106,8 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
         return parts
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
         return [to_value(item, arrow.value_type) for item in value]
+    if pa.types.is_decimal(arrow) and arrow.scale == 0:  # a count beyond 2^63
+        return int(value)
     return value
 
 

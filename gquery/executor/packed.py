@@ -21,13 +21,21 @@ DIFFERENT_BEGIN, DIFFERENT_END = 6, 7  # its rows of `different`
 PAIRS_BEGIN, PAIRS_END = 8, 9
 COMPARE_BEGIN, COMPARE_END = 10, 11
 ABSENT_BEGIN, ABSENT_END = 12, 13
-SIMPLE = 14  # 1 when no backward list repeats a neighbour
-SET_COUNT = 15  # 1 when, as last level of a count, the size of the intersection is enough
-STEP_COLUMNS = 16
+SMALLER_BEGIN, SMALLER_END = 14, 15  # its rows of `smaller`: levels whose vertices must have smaller ids
+WEIGHTS_BEGIN, WEIGHTS_END = 16, 17  # its rows of `choices`: edges whose numbers of choices multiply here
+SIMPLE = 18  # 1 when no backward list repeats a neighbour
+SET_COUNT = 19  # 1 when, as a leaf of a sum, the size of the intersection is enough
+PARENT, CHILD, SIBLING = 20, 21, 22  # the tree of a sum: levels, -1 for none
+CONTEXT_BEGIN, CONTEXT_END = 23, 24  # its rows of `context`
+SLOTS_BEGIN, SLOTS = 25, 26  # its entries of the memory; SLOTS is 0 when sums are not remembered, else a power of two
+DIRECT = 27  # 1 when the key of a context is its slot
+MARKS = 28  # its first word of the marks
+STEP_COLUMNS = 29
 
 # Columns of `backward` and `absent`: the rows of one adjacency, looked up by the position (vertex) matched at LEVEL.
 LEVEL, FIRST, ROWS, OFFSETS, NEIGHBOURS = 0, 1, 2, 3, 4
-ADJACENCY_COLUMNS = 5
+BITS, STRIDE = 5, 6  # the same rows as bitsets of STRIDE words each; 0 when there are none
+ADJACENCY_COLUMNS = 7
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
 A, B, C, D = 0, 1, 2, 3
@@ -36,6 +44,9 @@ A, B, C, D = 0, 1, 2, 3
 LEFT, RIGHT, OPERATOR, LEFT_RANKS, RIGHT_RANKS = 0, 1, 2, 3, 4
 EQUAL, NOT_EQUAL, LESS, LESS_EQUAL = 0, 1, 2, 3
 NULL_RANK = -(2**63)
+
+# Columns of `context`: the key of a context is the sum of position[KEY_LEVEL] * FACTOR.
+KEY_LEVEL, FACTOR = 0, 1
 
 # Columns of `choices`: the data edges behind one query edge, from level FROM to level TO.
 FROM, TO, CHOICE_FIRST, CHOICE_ROWS, CHOICE_OFFSETS, CHOICE_NEIGHBOURS, CHOICE_EDGES = 0, 1, 2, 3, 4, 5, 6
@@ -48,17 +59,27 @@ Table = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class PackedPlan:
-    """steps int64[k, STEP_COLUMNS]; backward, absent int64[*, ADJACENCY_COLUMNS]; different, collides int64[*];
-    pairs int64[*, 4]; compare int64[*, 5]; choices int64[*, CHOICE_COLUMNS]."""
+    """steps int64[k, STEP_COLUMNS]; backward, absent int64[*, ADJACENCY_COLUMNS]; different, smaller, collides
+    int64[*]; pairs int64[*, 4]; compare int64[*, 5]; context int64[*, 2]; choices int64[*, CHOICE_COLUMNS].
+
+    kept: levels that are listed; the others are summed out. The choices from `listed` on are told apart in the answer,
+    those before are weights. slots: entries of the memory of sums; marks: words of marks.
+    """
 
     steps: Table
     backward: Table
     different: Table
+    smaller: Table
     pairs: Table
     compare: Table
     absent: Table
+    context: Table
     choices: Table
     collides: Table
+    kept: int
+    listed: int
+    slots: int
+    marks: int
     keep: tuple[object, ...]
 
     @property
@@ -66,18 +87,14 @@ class PackedPlan:
         return len(self.steps)
 
     @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables in the order in which kernels take them."""
-        return (
-            self.steps,
-            self.backward,
-            self.different,
-            self.pairs,
-            self.compare,
-            self.absent,
-            self.choices,
-            self.collides,
-        )
+    def listing_tables(self) -> tuple[Table, ...]:
+        """The tables that `extend` takes, in its order."""
+        return (self.steps, self.backward, self.different, self.smaller, self.pairs, self.compare, self.absent)
+
+    @property
+    def summing_tables(self) -> tuple[Table, ...]:
+        """The tables that `total` takes, in its order."""
+        return (*self.listing_tables, self.context, self.choices, self.collides)
 
 
 def table(rows: list[tuple[int, ...]], columns: int) -> Table:

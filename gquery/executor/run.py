@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.errors import ExecutionError
 from gquery.executor.backend import Matches
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
@@ -43,10 +45,18 @@ def one_row() -> Iterator[pa.RecordBatch]:
 def counted(projection: Projection, count: int, tail: Tail, control: Control) -> Iterator[pa.RecordBatch]:
     """The answer to a counting projection. Bare counts are the answer; expressions over them go through the tail."""
     if all(isinstance(item.expression, Aggregate) for item in projection.items):
-        yield pa.record_batch([pa.array([count], field.type) for field in tail.schema], schema=tail.schema)
+        yield pa.record_batch([_exact(count) for _ in tail.schema], names=tail.schema.names)
         return
     items = tuple(ProjectionItem(item.name, _with_count(item.expression, count)) for item in projection.items)
     yield from tail.replaced(replace(projection, items=items)).run(one_row(), control)
+
+
+def _exact(count: int) -> pa.Array:
+    """A count in the narrowest type that holds it: int64, then decimals. Raises ExecutionError beyond 10^76."""
+    for arrow, limit in ((pa.int64(), 2**63), (pa.decimal128(38, 0), 10**38), (pa.decimal256(76, 0), 10**76)):
+        if count < limit:
+            return pa.array([count if arrow == pa.int64() else Decimal(count)], arrow)
+    raise ExecutionError(f"the number of matches has {len(str(count))} digits, more than Arrow can hold")
 
 
 def _with_count(expression: Expression, count: int) -> Expression:

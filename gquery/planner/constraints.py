@@ -7,7 +7,7 @@ Where parallel edges exist, the data edges themselves are told apart at the end 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -41,14 +41,28 @@ def constraints_of(
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions) | {e for pair in finder.collisions.values() for e in pair}
     told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge)}
-    choices = tuple(EdgeChoice(edge, tuple(sorted(finder.collisions.get(edge, ())))) for edge in sorted(told_apart))
+    different |= finder.different
     return Constraints(
-        frozenset(finder.different | different),
-        tuple(finder.different_pairs),
+        different,
+        tuple(pair for pair in finder.different_pairs if not {_ascending(*pair[:2]), _ascending(*pair[2:])} & different),
         tuple(finder.absent),
         tuple(finder.loopless),
-        choices,
+        tuple(_choice(graph, edge, finder.collisions, needed_edges) for edge in sorted(told_apart)),
     )
+
+
+def _choice(
+    graph: QueryGraph, edge: int, collisions: Mapping[int, set[int]], needed_edges: frozenset[int]
+) -> EdgeChoice:
+    tied = {edge}
+    while grown := {other for member in tied for other in collisions.get(member, ())} - tied:
+        tied |= grown
+    ends = {end for member in tied for end in (graph.edges[member].source, graph.edges[member].target)}
+    return EdgeChoice(edge, tuple(sorted(collisions.get(edge, ()))), tuple(sorted(ends)), bool(tied & needed_edges))
+
+
+def _ascending(one: int, other: int) -> Equality:
+    return (min(one, other), max(one, other))
 
 
 class _Finder:
@@ -59,7 +73,7 @@ class _Finder:
         self.different_pairs: list[tuple[int, int, int, int]] = []
         self.absent: list[tuple[int, int, Direction]] = []
         self.loopless: list[int] = []
-        self.collisions: dict[int, list[int]] = {}  # edge -> earlier edges that it may collide with
+        self.collisions: dict[int, set[int]] = {}  # edge -> the edges that it may collide with
 
     def add(self, scope: Scope) -> None:
         if scope.mode in ("different nodes", "induced"):
@@ -78,7 +92,11 @@ class _Finder:
 
     def _may_equal(self, one: int, other: int) -> bool:
         tables = self.graph.vertices[other].tables
-        return any(table in tables for table in self.graph.vertices[one].tables)
+        common = [table for table in self.graph.vertices[one].tables if table in tables]
+        return bool(common) and not any(
+            {edge.source, edge.target} == {one, other} and not self.statistics.loops(edge.types, common)
+            for edge in self.graph.edges
+        )
 
     def _keep_apart(self, one: QueryEdge, other: QueryEdge) -> None:
         common = set(one.types) & set(other.types)
@@ -91,7 +109,8 @@ class _Finder:
         direction: Direction = "out" if one.directed and other.directed else "both"
         unique = self.statistics.simple({*one.types, *other.types}, direction)
         if not unique or any(len(way) == 0 for way in ways):
-            self.collisions.setdefault(other.index, []).append(one.index)
+            self.collisions.setdefault(other.index, set()).add(one.index)
+            self.collisions.setdefault(one.index, set()).add(other.index)
             return
         for way in ways:
             if len(way) == 1:

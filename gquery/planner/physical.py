@@ -80,8 +80,13 @@ class ExtendStep:
     backward: query edges to vertices matched before; their rows are intersected.
     different_from: vertices that must be others. different_pairs: (a, b, c, d), not both a = b and c = d, which is how
     two query edges collide. comparisons: indices of the plan's comparisons that can be checked from here on.
-    absent: vertices matched before that must not be neighbours, with the direction seen from them.
+    absent: vertices matched before that must not be neighbours, with the direction seen from them. above: vertices
+    matched before whose data vertices must have smaller ids (symmetry breaking).
     rows: estimated embeddings after this step.
+
+    parent: the level under which this one is searched; for a vertex that is listed, the level before. context: when the
+    vertex is summed out, the vertices matched before that the sum depends on. contexts: about how many different ones
+    there will be when their sums are remembered, 0 when they are not.
     """
 
     vertex: int
@@ -90,15 +95,23 @@ class ExtendStep:
     different_pairs: tuple[tuple[int, int, int, int], ...]
     comparisons: tuple[int, ...]
     absent: tuple[tuple[int, Direction], ...]
+    above: tuple[int, ...]
     rows: float
+    parent: int
+    context: tuple[int, ...] = ()
+    contexts: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeChoice:
-    """A query edge whose data edges have to be told apart. `collides`: other query edges that must be other edges."""
+    """A query edge whose data edges have to be told apart. `collides`: query edges that must be other data edges.
+    `vertices`: the ends of all edges that it may collide with, directly or through others, and its own. `listed`:
+    the data edges are part of the answer; otherwise their number is a factor."""
 
     edge: int
     collides: tuple[int, ...]
+    vertices: tuple[int, ...]
+    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +129,20 @@ class MatchPlan:
     """How a query graph is matched.
 
     space: `candidates` refines the candidate sets in `sweeps` and enumerates on the candidate graph; `vertices` walks
-    the raw adjacency and tests membership. groups: lengths of the vertex groups, in matching order: partial matches
-    are materialised between groups (BFS), a group is searched depth first. counting: only the number is wanted.
-    limit: stop after so many matches. choices: in the order in which their edges are listed.
+    the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
+    only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
+    are materialised between groups (BFS), a group is searched depth first; the summed steps are the last group.
+    factor: matches that each one found stands for (symmetry). limit: stop after so many matches.
     """
 
     graph: QueryGraph
     space: Space
     steps: tuple[ExtendStep, ...]
+    kept: int
     groups: tuple[int, ...]
     comparisons: tuple[Comparison, ...]
     choices: tuple[EdgeChoice, ...]
-    counting: bool
+    factor: int
     limit: int | None
     cardinalities: Cardinalities
     reason: str
@@ -136,3 +151,8 @@ class MatchPlan:
     def order(self) -> tuple[int, ...]:
         """The matching order: query vertices by level."""
         return tuple(step.vertex for step in self.steps)
+
+    @property
+    def counting(self) -> bool:
+        """Whether nothing is listed: only the number of matches is wanted."""
+        return self.kept == 0

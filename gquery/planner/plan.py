@@ -7,7 +7,7 @@ cardinalities: estimated ones for EXPLAIN, those that the filters left for a run
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gquery.planner.candidates import pick_filters
@@ -25,7 +25,8 @@ from gquery.planner.expr import (
     columns,
     is_aggregated,
 )
-from gquery.planner.grouping import group_sizes, parts_of
+from gquery.planner.factorise import Factoriser, Tree
+from gquery.planner.grouping import Part, group_sizes, parts_of
 from gquery.planner.logical import BoundQuery, Projection
 from gquery.planner.ordering import pick_order
 from gquery.planner.physical import Cardinalities, Comparison, Direction, ExtendStep, Filter, MatchPlan, Space
@@ -65,29 +66,47 @@ def plan_matching(plan: QueryPlan, cardinalities: Cardinalities, limit: int | No
     settled."""
     graph = plan.graph
     parts = parts_of(graph)
-    candidate_model = PrefixModel(graph, cardinalities, raw=False)
-    raw_model = PrefixModel(graph, cardinalities, raw=True)
-    raw_order = pick_order(raw_model, parts, plan.counting)
-    order = pick_order(candidate_model, parts, plan.counting)
-    space, reason = _pick_space(graph, cardinalities, raw_model.walk(raw_order), candidate_model.walk(order), limit)
+    raw = _pick_tree(plan, PrefixModel(graph, cardinalities, raw=True), parts)
+    tree = _pick_tree(plan, PrefixModel(graph, cardinalities, raw=False), parts)
+    space, reason = _pick_space(graph, cardinalities, raw, tree, limit)
     if refined:
         space, reason = "candidates", "candidate sets were refined"
     if space == "vertices":
-        order = raw_order
-    rows, _ = candidate_model.walk(order)
-    steps = _steps(plan, order, rows)
+        tree = raw
+    kept = 0 if plan.counting else len(graph.vertices)
     return MatchPlan(
         graph,
         space,
-        steps,
-        group_sizes(order, parts),
+        _steps(plan, tree),
+        kept,
+        group_sizes(tree.order[:kept], parts) or (len(tree.order),),
         plan.comparisons,
         plan.constraints.choices,
-        plan.counting,
+        1,
         None if plan.residual else limit,
         cardinalities,
         reason,
     )
+
+
+def _pick_tree(plan: QueryPlan, model: PrefixModel, parts: tuple[Part, ...]) -> Tree:
+    """The cheapest of several matching orders. When nothing is listed, elimination makes one more."""
+    listed = pick_order(model, parts, plan.counting)
+    if not plan.counting:
+        return Factoriser(model, ties(plan), frozenset(listed)).tree(listed, len(listed))
+    factoriser = Factoriser(model, ties(plan), frozenset())
+    orders = {listed, factoriser.eliminated()}
+    return min((factoriser.tree(order, 0) for order in sorted(orders)), key=lambda tree: tree.cost)
+
+
+def ties(plan: QueryPlan) -> Iterator[tuple[int, ...]]:
+    """Sets of query vertices that some edge or test speaks of together."""
+    yield from ((edge.source, edge.target) for edge in plan.graph.edges)
+    yield from plan.constraints.different
+    yield from plan.constraints.different_pairs
+    yield from ((comparison.left, comparison.right) for comparison in plan.comparisons)
+    yield from ((one, other) for one, other, _ in plan.constraints.absent)
+    yield from (choice.vertices for choice in plan.constraints.choices)
 
 
 def pushed_limit(projection: Projection, parameters: Mapping[str, object]) -> int | None:
@@ -139,17 +158,16 @@ _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two 
 def _pick_space(
     graph: QueryGraph,
     cardinalities: Cardinalities,
-    raw: tuple[list[float], float],
-    candidate: tuple[list[float], float],
+    raw: Tree,
+    candidate: Tree,
     limit: int | None,
 ) -> tuple[Space, str]:
     """Candidate graph or raw adjacency, by estimated work. A LIMIT shortens the enumeration, not the building."""
     scanned = sum(cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
-    raw_rows, raw_work = raw
-    candidate_rows, candidate_work = candidate
-    if limit is not None and raw_rows:
-        raw_work *= min(1.0, limit / max(raw_rows[-1], 1e-9))
-        candidate_work *= min(1.0, limit / max(candidate_rows[-1], 1e-9))
+    raw_work, candidate_work = raw.cost, candidate.cost
+    if limit is not None:
+        raw_work *= min(1.0, limit / raw.levels[-1].rows)
+        candidate_work *= min(1.0, limit / candidate.levels[-1].rows)
     with_graph = _BUILD * scanned + candidate_work
     if limit is None and len(graph.vertices) > _TRUSTED:
         return "candidates", "estimates for so many vertices are not to be trusted"
@@ -161,11 +179,12 @@ def _pick_space(
 _TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
-def _steps(plan: QueryPlan, order: tuple[int, ...], rows: list[float]) -> tuple[ExtendStep, ...]:
+def _steps(plan: QueryPlan, tree: Tree) -> tuple[ExtendStep, ...]:
     constraints = plan.constraints
     matched: set[int] = set()
     steps = []
-    for vertex, estimate in zip(order, rows, strict=True):
+    for level in tree.levels:
+        vertex = level.vertex
         backward = tuple(
             edge.index
             for edge in plan.graph.edges
@@ -185,7 +204,21 @@ def _steps(plan: QueryPlan, order: tuple[int, ...], rows: list[float]) -> tuple[
             for one, other, direction in constraints.absent
             if _closes((one, other), vertex, matched)
         )
-        steps.append(ExtendStep(vertex, backward, different, pairs, comparisons, absent, estimate))
+        steps.append(
+            ExtendStep(
+                vertex,
+                backward,
+                different,
+                pairs,
+                comparisons,
+                absent,
+                (),
+                level.rows,
+                level.parent,
+                level.context,
+                level.contexts,
+            )
+        )
         matched.add(vertex)
     return tuple(steps)
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable
 
 from gquery.errors import PlanError
 from gquery.planner.physical import Direction, LoopFilter, MatchPlan
-from gquery.planner.plan import QueryPlan
+from gquery.planner.plan import QueryPlan, ties
 
 _TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
@@ -23,6 +23,7 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_places(matching)
     _check_constraints(plan, matching)
     _check_choices(matching)
+    _check_tree(plan, matching)
 
 
 def _check_order(matching: MatchPlan) -> None:
@@ -73,14 +74,43 @@ def _check_constraints(plan: QueryPlan, matching: MatchPlan) -> None:
 
 
 def _check_choices(matching: MatchPlan) -> None:
-    """Data edges are listed in the order of the choices, so a choice can only be compared with earlier ones."""
-    listed: set[int] = set()
+    """Collisions go both ways, and edges that may collide are told apart together or not at all."""
+    choices = {choice.edge: choice for choice in matching.choices}
+    if len(choices) < len(matching.choices):
+        raise PlanError("an edge is chosen twice")
     for choice in matching.choices:
-        if not listed.issuperset(choice.collides):
-            raise PlanError(f"edge {choice.edge} is told apart from edges {choice.collides}, not all chosen before it")
-        if choice.edge in listed:
-            raise PlanError(f"edge {choice.edge} is chosen twice")
-        listed.add(choice.edge)
+        for other in choice.collides:
+            partner = choices.get(other)
+            if partner is None or choice.edge not in partner.collides:
+                raise PlanError(f"edge {choice.edge} may be edge {other}, which is not told apart from it")
+            if (partner.vertices, partner.listed) != (choice.vertices, choice.listed):
+                raise PlanError(f"edges {choice.edge} and {other} may be one, but are chosen in different places")
+
+
+def _check_tree(plan: QueryPlan, matching: MatchPlan) -> None:
+    """What a summed vertex is tied to is matched above it or below it, and a sum's context holds all that is above."""
+    level = _levels(matching)
+    above: list[set[int]] = []
+    for number, step in enumerate(matching.steps):
+        if not (step.parent == number - 1 if number <= max(0, matching.kept - 1) else 0 <= step.parent < number):
+            raise PlanError(f"vertex {step.vertex} is searched under level {step.parent}")
+        above.append(above[step.parent] | {matching.steps[step.parent].vertex} if number else set())
+    for tie in ties(plan):
+        deepest = max(tie, key=level.__getitem__)
+        if level[deepest] >= max(1, matching.kept) and not set(tie) - {deepest} <= above[level[deepest]]:
+            raise PlanError(f"vertices {tie} are tied, but are summed out apart")
+        for vertex in tie:
+            _check_context(matching, above, level[deepest], set(tie) - {vertex})
+
+
+def _check_context(matching: MatchPlan, above: list[set[int]], deepest: int, tie: set[int]) -> None:
+    """Every sum that `deepest` is part of depends on the tied vertices above it."""
+    number = deepest
+    while number >= max(1, matching.kept):
+        step = matching.steps[number]
+        if missing := (tie & above[number]) - set(step.context):
+            raise PlanError(f"the sum over vertex {step.vertex} depends on vertices {missing}")
+        number = step.parent
 
 
 def _levels(matching: MatchPlan) -> dict[int, int]:

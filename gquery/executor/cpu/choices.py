@@ -32,9 +32,9 @@ INPUT_ROW, DEPTH, MADE = 0, 1, 2
 
 
 @kernel
-def locate(choices, positions, scratch):  # type: ignore[no-untyped-def]
-    """Finds the run of data edges behind every query edge."""
-    for index in range(len(choices)):
+def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-def]
+    """Finds the run of data edges behind every query edge of `choices[begin:end]`."""
+    for index in range(begin, end):
         values = choices[index, CHOICE_NEIGHBOURS]
         low, high = row(
             choices[index, CHOICE_OFFSETS],
@@ -51,10 +51,10 @@ def locate(choices, positions, scratch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(choices, collides, depth, scratch, skip_free):  # type: ignore[no-untyped-def]
-    """Turns the odometer from wheel `depth` to its next full choice; -1 when there is none."""
-    last = len(choices) - 1
-    while depth >= 0:
+def advance(choices, begin, end, collides, depth, scratch, skip_free):  # type: ignore[no-untyped-def]
+    """Turns the odometer over `choices[begin:end]` from wheel `depth` to its next full choice; -1 when there is none."""
+    last = end - 1
+    while depth >= begin:
         free = skip_free and choices[depth, FREE] == 1
         if scratch[CURSOR, depth] == scratch[END, depth]:
             depth -= 1
@@ -75,52 +75,54 @@ def advance(choices, collides, depth, scratch, skip_free):  # type: ignore[no-un
 
 
 @kernel
-def count_choices(choices, collides, positions, scratch):  # type: ignore[no-untyped-def]
-    """Number of matches behind one embedding: a product over the free edges, an enumeration of the others."""
-    locate(choices, positions, scratch)
+def count_choices(choices, begin, end, collides, positions, scratch):  # type: ignore[no-untyped-def]
+    """Number of ways to choose the edges `choices[begin:end]` of one embedding: a product over the free edges, an
+    enumeration of the others."""
+    locate(choices, begin, end, positions, scratch)
     product = np.int64(1)
     colliding = False
-    for index in range(len(choices)):
+    for index in range(begin, end):
         if choices[index, FREE] == 1:
             product *= scratch[END, index] - scratch[BEGIN, index]
         else:
             colliding = True
     if not colliding or product == 0:
         return product
-    scratch[CURSOR, 0] = scratch[BEGIN, 0]
-    depth = np.int64(0)
+    scratch[CURSOR, begin] = scratch[BEGIN, begin]
+    depth = np.int64(begin)
     found = np.int64(0)
     while True:
-        depth = advance(choices, collides, depth, scratch, True)
+        depth = advance(choices, begin, end, collides, depth, scratch, True)
         if depth < 0:
             return found * product
         found += 1
 
 
 @kernel
-def expand(choices, collides, given, count, rows, edges, state, scratch):  # type: ignore[no-untyped-def]
-    """Writes one row for each choice behind the embeddings `given[:, :count]`, as many as fit.
+def expand(choices, begin, collides, given, count, rows, edges, state, scratch):  # type: ignore[no-untyped-def]
+    """Writes one row for each choice of `choices[begin:]` behind the embeddings `given[:, :count]`, as many as fit.
 
-    rows int64[capacity]: the embedding's column in `given`; edges int64[number of choices, capacity]. Goes on where
+    rows int64[capacity]: the embedding's column in `given`; edges int64[choices listed, capacity]. Goes on where
     `state` says; done when it returns with state[INPUT_ROW] = count and state[DEPTH] = -1.
     """
     depth = state[DEPTH]
     input_row = state[INPUT_ROW]
+    end = len(choices)
     made = np.int64(0)
     capacity = len(rows)
     while made < capacity:
-        if depth < 0:
+        if depth < begin:
             if input_row == count:
                 break
-            locate(choices, given[:, input_row], scratch)
+            locate(choices, begin, end, given[:, input_row], scratch)
             input_row += 1
-            depth = np.int64(0)
-            scratch[CURSOR, 0] = scratch[BEGIN, 0]
-        depth = advance(choices, collides, depth, scratch, False)
-        if depth >= 0:
+            depth = np.int64(begin)
+            scratch[CURSOR, begin] = scratch[BEGIN, begin]
+        depth = advance(choices, begin, end, collides, depth, scratch, False)
+        if depth >= begin:
             rows[made] = input_row - 1
-            for index in range(len(choices)):
-                edges[index, made] = scratch[CHOSEN, index]
+            for index in range(begin, end):
+                edges[index - begin, made] = scratch[CHOSEN, index]
             made += 1
     state[INPUT_ROW] = input_row
     state[DEPTH] = depth

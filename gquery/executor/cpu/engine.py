@@ -15,6 +15,7 @@ from gquery.executor.cpu.candidates import CpuCandidates
 from gquery.executor.cpu.frames import PartialMatches, Stage
 from gquery.executor.cpu.pack import pack
 from gquery.executor.cpu.workers import Enumeration
+from gquery.executor.exact import exact_sum
 from gquery.executor.memory import DEFAULT_BUFFERS
 from gquery.executor.packed import PackedPlan
 from gquery.executor.profile import Profile
@@ -51,12 +52,13 @@ class CpuBackend:
         refine(candidates)
 
     def count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
-        if len(plan.steps) == 1:  # no group to search: the start pool, over parallel loops, is the answer
-            return sum(batch.count for batch in self.matches(plan, candidates, profile))
-        return self._enumeration(plan, pack(plan, candidates), candidates, profile).count()
+        with profile.timed("pack"):
+            packed = pack(plan, candidates, self.threads)
+        with profile.timed("search"):
+            return exact_sum(lambda modulus: self._enumeration(plan, packed, candidates, profile, modulus).total())
 
     def matches(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> Iterator[Matches]:
-        packed = pack(plan, candidates)
+        packed = pack(plan, candidates, self.threads)
         enumeration = self._enumeration(plan, packed, candidates, profile)
         left = plan.limit
         for partial in enumeration.batches():
@@ -68,37 +70,35 @@ class CpuBackend:
                 left = None if left is None else left - batch.count
 
     def _enumeration(
-        self, plan: MatchPlan, packed: PackedPlan, candidates: CpuCandidates, profile: Profile
+        self, plan: MatchPlan, packed: PackedPlan, candidates: CpuCandidates, profile: Profile, modulus: int = 0
     ) -> Enumeration:
-        stages, capacity = self._stages(plan, candidates.control)
+        stages, capacity = self._stages(plan, packed, candidates.control)
         roots = _roots(plan, candidates)
-        enumeration = Enumeration(packed, stages, roots, capacity, self.threads, candidates.control)
+        enumeration = Enumeration(packed, stages, roots, capacity, self.threads, candidates.control, modulus)
         profile.enumeration = enumeration
         return enumeration
 
-    def _stages(self, plan: MatchPlan, control: Control) -> tuple[tuple[Stage, ...], int]:
+    def _stages(self, plan: MatchPlan, packed: PackedPlan, control: Control) -> tuple[tuple[Stage, ...], int]:
         """Vertex groups as stages, and the buffers' capacity: as large as the budget allows. When even the smallest
         buffers do not fit between all groups, the groups are combined into one (EGSM section 5.3)."""
-        width = len(plan.steps)
+        listed = max(1, plan.kept)
         available = control.memory.available
         budget = DEFAULT_BUFFERS if available is None else available // 2
-        for groups in (plan.groups, (width,)):
-            bounds = [1, *(bound for bound in np.cumsum(groups).tolist() if bound > 1)]
-            # Besides the frame's own output, a worker may hold the copy that the next group reads.
-            row = 4 * 2 * self.threads * sum(bounds[1:])
-            capacity = min(_LARGEST_BUFFER, budget // max(1, row))
+        for groups in (plan.groups, (listed,)):
+            bounds = [1, *(bound for bound in np.cumsum(groups).tolist() if 1 < bound <= listed)]
+            # Besides the frame's own output, a worker may hold the copy that the next group reads, and its sums.
+            row = 4 * 2 * self.threads * sum(bounds) + 16 * self.threads
+            capacity = min(_LARGEST_BUFFER, budget // row)
             if capacity >= _SMALLEST_BUFFER or len(bounds) == 2:
                 break
-        capacity = max(capacity, min(_SMALLEST_BUFFER, budget // max(1, row)), 1)
+        capacity = max(capacity, min(_SMALLEST_BUFFER, budget // row), 1)
         if plan.limit is not None:
             capacity = min(capacity, max(plan.limit, _SMALLEST_BUFFER))
         control.memory.reserve(min(capacity * row, budget), "the partial matches")
-        last = len(bounds) - 1
-        stages = tuple(
-            Stage(start, stop, plan.counting and index == last - 1)
-            for index, (start, stop) in enumerate(itertools.pairwise(bounds))
-        )
-        return stages, capacity
+        stages = [Stage(start, stop, False) for start, stop in itertools.pairwise(bounds)]
+        if plan.kept < packed.width or packed.listed:
+            stages.append(Stage(listed, packed.width, True))
+        return tuple(stages), capacity
 
 
 def _roots(plan: MatchPlan, candidates: CpuCandidates) -> NDArray[np.int32]:
@@ -111,26 +111,55 @@ def _roots(plan: MatchPlan, candidates: CpuCandidates) -> NDArray[np.int32]:
 def _expand(
     plan: MatchPlan, packed: PackedPlan, partial: PartialMatches, candidates: CpuCandidates
 ) -> Iterator[Matches]:
-    """Positions become vertices, and every embedding becomes its rows over parallel edges."""
-    vertices = {}
-    for level, vertex in enumerate(plan.order):
-        positions = partial.positions[level]
-        vertices[vertex] = positions if plan.space == "vertices" else candidates.sets[vertex].vertices[positions]
-    if not plan.choices:
-        yield Matches(partial.count, vertices, {})
+    """Positions become vertices, and every embedding becomes its rows: as many as there are ways to finish it, and one
+    for each choice of data edges that the answer tells apart."""
+    for repeated in _repeated(partial):
+        vertices = {}
+        for level, vertex in enumerate(plan.order[: plan.kept]):
+            positions = repeated.positions[level]
+            vertices[vertex] = positions if plan.space == "vertices" else candidates.sets[vertex].vertices[positions]
+        if packed.listed == len(packed.choices):
+            yield Matches(repeated.count, vertices, {})
+        else:
+            yield from _with_edges(plan, packed, repeated, vertices, candidates.control)
+
+
+def _repeated(partial: PartialMatches) -> Iterator[PartialMatches]:
+    """Each row as often as there are ways to finish it, in pieces."""
+    if partial.sums is None or not np.any(partial.sums > 1):
+        yield partial
         return
+    ends = np.cumsum(partial.sums.astype(np.float64))
+    begin, total = 0, int(partial.sums.sum())
+    while begin < total:
+        end = min(begin + _LARGEST_BUFFER, total)
+        rows = np.searchsorted(ends, np.arange(begin, end), side="right")
+        yield PartialMatches(partial.positions[:, rows], end - begin)
+        begin = end
+
+
+def _with_edges(
+    plan: MatchPlan,
+    packed: PackedPlan,
+    partial: PartialMatches,
+    vertices: dict[int, NDArray[np.int32]],
+    control: Control,
+) -> Iterator[Matches]:
+    listed = [choice.edge for choice in plan.choices if choice.listed]
     capacity = max(_SMALLEST_BUFFER, partial.count)
     state = np.array([0, -1, 0], np.int64)
     scratch = np.zeros((4, len(plan.choices)), np.int64)
-    while state[kernel.INPUT_ROW] < partial.count or state[kernel.DEPTH] >= 0:
-        candidates.control.check()
+    while state[kernel.INPUT_ROW] < partial.count or state[kernel.DEPTH] >= packed.listed:
+        control.check()
         rows = np.empty(capacity, np.int64)
-        edges = np.empty((len(plan.choices), capacity), np.int64)
-        kernel.expand(packed.choices, packed.collides, partial.positions, partial.count, rows, edges, state, scratch)
+        edges = np.empty((len(listed), capacity), np.int64)
+        kernel.expand(
+            packed.choices, packed.listed, packed.collides, partial.positions, partial.count, rows, edges, state, scratch
+        )
         made = int(state[kernel.MADE])
         if made:
             yield Matches(
                 made,
                 {vertex: column[rows[:made]] for vertex, column in vertices.items()},
-                {choice.edge: edges[index, :made] for index, choice in enumerate(plan.choices)},
+                {edge: edges[index, :made] for index, edge in enumerate(listed)},
             )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,44 +17,61 @@ from gquery.executor.cpu.native import address
 from gquery.executor.packed import PackedPlan, table
 from gquery.executor.relational import scan
 from gquery.planner.expr import Expression
-from gquery.planner.physical import Comparison, ExtendStep, MatchPlan
+from gquery.planner.physical import Comparison, EdgeChoice, ExtendStep, MatchPlan
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.schema import common_type
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
 
+_MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
+_SMALLEST_MEMORY = 64  # slots
+
 
 class _Packer:
-    def __init__(self, plan: MatchPlan, candidates: CpuCandidates) -> None:
+    def __init__(self, plan: MatchPlan, candidates: CpuCandidates, threads: int) -> None:
         self.plan = plan
         self.candidates = candidates
+        self.threads = threads
         self.level = {vertex: level for level, vertex in enumerate(plan.order)}
         self.tracked = {choice.edge for choice in plan.choices}
         self.adjacencies: dict[tuple[int, int], Adjacency] = {}
         self.keep: list[object] = []
         self.backward: list[tuple[int, ...]] = []
         self.different: list[int] = []
+        self.smaller: list[int] = []
         self.pairs: list[tuple[int, ...]] = []
         self.compare: list[tuple[int, ...]] = []
         self.absent: list[tuple[int, ...]] = []
+        self.context: list[tuple[int, ...]] = []
+        self.slots = 0
+        self.marks = 0
 
     def pack(self) -> PackedPlan:
-        last = len(self.plan.steps) - 1
-        steps = [self._step(level, step, level == last) for level, step in enumerate(self.plan.steps)]
-        choices, collides = self._choices()
+        choices, collides, weights, listed = self._choices()
+        steps = [
+            self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)
+        ]
+        _link(steps, self.plan)
+        self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
         return PackedPlan(
-            table(steps, packed.STEP_COLUMNS),
+            table([tuple(row) for row in steps], packed.STEP_COLUMNS),
             table(self.backward, packed.ADJACENCY_COLUMNS),
             np.array(self.different, np.int64),
+            np.array(self.smaller, np.int64),
             table(self.pairs, 4),
             table(self.compare, 5),
             table(self.absent, packed.ADJACENCY_COLUMNS),
+            table(self.context, 2),
             table(choices, packed.CHOICE_COLUMNS),
             np.array(collides, np.int64),
+            self.plan.kept,
+            listed,
+            self.slots,
+            self.marks,
             tuple(self.keep),
         )
 
-    def _step(self, level: int, step: ExtendStep, last: bool) -> tuple[int, ...]:
+    def _step(self, level: int, step: ExtendStep, weights: tuple[int, int]) -> list[int]:
         row = [0] * packed.STEP_COLUMNS
         candidate_set = self.candidates.sets[step.vertex]
         self.keep.append(candidate_set)
@@ -71,6 +91,9 @@ class _Packer:
         row[packed.DIFFERENT_BEGIN] = len(self.different)
         self.different.extend(self.level[vertex] for vertex in step.different_from)
         row[packed.DIFFERENT_END] = len(self.different)
+        row[packed.SMALLER_BEGIN] = len(self.smaller)
+        self.smaller.extend(self.level[vertex] for vertex in step.above)
+        row[packed.SMALLER_END] = len(self.smaller)
         row[packed.PAIRS_BEGIN] = len(self.pairs)
         self.pairs.extend(tuple(self.level[vertex] for vertex in pair) for pair in step.different_pairs)
         row[packed.PAIRS_END] = len(self.pairs)
@@ -82,10 +105,49 @@ class _Packer:
             adjacency = self.candidates.snapshot.adjacency(self.candidates.snapshot.schema.types, direction)
             self.absent.append(self._adjacency_row(self.level[vertex], adjacency))
         row[packed.ABSENT_END] = len(self.absent)
+        row[packed.WEIGHTS_BEGIN], row[packed.WEIGHTS_END] = weights
         row[packed.SIMPLE] = all(adjacency.simple for adjacency in rows)
-        checked = step.different_pairs or step.comparisons or step.absent or self.plan.choices
-        row[packed.SET_COUNT] = last and bool(step.backward) and not checked
-        return tuple(row)
+        leaf = level >= self.plan.kept and not any(other.parent == level for other in self.plan.steps)
+        checked = step.different_pairs or step.comparisons or step.absent or weights[0] < weights[1]
+        if leaf and step.backward and not checked:
+            row[packed.SET_COUNT] = 1
+            if len(rows) == 2:
+                row[packed.MARKS] = self.marks
+                self.marks += (row[packed.SIZE] >> 6) + 1
+        self._remember(row, step)
+        return row
+
+    def _remember(self, row: list[int], step: ExtendStep) -> None:
+        """Gives a level its part of the memory of sums: room for all its contexts, or for as many as there is space."""
+        if not step.contexts:
+            return
+        sizes = [self._universe(vertex) for vertex in step.context]
+        keys = math.prod(sizes)
+        if keys >= 2**62:
+            return
+        available = self.candidates.control.memory.available
+        budget = _MEMORY if available is None else min(_MEMORY, available // 4)
+        most = budget // (24 * self.threads * len(self.plan.steps))
+        if most < _SMALLEST_MEMORY:
+            return
+        wanted = 1 << max(4, math.ceil(math.log2(2 * step.contexts + 1)))
+        slots = min(wanted, 1 << (most.bit_length() - 1))
+        row[packed.DIRECT] = int(keys <= max(slots, min(most, 4 * wanted)))
+        if row[packed.DIRECT]:
+            slots = keys
+        row[packed.SLOTS_BEGIN], row[packed.SLOTS] = self.slots, slots
+        self.slots += slots
+        row[packed.CONTEXT_BEGIN] = len(self.context)
+        factor = 1
+        for vertex, size in zip(step.context, sizes, strict=True):
+            self.context.append((self.level[vertex], factor))
+            factor *= size
+        row[packed.CONTEXT_END] = len(self.context)
+
+    def _universe(self, vertex: int) -> int:
+        """Number of positions of a query vertex."""
+        candidate_set = self.candidates.sets[vertex]
+        return len(candidate_set.vertices) if self.plan.space == "candidates" else candidate_set.universe
 
     def _edges_from(self, edge: int, source: int) -> Adjacency:
         if (edge, source) not in self.adjacencies:
@@ -99,7 +161,7 @@ class _Packer:
 
     def _adjacency_row(self, level: int, adjacency: Adjacency) -> tuple[int, ...]:
         self.keep.append(adjacency)
-        return (level, *rows_of(adjacency), address(adjacency.neighbours))
+        return (level, *rows_of(adjacency), address(adjacency.neighbours), 0, 0)
 
     def _comparison(self, comparison: Comparison) -> tuple[int, ...]:
         left, right = self._ranks(comparison)
@@ -132,17 +194,21 @@ class _Packer:
         by_vertex[candidate_set.vertices] = ranks
         return by_vertex
 
-    def _choices(self) -> tuple[list[tuple[int, ...]], list[int]]:
-        index_of = {choice.edge: index for index, choice in enumerate(self.plan.choices)}
-        bound = {edge for choice in self.plan.choices for edge in (choice.edge, *choice.collides) if choice.collides}
+    def _choices(self) -> tuple[list[tuple[int, ...]], list[int], dict[int, tuple[int, int]], int]:
+        """The choices, weights first by the level where they are known; what they collide with; the rows of each
+        level; the number of weights."""
+        weighed = sorted((c for c in self.plan.choices if not c.listed), key=self._known_at)
+        placed = weighed + [choice for choice in self.plan.choices if choice.listed]
+        index_of = {choice.edge: index for index, choice in enumerate(placed)}
+        weights: dict[int, tuple[int, int]] = {}
         rows: list[tuple[int, ...]] = []
         collides: list[int] = []
-        for choice in self.plan.choices:
+        for index, choice in enumerate(placed):
             edge = self.plan.graph.edges[choice.edge]
             source, target = sorted((edge.source, edge.target), key=lambda vertex: self.level[vertex])
             adjacency = self._edges_from(choice.edge, source)
             begin = len(collides)
-            collides.extend(index_of[other] for other in choice.collides)
+            collides.extend(index_of[other] for other in choice.collides if index_of[other] < index)
             rows.append(
                 (
                     self.level[source],
@@ -152,15 +218,33 @@ class _Packer:
                     address(adjacency.edges),
                     begin,
                     len(collides),
-                    int(choice.edge not in bound),
+                    int(not choice.collides),
                 )
             )
-        return rows, collides
+            if not choice.listed:
+                level = self._known_at(choice)
+                weights[level] = (weights.get(level, (index, index))[0], index + 1)
+        return rows, collides, weights, len(weighed)
+
+    def _known_at(self, choice: EdgeChoice) -> int:
+        """The level at which all the edges are matched that the choice may collide with, directly or through others."""
+        return max(self.level[vertex] for vertex in choice.vertices)
 
 
-def pack(plan: MatchPlan, candidates: CpuCandidates) -> PackedPlan:
+def _link(steps: list[list[int]], plan: MatchPlan) -> None:
+    """Writes the tree of the summed levels into the packed steps."""
+    for row, step in zip(steps, plan.steps, strict=True):
+        row[packed.PARENT], row[packed.CHILD], row[packed.SIBLING] = step.parent, -1, -1
+    for level, row in enumerate(steps):
+        children = [child for child in range(max(1, plan.kept), len(steps)) if plan.steps[child].parent == level]
+        row[packed.CHILD] = children[0] if children else -1
+        for child, sibling in itertools.pairwise(children):
+            steps[child][packed.SIBLING] = sibling
+
+
+def pack(plan: MatchPlan, candidates: CpuCandidates, threads: int) -> PackedPlan:
     """The packed plan; builds the candidate graph when the plan enumerates on it."""
-    return _Packer(plan, candidates).pack()
+    return _Packer(plan, candidates, threads).pack()
 
 
 def _rank(left: pa.Array, right: pa.Array) -> NDArray[np.int64]:

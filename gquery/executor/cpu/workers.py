@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu import extend as kernel
-from gquery.executor.cpu.frames import Frame, PartialMatches, Stage
+from gquery.executor.cpu.frames import Frame, ListingFrame, Memory, PartialMatches, Stage, SummingFrame
 from gquery.executor.packed import PackedPlan
 from gquery.executor.progress import Control
 
@@ -32,9 +32,10 @@ _LATE = 0.1  # seconds after which matches leave a buffer that is not full
 
 
 class Enumeration:
-    """One run of a packed plan from the start pool (all candidates of the first vertex) to batches or a count.
+    """One run of a packed plan from the start pool (all candidates of the first vertex) to batches or a sum.
 
-    batches(): PartialMatches of full width. count(): the number of matches. Use one of them, once.
+    batches(): PartialMatches as wide as what is listed. total(): the number of matches. Use one of them, once.
+    modulus: what sums are reduced by; 0 for 2^64.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class Enumeration:
         capacity: int,
         threads: int,
         control: Control,
+        modulus: int = 0,
     ) -> None:
         self.plan = plan
         self.stages = stages
         self.capacity = capacity
         self.threads = threads
         self.control = control
+        self.modulus = modulus
         self.found = np.zeros(plan.width, np.int64)
         self.seconds_until = {stage.stop: 0.0 for stage in stages}
         self._roots = roots
@@ -62,15 +65,18 @@ class Enumeration:
         self._working = 0
         self._stop = threading.Event()
         self._failure: BaseException | None = None
-        self._total = 0
         self._results: queue.Queue[PartialMatches] = queue.Queue(_WAITING)
         self._others: list[threading.Thread] = []
 
-    def count(self) -> int:
-        """Runs to the end and returns the number of matches."""
-        for _ in self.batches():
-            raise AssertionError("a counting plan has no batches")
-        return self._total
+    def total(self) -> tuple[int, float]:
+        """Runs to the end; returns the number of matches, modulo 2^64 or the modulus, and about how many there are."""
+        total, size = 0, 0.0
+        for batch in self.batches():
+            assert batch.sums is not None
+            assert batch.sizes is not None
+            total += int(batch.sums.sum())
+            size += float(batch.sizes.sum())
+        return total % (self.modulus or 2**64), size
 
     def batches(self) -> Iterator[PartialMatches]:
         """The full matches, batch by batch; closing the generator stops all workers."""
@@ -176,12 +182,16 @@ class Enumeration:
         with self._lock:
             return self._working == 0 and not self._shared and self._next_root >= len(self._roots)
 
-    def note(self, stage: int, seconds: float, counted: int) -> None:
-        """Adds a slice to the profile and the count."""
+    def note(self, stage: int, seconds: float) -> None:
+        """Adds a slice to the profile."""
         with self._lock:
             self.seconds_until[self.stages[stage].stop] += seconds
-            self._total += counted
-            self.control.matches += counted
+
+    def note_matches(self, rows: PartialMatches) -> None:
+        """Adds finished rows to the progress."""
+        found = rows.count if rows.sizes is None else int(rows.sizes.sum())
+        with self._lock:
+            self.control.matches += found
 
     def note_frame(self, frame: Frame) -> None:
         """Adds what a frame found at each level to the profile, and the roots that were handed out."""
@@ -195,8 +205,9 @@ class Worker:
 
     def __init__(self, enumeration: Enumeration) -> None:
         self.enumeration = enumeration
-        self.frames: list[tuple[Frame, NDArray[np.int32]]] = []
+        self.frames: list[Frame] = []
         self._free: list[list[NDArray[np.int32]]] = [[] for _ in enumeration.stages]
+        self._memory = Memory(enumeration.plan)
         self.working = False
         self.waiting = False
         self._passed = time.monotonic()
@@ -208,26 +219,28 @@ class Worker:
             if task is None:
                 return None, False
             if not self.enumeration.stages:  # a pattern of one vertex: the start pool is the answer
-                self.enumeration.control.matches += task[1].count
+                self.enumeration.note_matches(task[1])
                 return task[1], True
             self._push(*task)
-        frame, output = self.frames[-1]
+        frame = self.frames[-1]
         began = time.perf_counter()
-        status = frame.run(output)
-        self.enumeration.note(frame.stage, time.perf_counter() - began, frame.counted)
+        status = frame.run()
+        self.enumeration.note(frame.stage, time.perf_counter() - began)
         if self.enumeration.hungry:
             self._give()
         if status == kernel.MORE and not self._is_late(frame):
             return None, True
+        made = frame.drain()
         if status == kernel.DONE:
             self.frames.pop()
-            self._free[frame.stage].append(output)
+            if isinstance(frame, ListingFrame):
+                self._free[frame.stage].append(frame.output)
             self.enumeration.note_frame(frame)
-        return self._pass_on(frame.stage, output, frame.drain()), True
+        return self._pass_on(frame.stage, made), True
 
     def finish(self) -> None:
         """Adds what unfinished frames found to the profile."""
-        for frame, _ in self.frames:
+        for frame in self.frames:
             self.enumeration.note_frame(frame)
         self.frames.clear()
 
@@ -235,27 +248,29 @@ class Worker:
         """Whether matches have waited long enough in the last stage's output: rare matches are shown early."""
         return frame.stage + 1 == len(self.enumeration.stages) and time.monotonic() - self._passed > _LATE
 
-    def _pass_on(self, stage: int, output: NDArray[np.int32], made: int) -> PartialMatches | None:
-        """The rows of an output go to the next stage, or out when this was the last."""
-        if not made:
+    def _pass_on(self, stage: int, rows: PartialMatches) -> PartialMatches | None:
+        """Made rows go to the next stage, or out when this was the last."""
+        if not rows.count:
             return None
-        rows = PartialMatches(output[:, :made].copy(), made)
         if stage + 1 < len(self.enumeration.stages):
             self._push(stage + 1, rows)
             return None
         self._passed = time.monotonic()
-        self.enumeration.control.matches += made
+        self.enumeration.note_matches(rows)
         return rows
 
     def _push(self, stage: int, rows: PartialMatches) -> None:
         enumeration = self.enumeration
+        plan, stages = enumeration.plan, enumeration.stages
+        if stages[stage].summing:
+            self.frames.append(SummingFrame(plan, stage, stages, rows, self._memory, enumeration.modulus))
+            return
         free = self._free[stage]
-        width = 0 if enumeration.stages[stage].counting else enumeration.stages[stage].stop
-        output = free.pop() if free else np.empty((width, enumeration.capacity), np.int32)
-        self.frames.append((Frame(enumeration.plan, stage, enumeration.stages, rows), output))
+        output = free.pop() if free else np.empty((stages[stage].stop, enumeration.capacity), np.int32)
+        self.frames.append(ListingFrame(plan, stage, stages, rows, output))
 
     def _give(self) -> None:
-        for frame, _ in self.frames:
+        for frame in self.frames:
             if frame.rows_left >= 2:
                 self.enumeration.share(frame.stage, frame.split())
                 return

@@ -1,0 +1,297 @@
+"""A level's candidates: the intersection of the rows of its backward neighbours, and the tests beyond the rows.
+
+Rows are sorted, so the shortest is walked and the others are looked into, by a bit test where the row is kept as a
+bitset and by galloping in step otherwise (a leapfrog join): no buffer is needed, whatever the degree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gquery.executor.cpu.compile import inlined
+from gquery.executor.cpu.lookup import contains, count_common, has_bit, lower_bound, rank, row
+from gquery.executor.cpu.native import load_int32, load_int64
+from gquery.executor.packed import (
+    ABSENT_BEGIN,
+    ABSENT_END,
+    BACKWARD_BEGIN,
+    BACKWARD_END,
+    BITS,
+    COMPARE_BEGIN,
+    COMPARE_END,
+    DIFFERENT_BEGIN,
+    DIFFERENT_END,
+    EQUAL,
+    FIRST,
+    LEFT,
+    LEFT_RANKS,
+    LESS,
+    LEVEL,
+    MARKS,
+    NEIGHBOURS,
+    NOT_EQUAL,
+    NULL_RANK,
+    OFFSETS,
+    OPERATOR,
+    PAIRS_BEGIN,
+    PAIRS_END,
+    RANKS,
+    RIGHT,
+    RIGHT_RANKS,
+    ROWS,
+    SIMPLE,
+    SIZE,
+    SMALLER_BEGIN,
+    SMALLER_END,
+    STRIDE,
+    VERTICES,
+    WORDS,
+    A,
+    B,
+    C,
+    D,
+)
+
+
+@inlined
+def floor_of(steps, smaller, level, vertices):  # type: ignore[no-untyped-def]
+    """The first position whose vertex id is above those of all levels that must be smaller; 0 without such levels."""
+    floor = np.int64(0)
+    for index in range(steps[level, SMALLER_BEGIN], steps[level, SMALLER_END]):
+        above = np.int64(vertices[smaller[index]]) + 1
+        if steps[level, VERTICES] != 0:
+            above = rank(steps[level, WORDS], steps[level, RANKS], above)
+        floor = max(floor, above)
+    return floor
+
+
+@inlined
+def open_level(  # type: ignore[no-untyped-def]
+    steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last
+):
+    """Points the cursors of a level at the rows of its backward neighbours and picks the shortest as pivot."""
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    floor = floor_of(steps, smaller, level, vertices)
+    last[level] = floor - 1
+    shortest = np.int64(-1)
+    for index in range(begin, end):
+        position = positions[backward[index, LEVEL]]
+        low, high = row(backward[index, OFFSETS], backward[index, FIRST], backward[index, ROWS], position)
+        if floor > 0:
+            low = lower_bound(backward[index, NEIGHBOURS], low, high, floor)
+        begins[index] = low
+        cursors[index] = low
+        ends[index] = high
+        if backward[index, BITS] != 0:
+            bitsets[index] = backward[index, BITS] + 8 * backward[index, STRIDE] * np.int64(position)
+        if shortest < 0 or high - low < shortest:
+            shortest = high - low
+            pivots[level] = index
+
+
+@inlined
+def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  # type: ignore[no-untyped-def]
+    """The next position in every row of the level, or -1."""
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    if begin == end:
+        position = last[level] + 1
+        if position >= steps[level, SIZE]:
+            return np.int64(-1)
+        last[level] = position
+        return np.int64(position)
+    pivot = pivots[level]
+    values = backward[pivot, NEIGHBOURS]
+    cursor, stop = cursors[pivot], ends[pivot]
+    while cursor < stop:
+        position = load_int32(values, cursor)
+        if position == last[level]:  # a parallel edge: the embedding is the same
+            cursor += 1
+            continue
+        common = True
+        for index in range(begin, end):
+            if index == pivot:
+                continue
+            if backward[index, BITS] != 0:
+                if not has_bit(bitsets[index], position):
+                    cursor += 1
+                    common = False
+                    break
+                continue
+            found = lower_bound(backward[index, NEIGHBOURS], cursors[index], ends[index], position)
+            cursors[index] = found
+            if found == ends[index]:
+                cursors[pivot] = stop
+                return np.int64(-1)
+            other = load_int32(backward[index, NEIGHBOURS], found)
+            if other != position:
+                cursor = lower_bound(values, cursor + 1, stop, other)
+                common = False
+                break
+        if common:
+            cursors[pivot] = cursor + 1
+            last[level] = position
+            return np.int64(position)
+    cursors[pivot] = cursor
+    return np.int64(-1)
+
+
+@inlined
+def accepts(  # type: ignore[no-untyped-def]
+    steps, different, pairs, compare, absent, level, position, vertex, positions, vertices
+):
+    """Everything but the backward rows: membership, injectivity, edge collisions, comparisons, non-edges. The levels
+    that must be smaller were minded when the level was opened."""
+    if steps[level, VERTICES] == 0 and steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex):
+        return False
+    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
+        if vertices[different[index]] == vertex:
+            return False
+    vertices[level] = vertex
+    positions[level] = position
+    for index in range(steps[level, PAIRS_BEGIN], steps[level, PAIRS_END]):
+        if (
+            vertices[pairs[index, A]] == vertices[pairs[index, B]]
+            and vertices[pairs[index, C]] == vertices[pairs[index, D]]
+        ):
+            return False
+    for index in range(steps[level, COMPARE_BEGIN], steps[level, COMPARE_END]):
+        left = load_int64(compare[index, LEFT_RANKS], np.int64(positions[compare[index, LEFT]]))
+        right = load_int64(compare[index, RIGHT_RANKS], np.int64(positions[compare[index, RIGHT]]))
+        if left == NULL_RANK or right == NULL_RANK:
+            return False
+        operator = compare[index, OPERATOR]
+        if operator == EQUAL:
+            holds = left == right
+        elif operator == NOT_EQUAL:
+            holds = left != right
+        elif operator == LESS:
+            holds = left < right
+        else:
+            holds = left <= right
+        if not holds:
+            return False
+    for index in range(steps[level, ABSENT_BEGIN], steps[level, ABSENT_END]):
+        low, high = row(
+            absent[index, OFFSETS], absent[index, FIRST], absent[index, ROWS], vertices[absent[index, LEVEL]]
+        )
+        if contains(absent[index, NEIGHBOURS], low, high, vertex):
+            return False
+    return True
+
+
+@inlined
+def count_two(steps, backward, level, positions, cursors, ends, bitsets, marks, marked):  # type: ignore[no-untyped-def]
+    """Size of the intersection of the two rows of a level, within its bitset when positions are vertices.
+
+    A row that is kept as a bitset is looked into. Otherwise the row of the shallower level stays while the deeper one
+    changes, so from its second use on it is kept as marks: then every look at the other row is one bit test.
+    marked[level]: the position whose row is marked, the one seen last.
+    """
+    shallow, deep = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_BEGIN] + 1
+    if backward[shallow, LEVEL] > backward[deep, LEVEL]:
+        shallow, deep = deep, shallow
+    words = steps[level, WORDS] if steps[level, VERTICES] == 0 else np.int64(0)
+    kept, walked = backward[shallow, NEIGHBOURS], backward[deep, NEIGHBOURS]
+    low, high = cursors[shallow], ends[shallow]
+    other_low, other_high = cursors[deep], ends[deep]
+    count = np.int64(0)
+    if high - low < other_high - other_low and backward[deep, BITS] != 0:
+        for index in range(low, high):
+            count += has_bit(bitsets[deep], load_int32(kept, index))
+        return count
+    if backward[shallow, BITS] != 0:
+        for index in range(other_low, other_high):
+            count += has_bit(bitsets[shallow], load_int32(walked, index))
+        return count
+    position = np.int64(positions[backward[shallow, LEVEL]])
+    if (high - low) * 8 < other_high - other_low:
+        return count_common(kept, low, high, walked, other_low, other_high, words)
+    base = steps[level, MARKS]
+    if marked[level, 0] != position:
+        if marked[level, 1] != position:
+            marked[level, 1] = position
+            if other_high - other_low < high - low:
+                return count_common(walked, other_low, other_high, kept, low, high, words)
+            return count_common(kept, low, high, walked, other_low, other_high, words)
+        if marked[level, 0] >= 0:
+            old_low, old_high = row(
+                backward[shallow, OFFSETS], backward[shallow, FIRST], backward[shallow, ROWS], marked[level, 0]
+            )
+            for index in range(old_low, old_high):
+                marks[base + (load_int32(kept, index) >> 6)] = 0
+        old_low, old_high = row(backward[shallow, OFFSETS], backward[shallow, FIRST], backward[shallow, ROWS], position)
+        for index in range(old_low, old_high):
+            neighbour = load_int32(kept, index)
+            marks[base + (neighbour >> 6)] |= np.uint64(1) << np.uint64(neighbour & 63)
+        marked[level, 0] = position
+    for index in range(other_low, other_high):
+        neighbour = load_int32(walked, index)
+        if (marks[base + (neighbour >> 6)] >> np.uint64(neighbour & 63)) & np.uint64(1) != np.uint64(0):
+            count += words == 0 or has_bit(words, neighbour)
+    return count
+
+
+@inlined
+def count_level(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    different,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
+):
+    """Matches of an opened level by set size: the rows' intersection less the vertices matched already.
+
+    Returns the count and the number of neighbours looked at.
+    """
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    masked = steps[level, VERTICES] == 0 and steps[level, WORDS] != 0
+    pivot = pivots[level]
+    floor = np.int64(last[level]) + 1
+    low, high = cursors[pivot], ends[pivot]
+    looks = high - low + 1
+    count = np.int64(0)
+    if end - begin == 1 and not masked and steps[level, SIMPLE] == 1:
+        count = high - low
+        looks = np.int64(1)
+        if count == 0:
+            return count, looks
+    elif end - begin == 2 and steps[level, SIMPLE] == 1:
+        count = count_two(steps, backward, level, positions, cursors, ends, bitsets, marks, marked)
+        if count == 0:
+            return count, looks
+    else:
+        while True:
+            position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+            if position < 0:
+                break
+            if not masked or has_bit(steps[level, WORDS], position):
+                count += 1
+        if count == 0:
+            return count, looks
+    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
+        vertex = vertices[different[index]]
+        repeated = False
+        for earlier in range(steps[level, DIFFERENT_BEGIN], index):
+            repeated |= vertices[different[earlier]] == vertex
+        if repeated or (steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex)):
+            continue
+        position = np.int64(vertex)
+        if steps[level, VERTICES] != 0:
+            position = rank(steps[level, WORDS], steps[level, RANKS], vertex)
+        inside = position >= floor
+        for other in range(begin, end):
+            if backward[other, BITS] != 0:
+                inside = inside and has_bit(bitsets[other], position)
+            else:
+                inside = inside and contains(backward[other, NEIGHBOURS], begins[other], ends[other], position)
+        count -= inside
+    return count, looks

@@ -1,0 +1,227 @@
+"""Sums matches out: how many ways there are to finish each partial match, without listing them.
+
+The levels that are summed out form a tree. Matches below different children of a level do not depend on each other, so
+their numbers multiply; the sum over a level's candidates is the number of ways to match its subtree. That number
+depends only on the level's *context*, the vertices above that the subtree is tied to, and is remembered by it: a
+search over an AND/OR tree with caching, so the work grows with the number of contexts and not with that of matches.
+The memory of sums is a table that forgets: an entry gives way to the next with the same slot.
+
+Numbers are kept modulo 2^64 or a given modulus, and beside that as floating-point numbers, which tell how large they
+are and whether they are zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gquery.executor.cpu.choices import count_choices
+from gquery.executor.cpu.compile import inlined, kernel
+from gquery.executor.cpu.extend import DEPTH, DONE, ENTERING, MORE, ROW, ROW_END, STATE_SLOTS, STATUS, load_row
+from gquery.executor.cpu.intersect import accepts, count_level, next_common, open_level
+from gquery.executor.cpu.native import load_int32
+from gquery.executor.packed import (
+    CHILD,
+    CONTEXT_BEGIN,
+    CONTEXT_END,
+    DIRECT,
+    FACTOR,
+    KEY_LEVEL,
+    PARENT,
+    SET_COUNT,
+    SIBLING,
+    SLOTS,
+    SLOTS_BEGIN,
+    VERTICES,
+    WEIGHTS_BEGIN,
+    WEIGHTS_END,
+)
+
+# Columns of the memory, int64[slots, 3], and of the same bytes as float64.
+KEY, SUM, APPROXIMATE = 0, 1, 2  # KEY is one more than the context's, 0 in an empty entry
+
+
+@inlined
+def key_of(steps, context, level, positions):  # type: ignore[no-untyped-def]
+    """The number of the level's context: different contexts have different numbers."""
+    key = np.int64(0)
+    for index in range(steps[level, CONTEXT_BEGIN], steps[level, CONTEXT_END]):
+        key += np.int64(positions[context[index, KEY_LEVEL]]) * context[index, FACTOR]
+    return key
+
+
+@inlined
+def slot_of(steps, level, key):  # type: ignore[no-untyped-def]
+    """Where the memory keeps the sum of a context."""
+    slot = key
+    if steps[level, DIRECT] == 0:
+        mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64((mixed >> np.uint64(32)) & np.uint64(steps[level, SLOTS] - 1))
+    return steps[level, SLOTS_BEGIN] + slot
+
+
+@kernel
+def total(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    different,
+    smaller,
+    pairs,
+    compare,
+    absent,
+    context,
+    choices,
+    collides,
+    start,
+    modulus,
+    budget,
+    given,
+    sums,
+    sizes,
+    state,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    scratch,
+    marks,
+    marked,
+    memory,
+    memory_sizes,
+    level_sums,
+    level_sizes,
+    products,
+    product_sizes,
+):
+    """One slice: fills `sums` uint64[] and `sizes` float64[] for the rows of `given` int32[start, rows]."""
+    top = start - 1
+    level = state[DEPTH]
+    entering = state[ENTERING]
+    status = MORE
+    while budget > 0:
+        if level < start:
+            if state[ROW] >= state[ROW_END]:
+                status = DONE
+                break
+            load_row(steps, given, state[ROW], start, positions, vertices)
+            weight = np.int64(1)
+            for earlier in range(start):
+                if steps[earlier, WEIGHTS_BEGIN] < steps[earlier, WEIGHTS_END]:
+                    weight *= count_choices(
+                        choices,
+                        steps[earlier, WEIGHTS_BEGIN],
+                        steps[earlier, WEIGHTS_END],
+                        collides,
+                        positions,
+                        scratch,
+                    )
+            budget -= 1
+            products[top] = np.uint64(weight)
+            product_sizes[top] = weight
+            level = steps[top, CHILD]
+            entering = np.int64(1)
+            if level < 0 or weight == 0:
+                sums[state[ROW]] = products[top]
+                sizes[state[ROW]] = product_sizes[top]
+                state[ROW] += 1
+                level = np.int64(-1)
+                continue
+        value, size = np.uint64(0), 0.0
+        slot = np.int64(-1)
+        key = np.int64(0)
+        if steps[level, SLOTS] > 0:
+            key = key_of(steps, context, level, positions) + 1
+            slot = slot_of(steps, level, key - 1)
+        if entering == 1:
+            budget -= 1
+            entering = np.int64(0)
+            if slot >= 0 and memory[slot, KEY] == key:
+                value = np.uint64(memory[slot, SUM])
+                size = memory_sizes[slot, APPROXIMATE]
+                slot = np.int64(-1)
+            else:
+                open_level(
+                    steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last
+                )
+                if steps[level, SET_COUNT] == 0:
+                    level_sums[level] = np.uint64(0)
+                    level_sizes[level] = 0.0
+                    continue
+                found, looks = count_level(
+                    steps,
+                    backward,
+                    different,
+                    level,
+                    positions,
+                    vertices,
+                    begins,
+                    cursors,
+                    ends,
+                    bitsets,
+                    pivots,
+                    last,
+                    marks,
+                    marked,
+                )
+                budget -= looks
+                value = np.uint64(found)
+                size = float(found)
+        else:
+            budget -= 1
+            position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+            if position >= 0:
+                address = steps[level, VERTICES]
+                vertex = load_int32(address, position) if address != 0 else np.int32(position)
+                if not accepts(steps, different, pairs, compare, absent, level, position, vertex, positions, vertices):
+                    continue
+                positions[level] = position
+                vertices[level] = vertex
+                state[STATE_SLOTS + level] += 1
+                weight = np.int64(1)
+                if steps[level, WEIGHTS_BEGIN] < steps[level, WEIGHTS_END]:
+                    weight = count_choices(
+                        choices, steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END], collides, positions, scratch
+                    )
+                    if weight == 0:
+                        continue
+                if steps[level, CHILD] < 0:
+                    level_sums[level] += np.uint64(weight)
+                    level_sizes[level] += weight
+                else:
+                    products[level] = np.uint64(weight)
+                    product_sizes[level] = weight
+                    level = steps[level, CHILD]
+                    entering = np.int64(1)
+                continue
+            value = level_sums[level]
+            if modulus != 0:
+                value %= modulus
+            size = level_sizes[level]
+        # The sum of `level` is known: it is remembered, and is a factor of the parent's candidate.
+        if slot >= 0:
+            memory[slot, KEY] = key
+            memory[slot, SUM] = np.int64(value)
+            memory_sizes[slot, APPROXIMATE] = size
+        sibling = steps[level, SIBLING]
+        level = steps[level, PARENT]
+        products[level] *= value
+        if modulus != 0:
+            products[level] %= modulus
+        product_sizes[level] *= size
+        if size > 0.0 and sibling >= 0:
+            level = sibling
+            entering = np.int64(1)
+        elif level == top:
+            sums[state[ROW]] = products[top]
+            sizes[state[ROW]] = product_sizes[top]
+            state[ROW] += 1
+            level = np.int64(-1)
+        elif size > 0.0:
+            level_sums[level] += products[level]
+            level_sizes[level] += product_sizes[level]
+    state[DEPTH] = level
+    state[ENTERING] = entering
+    state[STATUS] = status

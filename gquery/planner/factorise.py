@@ -1,0 +1,167 @@
+"""Decides what is listed and what is summed out, and in which tree.
+
+Summing query vertices out one by one is variable elimination: the sum over a vertex depends on the vertices that it is
+tied to by an edge or a test, directly or through vertices summed out before. They are its *context*; the last of them
+to be matched is its parent. Read from the top this is a search over an AND/OR tree, where different children of a
+vertex do not depend on each other, and each sum is computed once for each context that occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gquery.planner.cardinality import PrefixModel
+
+# Costs in neighbours looked at.
+_ENTER = 1.5  # beginning the sum of a level
+_RECALL = 2.0  # looking a sum up, and storing it
+_TEST = 0.5  # correcting a set size for a vertex that must be another
+_REUSE = 1.3  # visits for each context from which on remembering pays
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of the tree: `parent` is a level, -1 for the first; `context` query vertices; `contexts` how many
+    different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it."""
+
+    vertex: int
+    parent: int
+    context: tuple[int, ...]
+    contexts: float
+    rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Levels in matching order, every one after its parent and directly followed by its own subtree. `cost`: estimated
+    neighbours looked at."""
+
+    levels: tuple[Level, ...]
+    cost: float
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return tuple(level.vertex for level in self.levels)
+
+
+class Factoriser:
+    """Trees over the vertices of one query graph. `ties`: sets of vertices that an edge or a test speaks of together.
+    `kept`: vertices that must be listed."""
+
+    def __init__(self, model: PrefixModel, ties: Iterable[Iterable[int]], kept: frozenset[int]) -> None:
+        self.model = model
+        self.kept = kept
+        self.near = [0] * len(model.sizes)
+        for tie in ties:
+            mask = _mask(tie)
+            for vertex in _members(mask):
+                self.near[vertex] |= mask & ~(1 << vertex)
+        self._sizes: dict[int, float] = {0: 1.0}
+
+    def eliminated(self) -> tuple[int, ...]:
+        """A matching order from greedy elimination: always the vertex whose sums are cheapest to compute goes next."""
+        near = list(self.near)
+        left = _mask(range(len(near)))
+        free = [vertex for vertex in range(len(near)) if vertex not in self.kept]
+        last: list[int] = []
+        while free:
+            chosen = min(free, key=lambda vertex: (self._elimination_cost(vertex, near[vertex] & left), vertex))
+            free.remove(chosen)
+            left &= ~(1 << chosen)
+            around = near[chosen] & left
+            for vertex in _members(around):
+                near[vertex] |= around & ~(1 << vertex)
+            last.append(chosen)
+        return tuple(reversed(last))
+
+    def tree(self, order: tuple[int, ...], kept: int) -> Tree:
+        """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
+        to what it hangs on."""
+        parents, contexts = self._parents(order, kept)
+        levels: list[Level] = []
+        accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
+        cost = 0.0
+        for vertex in _preorder(order, parents, kept):
+            placed = {level.vertex: number for number, level in enumerate(levels)}
+            parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
+            listed = len(levels) < max(1, kept)
+            visits = accepted[parent] if levels else 1.0
+            above = _mask(placed) if listed else contexts[vertex]
+            factor, looks, backward = self.model.extension(vertex, above)
+            evaluations = visits
+            remembered = 0.0
+            leaf = not listed and vertex not in parents.values()
+            if not listed:
+                number = self._number(above)
+                trivial = leaf and backward == 1 and above.bit_count() == 1
+                if number * _REUSE < visits and not trivial:
+                    evaluations = remembered = number
+                    cost += visits * _RECALL
+            counted = leaf and backward == 1
+            cost += evaluations * (_ENTER + (above.bit_count() * _TEST if counted else looks + (0 if leaf else factor)))
+            rows = max(1.0, visits * factor) if listed else max(1.0, evaluations * factor)
+            accepted.append(rows)
+            levels.append(Level(vertex, parent, _members(above) if not listed else (), remembered, rows))
+        return Tree(tuple(levels), cost)
+
+    def _parents(self, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:
+        """Parent (a vertex) and context (a mask) of the vertices that are summed out."""
+        place = {vertex: level for level, vertex in enumerate(order)}
+        listed = max(1, kept)
+        inherited = list(self.near)
+        parents: dict[int, int] = {}
+        contexts: dict[int, int] = {}
+        for level in range(len(order) - 1, listed - 1, -1):
+            vertex = order[level]
+            before = [other for other in _members(inherited[vertex]) if place[other] < level]
+            contexts[vertex] = _mask(before)
+            parent = max((place[other] for other in before), default=0)
+            parents[vertex] = order[max(parent, listed - 1)]
+            if parent >= listed:
+                inherited[order[parent]] |= contexts[vertex] & ~(1 << order[parent])
+        return parents, contexts
+
+    def _elimination_cost(self, vertex: int, context: int) -> float:
+        factor, looks, backward = self.model.extension(vertex, context)
+        return self._number(context) * (1.0 if backward == 1 and context.bit_count() == 1 else looks + factor)
+
+    def _number(self, context: int) -> float:
+        """About how many different assignments a context takes: the matches of the query graph among its vertices."""
+        if context not in self._sizes:
+            vertices = sorted(_members(context), key=lambda vertex: self.model.sizes[vertex])
+            rows, matched = 1.0, 0
+            while vertices:
+                vertex = next((v for v in vertices if self.model.extension(v, matched)[2]), vertices[0])
+                vertices.remove(vertex)
+                rows = max(1.0, rows * self.model.extension(vertex, matched)[0])
+                matched |= 1 << vertex
+            self._sizes[context] = rows
+        return self._sizes[context]
+
+
+def _preorder(order: tuple[int, ...], parents: dict[int, int], kept: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for vertex in order:
+        if vertex in parents:
+            children.setdefault(parents[vertex], []).append(vertex)
+    result = list(order[: max(1, kept) - 1])
+
+    def visit(vertex: int) -> None:
+        result.append(vertex)
+        for child in children.get(vertex, []):
+            visit(child)
+
+    visit(order[max(1, kept) - 1])
+    return result
+
+
+def _mask(vertices: Iterable[int]) -> int:
+    mask = 0
+    for vertex in vertices:
+        mask |= 1 << vertex
+    return mask
+
+
+def _members(mask: int) -> tuple[int, ...]:
+    return tuple(vertex for vertex in range(mask.bit_length()) if mask >> vertex & 1)
