@@ -29,8 +29,8 @@ class Result:
 
     schema: pa.Schema, columns: names, both known before anything runs. Errors of the run are ExecutionErrors.
 
-    counts: the answer is one row of counts. A count beyond 2^63 then comes as decimal128(38, 0), or as decimal256(76, 0)
-    beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
+    counts: the answer is one row of counts. A count beyond 2^63 then comes as decimal128(38, 0), or as
+    decimal256(76, 0) beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
     """
 
     def __init__(

@@ -22,8 +22,9 @@ from gquery.grammar.parser import parse
 from gquery.planner.bind import bind
 from gquery.planner.cardinality import estimate
 from gquery.planner.explain import Actuals, explain
+from gquery.planner.matching import pick_space, plan_matching
 from gquery.planner.physical import MatchPlan
-from gquery.planner.plan import QueryPlan, plan_matching, plan_query, pushed_limit
+from gquery.planner.plan import QueryPlan, plan_query, pushed_limit
 from gquery.result import Result
 from gquery.settings import Settings, parse_memory, parse_mode
 from gquery.storage.graph import Snapshot
@@ -127,18 +128,18 @@ class Prepared:
         with measured.profile.timed("filter"):
             candidates = backend.filter(graph, plan.filters, self.snapshot, self.parameters, control)
         with measured.profile.timed("plan"):
-            matching = plan_matching(plan, candidates.cardinalities, self.limit)
-        if matching.space == "candidates":
+            space, reason = pick_space(plan, candidates.cardinalities, self.limit)
+        if space == "candidates":
             with measured.profile.timed("refine"):
                 backend.refine(candidates)
-            with measured.profile.timed("plan"):
-                matching = plan_matching(plan, candidates.cardinalities, self.limit, refined=True)
-        measured.matching, measured.candidates = matching, candidates
+        with measured.profile.timed("plan"):
+            matchings = plan_matching(plan, candidates.cardinalities, self.limit, space, reason)
+        measured.matchings, measured.candidates = matchings, candidates
         if plan.counting:
-            count = backend.count(matching, candidates, measured.profile)
+            count = sum(backend.count(matching, candidates, measured.profile) for matching in matchings)
             yield from counted(projection, count, self.tail, control)
         else:
-            matches = backend.matches(matching, candidates, measured.profile)
+            matches = backend.matches(*matchings, candidates, measured.profile)
             yield from self.tail.run(id_batches(matches, graph, self.tail.variables), control)
 
     def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
@@ -153,24 +154,25 @@ class Prepared:
         yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
 
     def _explain_text(self) -> str:
-        matching = plan_matching(self.plan, estimate(self.plan.graph, self.statistics), self.limit)
-        return explain(self.plan, matching, self.tail.describe())
+        return explain(self.plan, self._estimated(), self.tail.describe())
+
+    def _estimated(self) -> tuple[MatchPlan, ...]:
+        """The plan as it looks before anything ran."""
+        cardinalities = estimate(self.plan.graph, self.statistics)
+        return plan_matching(self.plan, cardinalities, self.limit, *pick_space(self.plan, cardinalities, self.limit))
 
     def _profile_text(self, measured: Measured, rows: int, control: Control) -> str:
-        counters = measured.profile.enumeration
-        matching = measured.matching or plan_matching(self.plan, estimate(self.plan.graph, self.statistics), self.limit)
         actual = Actuals(
             [(outcome.before, outcome.after) for outcome in measured.candidates.outcomes]
             if measured.candidates
             else [],
-            [] if counters is None else counters.found.tolist(),
-            {} if counters is None else counters.seconds_until,
+            measured.profile.enumerations,
             measured.profile.seconds,
             measured.candidates.nbytes if measured.candidates else 0,
             control.memory.peak,
             rows,
         )
-        return explain(self.plan, matching, self.tail.describe(), actual)
+        return explain(self.plan, measured.matchings or self._estimated(), self.tail.describe(), actual)
 
 
 @dataclass(slots=True)
@@ -178,7 +180,7 @@ class Measured:
     """What a profiled run leaves behind."""
 
     profile: Profile
-    matching: MatchPlan | None = None
+    matchings: tuple[MatchPlan, ...] = ()
     candidates: Any = None
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from gquery.planner.matching import plan_matching
 from gquery.planner.physical import MatchPlan
-from gquery.planner.plan import QueryPlan, plan_matching
+from gquery.planner.plan import QueryPlan
 from gquery.planner.verify import verify
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
@@ -45,10 +46,11 @@ def device(request: pytest.FixtureRequest) -> str:
 def _verified_plans() -> Iterator[None]:
     """Every plan that any test makes is verified."""
 
-    def plan_and_verify(plan: QueryPlan, *rest: Any, **options: Any) -> MatchPlan:
-        matching = plan_matching(plan, *rest, **options)
-        verify(plan, matching)
-        return matching
+    def plan_and_verify(plan: QueryPlan, *rest: Any) -> tuple[MatchPlan, ...]:
+        matchings = plan_matching(plan, *rest)
+        for matching in matchings:
+            verify(plan, matching)
+        return matchings
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gquery.session.plan_matching", plan_and_verify)

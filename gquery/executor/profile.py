@@ -22,11 +22,10 @@ class EnumerationCounters(Protocol):
 
 @dataclass(slots=True)
 class Profile:
-    """seconds: by stage of the pipeline, in order. The counters are set when the enumeration starts."""
+    """seconds: by stage of the pipeline, in order. enumerations: one for each match plan that has begun."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    enumeration: EnumerationCounters | None = None
-    rows: int = 0
+    enumerations: list[EnumerationCounters] = field(default_factory=list)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gquery.planner.constraints import Constraints
 from gquery.planner.physical import (
+    Constraints,
     EdgePredicateFilter,
     Filter,
     LabelFilter,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from gquery.planner.expr import Attribute, Call, Column, Expression
-from gquery.planner.physical import Cardinalities
+from gquery.planner.physical import Cardinalities, Problem
 from gquery.planner.query_graph import QueryEdge, QueryGraph
 from gquery.storage.statistics import Statistics
 
@@ -31,6 +32,28 @@ def estimate(graph: QueryGraph, statistics: Statistics) -> Cardinalities:
         edges.append(total * kept * shares[0] * shares[1])
         degrees.append(tuple(total * kept / max(1, statistics.vertex_count(v.tables)) for v in (source, target)))
     return Cardinalities(tuple(sizes), tuple(edges), tuple((out, back) for out, back in degrees))
+
+
+def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistics: Statistics) -> Cardinalities:
+    """Cardinalities of a problem that was made from the query's, from those of the query and its graph."""
+    vertices = problem.graph.vertices
+    sizes = tuple(min(known.vertices[origin] for origin in group) for group in problem.merged)
+    first = {origin: vertex for vertex, group in enumerate(problem.merged) for origin in group}
+    edges, degrees = [], []
+    for edge, origin in zip(problem.graph.edges, problem.edges, strict=True):
+        if origin is None:
+            ends = [vertices[end] for end in (edge.source, edge.target)]
+            counts = [max(1, statistics.vertex_count(end.tables)) for end in ends]
+            total = _edges_between(edge, ends[0].tables, ends[1].tables, statistics)
+            edges.append(total * sizes[edge.source] / counts[0] * sizes[edge.target] / counts[1])
+            degrees.append((total / counts[0], total / counts[1]))
+        else:
+            shrunk = 1.0
+            for end in (graph.edges[origin].source, graph.edges[origin].target):
+                shrunk *= sizes[first[end]] / max(1e-9, known.vertices[end])
+            edges.append(known.edges[origin] * shrunk)
+            degrees.append(known.degrees[origin])
+    return Cardinalities(sizes, tuple(edges), tuple(degrees))
 
 
 def _edges_between(
@@ -69,7 +92,7 @@ class PrefixModel:
     def __init__(self, graph: QueryGraph, cardinalities: Cardinalities, raw: bool) -> None:
         """`raw`: lists are those of the raw adjacency, longer than the candidate edges."""
         self.sizes = [max(size, 1e-9) for size in cardinalities.vertices]
-        self.links: list[list[tuple[int, float, float]]] = [[] for _ in graph.vertices]
+        self.links: list[list[tuple[float, int, float]]] = [[] for _ in graph.vertices]
         for edge in graph.edges:
             if edge.source == edge.target:
                 continue
@@ -77,27 +100,32 @@ class PrefixModel:
             selectivity = min(1.0, count / (self.sizes[edge.source] * self.sizes[edge.target]))
             for vertex, other, side in ((edge.source, edge.target, 1), (edge.target, edge.source, 0)):
                 row = cardinalities.degrees[edge.index][side] if raw else count / self.sizes[other]
-                self.links[vertex].append((other, selectivity, row))
+                self.links[vertex].append((selectivity, 1 << other, row))
+        for links in self.links:
+            links.sort()
+        self._near = [_union(link[1] for link in links) for links in self.links]
+        self._extensions: dict[tuple[int, int], tuple[float, float, int]] = {}
 
     def extension(self, vertex: int, matched: int) -> tuple[float, float, int]:
         """Extending a match of the set `matched` (a bit mask) by `vertex`: (factor of rows, neighbours looked at,
         backward edges)."""
-        closing = [link for link in self.links[vertex] if matched >> link[0] & 1]
+        key = (vertex, matched & self._near[vertex])
+        if key not in self._extensions:
+            self._extensions[key] = self._extended(*key)
+        return self._extensions[key]
+
+    def _extended(self, vertex: int, matched: int) -> tuple[float, float, int]:
+        closing = [link for link in self.links[vertex] if matched & link[1]]
         if not closing:
             return self.sizes[vertex], self.sizes[vertex], 0
-        first, *others = sorted(link[1] for link in closing)
-        factor = self.sizes[vertex] * first
-        for selectivity in others:
+        factor = self.sizes[vertex] * closing[0][0]
+        for selectivity, _, _ in closing[1:]:
             factor *= max(selectivity, _CLOSING)
         return factor, min(link[2] for link in closing), len(closing)
 
-    def walk(self, order: tuple[int, ...]) -> tuple[list[float], float]:
-        """(rows after each step, total work) of an order."""
-        rows, matched, work, steps = 1.0, 0, 0.0, []
-        for vertex in order:
-            factor, looks, _ = self.extension(vertex, matched)
-            work += rows * looks
-            rows = max(1.0, rows * factor)
-            matched |= 1 << vertex
-            steps.append(rows)
-        return steps, work
+
+def _union(masks: Iterable[int]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union

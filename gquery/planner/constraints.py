@@ -8,27 +8,13 @@ Where parallel edges exist, the data edges themselves are told apart at the end 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
-from gquery.planner.physical import Direction, EdgeChoice
+from gquery.planner.physical import Absence, Constraints, Direction, EdgeChoice
 from gquery.planner.query_graph import QueryEdge, QueryGraph, Scope
 from gquery.storage.statistics import Statistics
 
 Equality = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Constraints:
-    """different: pairs of query vertices (ascending). different_pairs: (a, b, c, d), not both a = b and c = d.
-    absent: (u, w, direction), no data edge between them, as seen from u. loopless: vertices without a self-loop.
-    choices: the query edges whose data edges are told apart, ascending."""
-
-    different: frozenset[tuple[int, int]]
-    different_pairs: tuple[tuple[int, int, int, int], ...]
-    absent: tuple[tuple[int, int, Direction], ...]
-    loopless: tuple[int, ...]
-    choices: tuple[EdgeChoice, ...]
 
 
 def constraints_of(
@@ -42,9 +28,11 @@ def constraints_of(
     told_apart = needed_edges | set(finder.collisions) | {e for pair in finder.collisions.values() for e in pair}
     told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge)}
     different |= finder.different
+    quads = (quad for quad in finder.different_pairs if not {_ascending(*quad[:2]), _ascending(*quad[2:])} & different)
     return Constraints(
         different,
-        tuple(pair for pair in finder.different_pairs if not {_ascending(*pair[:2]), _ascending(*pair[2:])} & different),
+        frozenset(finder.apart()),
+        tuple(quads),
         tuple(finder.absent),
         tuple(finder.loopless),
         tuple(_choice(graph, edge, finder.collisions, needed_edges) for edge in sorted(told_apart)),
@@ -71,7 +59,7 @@ class _Finder:
         self.statistics = statistics
         self.different: set[tuple[int, int]] = set()
         self.different_pairs: list[tuple[int, int, int, int]] = []
-        self.absent: list[tuple[int, int, Direction]] = []
+        self.absent: list[Absence] = []
         self.loopless: list[int] = []
         self.collisions: dict[int, set[int]] = {}  # edge -> the edges that it may collide with
 
@@ -92,9 +80,17 @@ class _Finder:
 
     def _may_equal(self, one: int, other: int) -> bool:
         tables = self.graph.vertices[other].tables
-        common = [table for table in self.graph.vertices[one].tables if table in tables]
-        return bool(common) and not any(
-            {edge.source, edge.target} == {one, other} and not self.statistics.loops(edge.types, common)
+        return any(table in tables for table in self.graph.vertices[one].tables) and not self._is_apart(one, other)
+
+    def apart(self) -> Iterator[Equality]:
+        """Pairs of vertices with a query edge between them, whose data edges are never self-loops."""
+        pairs = {_ascending(edge.source, edge.target) for edge in self.graph.edges if edge.source != edge.target}
+        return (pair for pair in pairs if self._is_apart(*pair))
+
+    def _is_apart(self, one: int, other: int) -> bool:
+        tables = set(self.graph.vertices[one].tables) & set(self.graph.vertices[other].tables)
+        return any(
+            {edge.source, edge.target} == {one, other} and not self.statistics.loops(edge.types, tables)
             for edge in self.graph.edges
         )
 
@@ -136,7 +132,8 @@ class _Finder:
         for one, other in combinations(vertices, 2):
             out, back = (one, other) not in covered, (other, one) not in covered
             if out or back:
-                self.absent.append((one, other, "both" if out and back else "out" if out else "in"))
+                direction: Direction = "both" if out and back else "out" if out else "in"
+                self.absent.append((one, other, direction, tuple(sorted(self.statistics.types))))
 
 
 def _coincidences(one: QueryEdge, other: QueryEdge) -> Iterator[tuple[Equality, ...]]:

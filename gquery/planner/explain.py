@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gquery.planner.physical import (
     EdgePredicateFilter,
@@ -14,6 +18,7 @@ from gquery.planner.physical import (
     MatchPlan,
     NeighbourFilter,
     PredicateFilter,
+    Problem,
 )
 from gquery.planner.plan import QueryPlan
 from gquery.planner.query_graph import QueryGraph
@@ -21,36 +26,69 @@ from gquery.planner.query_graph import QueryGraph
 
 @dataclass(frozen=True, slots=True)
 class Actuals:
-    """What a run measured. filters: (before, after) for each; found: matches by level; seconds_until: kernel time of
-    all threads by the level at which a vertex group ends; seconds: by stage of the pipeline."""
+    """What a run measured. filters: (before, after) for each; enumerations: one for each matching; seconds: by stage
+    of the pipeline."""
 
     filters: Sequence[tuple[int, int]]
-    found: Sequence[int]
-    seconds_until: Mapping[int, float]
+    enumerations: Sequence[Enumerated]
     seconds: dict[str, float]
     candidate_bytes: int
     peak_bytes: int
     rows: int
 
 
-def explain(plan: QueryPlan, matching: MatchPlan, tail: str, actual: Actuals | None = None) -> str:
+class Enumerated(Protocol):
+    """found: matches by level; seconds_until: kernel time of all threads by the level at which a vertex group ends."""
+
+    @property
+    def found(self) -> NDArray[np.int64]: ...
+
+    @property
+    def seconds_until(self) -> Mapping[int, float]: ...
+
+
+def explain(plan: QueryPlan, matchings: Sequence[MatchPlan], tail: str, actual: Actuals | None = None) -> str:
     """The plan as text, one line a step, in the order of execution."""
-    graph = plan.graph
     lines = []
-    if graph.vertices:
+    if plan.graph.vertices:
+        first = matchings[0]
         lines += ["Filter candidates" + _time(actual, "filter")]
-        lines += _filters(plan, matching, actual)
-        if matching.space == "candidates":
+        lines += _filters(plan, first, actual)
+        if first.space == "candidates":
             size = f", {_bytes(actual.candidate_bytes)}" if actual else ""
-            lines += [f"Build the candidate graph ({matching.reason}{size})" + _time(actual, "refine")]
+            lines += [f"Build the candidate graph ({first.reason}{size})" + _time(actual, "refine")]
         else:
-            lines += [f"Walk the raw adjacency ({matching.reason})"]
-        lines += _groups(plan, matching, actual)
-    lines += [_answer(plan, matching, tail) + (f"  [{actual.rows:,} rows]" if actual else "")]
+            lines += [f"Walk the raw adjacency ({first.reason})"]
+        for number, matching in enumerate(matchings):
+            measured = actual.enumerations[number] if actual and number < len(actual.enumerations) else None
+            if len(matchings) > 1:
+                lines += [_term(plan.problem, matching.problem)]
+            lines += _groups(matching, measured)
+    lines += [_answer(plan, matchings, tail) + (f"  [{actual.rows:,} rows]" if actual else "")]
     if actual:
         total = sum(actual.seconds.values())
         lines += [f"Total {_seconds(total)}, at most {_bytes(actual.peak_bytes)} besides the graph"]
     return "\n".join(lines)
+
+
+def _term(query: Problem, problem: Problem) -> str:
+    """How a problem takes part in a sum of several, by what distinguishes it from the query."""
+    sign = "Add" if problem.coefficient > 0 else "Subtract"
+    times = f" {abs(problem.coefficient)} times" if abs(problem.coefficient) > 1 else ""
+    name = _names(query.graph)
+    changes = [" = ".join(name[vertex] for vertex in group) for group in problem.merged if len(group) > 1]
+    changes += [
+        f"with {edge.described}"
+        for edge, origin in zip(problem.graph.edges, problem.edges, strict=True)
+        if origin is None
+    ]
+    left_out = len(query.constraints.different) + len(query.constraints.different_pairs) + len(query.constraints.absent)
+    here = problem.constraints
+    tests = len(here.different) + len(here.different_pairs) + len(here.absent)
+    what = "matches" + (f" where {', '.join(changes)}" if changes else "")
+    if not changes and tests < left_out:
+        what += f" that pass {tests} of {_count(left_out, 'test')}"
+    return f"{sign}{times} the {what}"
 
 
 def _filters(plan: QueryPlan, matching: MatchPlan, actual: Actuals | None) -> list[str]:
@@ -82,40 +120,61 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
     raise AssertionError(filter_)
 
 
-def _groups(plan: QueryPlan, matching: MatchPlan, actual: Actuals | None) -> list[str]:
+def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
     lines = []
     level = 0
     for number, size in enumerate(matching.groups):
         seconds = ""
-        if actual and level + size in actual.seconds_until:
-            seconds = f"  [{_seconds(actual.seconds_until[level + size])}]"
-        lines.append(f"Vertex group {number + 1}{seconds}")
+        if measured and level + size in measured.seconds_until:
+            seconds = f"  [{_seconds(measured.seconds_until[level + size])}]"
+        summed = level >= matching.kept
+        symmetric = f", each stands for {matching.factor:,}" if summed and matching.factor > 1 else ""
+        lines.append((f"Sum out{symmetric}" if summed else f"Vertex group {number + 1}") + seconds)
+        depths = _depths(matching)
         for step in matching.steps[level : level + size]:
-            counted = matching.counting and level == len(matching.steps) - 1
-            found = f", found {actual.found[level]:,}" if actual and level < len(actual.found) and not counted else ""
-            lines.append(f"  {_step_text(plan, step, counted)}  [estimated {_number(step.rows)}{found}]")
+            estimates = [f"estimated {_number(step.rows)}"]
+            if step.contexts:
+                estimates.append(f"in {_number(step.contexts)} contexts")
+            if measured and level < len(measured.found) and measured.found[level]:
+                estimates.append(f"found {measured.found[level]:,}")
+            indent = "  " * (1 + depths[level])
+            lines.append(f"{indent}{_step_text(matching, level, step)}  [{', '.join(estimates)}]")
             level += 1
-    if matching.choices:
-        edges = ", ".join(plan.graph.edges[choice.edge].described for choice in matching.choices)
-        lines.append(f"Tell data edges apart: {edges}")
+    if any(choice.listed for choice in matching.choices):
+        edges = (matching.graph.edges[choice.edge].described for choice in matching.choices if choice.listed)
+        lines.append("Tell data edges apart: " + ", ".join(edges))
+    if any(not choice.listed for choice in matching.choices):
+        edges = (matching.graph.edges[choice.edge].described for choice in matching.choices if not choice.listed)
+        lines.append("Multiply by the number of data edges: " + ", ".join(edges))
     return lines
 
 
-def _step_text(plan: QueryPlan, step: ExtendStep, counted: bool) -> str:
-    graph = plan.graph
+def _depths(matching: MatchPlan) -> list[int]:
+    """Depth of each level in the tree of those that are summed out; 0 for what is listed."""
+    depths: list[int] = []
+    for level, step in enumerate(matching.steps):
+        depths.append(depths[step.parent] + 1 if level > 0 and level >= matching.kept else 0)
+    return depths
+
+
+def _step_text(matching: MatchPlan, level: int, step: ExtendStep) -> str:
+    graph = matching.graph
     vertex = graph.vertices[step.vertex]
-    text = ("Count " if counted else "Extend ") + vertex.described
     if step.backward:
-        text += " along " + " and ".join(graph.edges[edge].described for edge in step.backward)
+        along = " and ".join(graph.edges[edge].described for edge in step.backward)
+        text = f"{'Extend' if level < matching.kept else 'Sum over'} {vertex.described} along {along}"
     else:
-        text = ("Count " if counted else "Scan ") + vertex.described
+        text = f"{'Scan' if level == 0 or level < matching.kept else 'Sum over'} {vertex.described}"
     name = _names(graph)
     tests = [f"<> {name[other]}" for other in step.different_from]
+    tests += [f"> {name[other]}" for other in step.above]
     tests += [f"not ({name[a]} = {name[b]} and {name[c]} = {name[d]})" for a, b, c, d in step.different_pairs]
-    tests += [f"no edge to {name[other]}" for other, _ in step.absent]
+    tests += [f"no edge to {name[other]}" for other, *_ in step.absent]
     for index in step.comparisons:
-        comparison = plan.comparisons[index]
+        comparison = matching.comparisons[index]
         tests.append(f"value at {name[comparison.left]} {comparison.operator} value at {name[comparison.right]}")
+    if step.contexts:
+        tests.append("once for each " + (", ".join(name[other] for other in step.context) or "run"))
     return text + (", " + ", ".join(tests) if tests else "")
 
 
@@ -123,11 +182,11 @@ def _names(graph: QueryGraph) -> list[str]:
     return [vertex.described for vertex in graph.vertices]
 
 
-def _answer(plan: QueryPlan, matching: MatchPlan, tail: str) -> str:
+def _answer(plan: QueryPlan, matchings: Sequence[MatchPlan], tail: str) -> str:
     if plan.counting:
         return "Count matches without listing them"
-    stop = f"Stop after {matching.limit:,} matches\n" if matching.limit is not None else ""
-    return stop + tail
+    limits = [f"Stop after {matching.limit:,} matches\n" for matching in matchings if matching.limit is not None]
+    return "".join(limits) + tail
 
 
 def _time(actual: Actuals | None, stage: str) -> str:

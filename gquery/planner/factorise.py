@@ -8,7 +8,7 @@ vertex do not depend on each other, and each sum is computed once for each conte
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gquery.planner.cardinality import PrefixModel
@@ -18,6 +18,8 @@ _ENTER = 1.5  # beginning the sum of a level
 _RECALL = 2.0  # looking a sum up, and storing it
 _TEST = 0.5  # correcting a set size for a vertex that must be another
 _REUSE = 1.3  # visits for each context from which on remembering pays
+
+EMPTY: Mapping[int, tuple[int, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +77,9 @@ class Factoriser:
             last.append(chosen)
         return tuple(reversed(last))
 
-    def tree(self, order: tuple[int, ...], kept: int) -> Tree:
+    def tree(self, order: tuple[int, ...], kept: int, above: Mapping[int, tuple[int, ...]] = EMPTY) -> Tree:
         """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
-        to what it hangs on."""
+        to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out."""
         parents, contexts = self._parents(order, kept)
         levels: list[Level] = []
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
@@ -87,22 +89,26 @@ class Factoriser:
             parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
             listed = len(levels) < max(1, kept)
             visits = accepted[parent] if levels else 1.0
-            above = _mask(placed) if listed else contexts[vertex]
-            factor, looks, backward = self.model.extension(vertex, above)
+            context = _mask(placed) if listed else contexts[vertex]
+            factor, looks, backward = self.model.extension(vertex, context)
+            thinned = 1 + len(above.get(vertex, ()))
+            factor, looks = factor / thinned, looks / thinned
             evaluations = visits
             remembered = 0.0
             leaf = not listed and vertex not in parents.values()
             if not listed:
-                number = self._number(above)
-                trivial = leaf and backward == 1 and above.bit_count() == 1
+                number = self._number(context)
+                trivial = leaf and backward == 1 and context.bit_count() == 1
                 if number * _REUSE < visits and not trivial:
                     evaluations = remembered = number
                     cost += visits * _RECALL
             counted = leaf and backward == 1
-            cost += evaluations * (_ENTER + (above.bit_count() * _TEST if counted else looks + (0 if leaf else factor)))
+            cost += evaluations * (
+                _ENTER + (context.bit_count() * _TEST if counted else looks + (0 if leaf else factor))
+            )
             rows = max(1.0, visits * factor) if listed else max(1.0, evaluations * factor)
             accepted.append(rows)
-            levels.append(Level(vertex, parent, _members(above) if not listed else (), remembered, rows))
+            levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows))
         return Tree(tuple(levels), cost)
 
     def _parents(self, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:

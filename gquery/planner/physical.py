@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +11,7 @@ from gquery.planner.query_graph import QueryGraph
 
 Space = Literal["candidates", "vertices"]
 Direction = Literal["out", "in", "both"]
+Absence = tuple[int, int, Direction, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,8 @@ class ExtendStep:
     backward: query edges to vertices matched before; their rows are intersected.
     different_from: vertices that must be others. different_pairs: (a, b, c, d), not both a = b and c = d, which is how
     two query edges collide. comparisons: indices of the plan's comparisons that can be checked from here on.
-    absent: vertices matched before that must not be neighbours, with the direction seen from them. above: vertices
-    matched before whose data vertices must have smaller ids (symmetry breaking).
+    absent: vertices matched before that must not be neighbours, with the direction seen from them and the edge types.
+    above: vertices matched before whose data vertices must have smaller ids (symmetry breaking).
     rows: estimated embeddings after this step.
 
     parent: the level under which this one is searched; for a vertex that is listed, the level before. context: when the
@@ -94,7 +96,7 @@ class ExtendStep:
     different_from: tuple[int, ...]
     different_pairs: tuple[tuple[int, int, int, int], ...]
     comparisons: tuple[int, ...]
-    absent: tuple[tuple[int, Direction], ...]
+    absent: tuple[tuple[int, Direction, tuple[str, ...]], ...]
     above: tuple[int, ...]
     rows: float
     parent: int
@@ -115,6 +117,49 @@ class EdgeChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Constraints:
+    """What the match modes demand beyond labels and edges. Pairs of query vertices are ascending.
+
+    different: pairs that must be different vertices. apart: pairs that are different anyway, because of an edge between
+    them. different_pairs: (a, b, c, d), not both a = b and c = d. absent: (u, w, direction, types), no data edge of the
+    types between them, as seen from u. loopless: vertices without a self-loop. choices: the query edges whose data
+    edges are told apart.
+    """
+
+    different: frozenset[tuple[int, int]]
+    apart: frozenset[tuple[int, int]]
+    different_pairs: tuple[tuple[int, int, int, int], ...]
+    absent: tuple[Absence, ...]
+    loopless: tuple[int, ...]
+    choices: tuple[EdgeChoice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A query graph with all tests on its matches: the query's own, or one that was made from it to count by.
+
+    merged: for each vertex the vertices of the query that it stands for. edges: for each edge the query's edge, or None
+    for one that was added. coefficient: how often its matches count, negative for those that were counted too much.
+    """
+
+    graph: QueryGraph
+    constraints: Constraints
+    comparisons: tuple[Comparison, ...]
+    merged: tuple[tuple[int, ...], ...]
+    edges: tuple[int | None, ...]
+    coefficient: int = 1
+
+    def ties(self) -> Iterator[tuple[int, ...]]:
+        """Sets of vertices that an edge or a test speaks of together."""
+        yield from ((edge.source, edge.target) for edge in self.graph.edges)
+        yield from self.constraints.different
+        yield from self.constraints.different_pairs
+        yield from ((comparison.left, comparison.right) for comparison in self.comparisons)
+        yield from ((one, other) for one, other, *_ in self.constraints.absent)
+        yield from (choice.vertices for choice in self.constraints.choices)
+
+
+@dataclass(frozen=True, slots=True)
 class Cardinalities:
     """vertices[u] = |C(u)|; edges[e] = candidate edges of query edge e; degrees[e] = mean row of the raw adjacency
     seen from (source, target). Estimates before the filters ran, true numbers after."""
@@ -126,26 +171,38 @@ class Cardinalities:
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """How a query graph is matched.
+    """How a problem is solved.
 
     space: `candidates` refines the candidate sets in `sweeps` and enumerates on the candidate graph; `vertices` walks
     the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
     only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
     are materialised between groups (BFS), a group is searched depth first; the summed steps are the last group.
-    factor: matches that each one found stands for (symmetry). limit: stop after so many matches.
+    factor: matches that each one found stands for (symmetry). limit: stop after so many matches. cost: estimated
+    neighbours looked at.
     """
 
-    graph: QueryGraph
+    problem: Problem
     space: Space
     steps: tuple[ExtendStep, ...]
     kept: int
     groups: tuple[int, ...]
-    comparisons: tuple[Comparison, ...]
-    choices: tuple[EdgeChoice, ...]
     factor: int
     limit: int | None
     cardinalities: Cardinalities
+    cost: float
     reason: str
+
+    @property
+    def graph(self) -> QueryGraph:
+        return self.problem.graph
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        return self.problem.comparisons
+
+    @property
+    def choices(self) -> tuple[EdgeChoice, ...]:
+        return self.problem.constraints.choices
 
     @property
     def order(self) -> tuple[int, ...]:

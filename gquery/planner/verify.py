@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable
 
 from gquery.errors import PlanError
 from gquery.planner.physical import Direction, LoopFilter, MatchPlan
-from gquery.planner.plan import QueryPlan, ties
+from gquery.planner.plan import QueryPlan
 
 _TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
@@ -21,9 +21,9 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_order(matching)
     _check_edges(plan, matching)
     _check_places(matching)
-    _check_constraints(plan, matching)
+    _check_constraints(matching)
     _check_choices(matching)
-    _check_tree(plan, matching)
+    _check_tree(matching)
 
 
 def _check_order(matching: MatchPlan) -> None:
@@ -43,8 +43,10 @@ def _check_edges(plan: QueryPlan, matching: MatchPlan) -> None:
                 raise PlanError(f"edge {index} does not lead from vertex {step.vertex} to one matched before")
     links = [edge.index for edge in matching.graph.edges if edge.source != edge.target]
     _expect_once("query edge", links, (edge for step in matching.steps for edge in step.backward))
-    loops = [edge.index for edge in matching.graph.edges if edge.source == edge.target]
-    _expect_once("self-loop", loops, (f.edge for f in plan.filters if isinstance(f, LoopFilter) and f.present))
+    filtered = {f.edge for f in plan.filters if isinstance(f, LoopFilter) and f.present}
+    for edge in matching.graph.edges:
+        if edge.source == edge.target and matching.problem.edges[edge.index] not in filtered:
+            raise PlanError(f"self-loop {edge.index} is checked in no step")
 
 
 def _check_places(matching: MatchPlan) -> None:
@@ -53,7 +55,7 @@ def _check_places(matching: MatchPlan) -> None:
     for step in matching.steps:
         tests: list[tuple[str, tuple[int, ...]]] = [("difference", (step.vertex, v)) for v in step.different_from]
         tests += [("difference of pairs", pair) for pair in step.different_pairs]
-        tests += [("absence", (step.vertex, other)) for other, _ in step.absent]
+        tests += [("absence", (step.vertex, other)) for other, *_ in step.absent]
         compared = [matching.comparisons[index] for index in step.comparisons]
         tests += [("comparison", (comparison.left, comparison.right)) for comparison in compared]
         for name, vertices in tests:
@@ -61,16 +63,18 @@ def _check_places(matching: MatchPlan) -> None:
                 raise PlanError(f"{name} of vertices {vertices} is checked at vertex {step.vertex}, not at their last")
 
 
-def _check_constraints(plan: QueryPlan, matching: MatchPlan) -> None:
-    steps, constraints = matching.steps, plan.constraints
+def _check_constraints(matching: MatchPlan) -> None:
+    steps, constraints = matching.steps, matching.problem.constraints
     different = [(min(s.vertex, other), max(s.vertex, other)) for s in steps for other in s.different_from]
-    absent = [_ascending(other, step.vertex, direction) for step in steps for other, direction in step.absent]
+    absent = [
+        (*_ascending(other, step.vertex, direction), types) for step in steps for other, direction, types in step.absent
+    ]
     compared = [index for step in steps for index in step.comparisons]
     pairs = [pair for step in steps for pair in step.different_pairs]
     _expect_once("difference", constraints.different, different)
     _expect_once("difference of pairs", constraints.different_pairs, pairs)
-    _expect_once("absence", [_ascending(*each) for each in constraints.absent], absent)
-    _expect_once("comparison", range(len(plan.comparisons)), compared)
+    _expect_once("absence", [(*_ascending(*each[:3]), each[3]) for each in constraints.absent], absent)
+    _expect_once("comparison", range(len(matching.comparisons)), compared)
 
 
 def _check_choices(matching: MatchPlan) -> None:
@@ -87,7 +91,7 @@ def _check_choices(matching: MatchPlan) -> None:
                 raise PlanError(f"edges {choice.edge} and {other} may be one, but are chosen in different places")
 
 
-def _check_tree(plan: QueryPlan, matching: MatchPlan) -> None:
+def _check_tree(matching: MatchPlan) -> None:
     """What a summed vertex is tied to is matched above it or below it, and a sum's context holds all that is above."""
     level = _levels(matching)
     above: list[set[int]] = []
@@ -95,7 +99,8 @@ def _check_tree(plan: QueryPlan, matching: MatchPlan) -> None:
         if not (step.parent == number - 1 if number <= max(0, matching.kept - 1) else 0 <= step.parent < number):
             raise PlanError(f"vertex {step.vertex} is searched under level {step.parent}")
         above.append(above[step.parent] | {matching.steps[step.parent].vertex} if number else set())
-    for tie in ties(plan):
+    smaller = ((step.vertex, other) for step in matching.steps for other in step.above)
+    for tie in (*matching.problem.ties(), *smaller):
         deepest = max(tie, key=level.__getitem__)
         if level[deepest] >= max(1, matching.kept) and not set(tie) - {deepest} <= above[level[deepest]]:
             raise PlanError(f"vertices {tie} are tied, but are summed out apart")

@@ -12,7 +12,7 @@ from gquery import PlanError
 from gquery.grammar.parser import parse
 from gquery.planner.cardinality import estimate
 from gquery.planner.physical import EdgeChoice, ExtendStep, LoopFilter, MatchPlan
-from gquery.planner.plan import QueryPlan, plan_matching
+XX
 from gquery.planner.verify import verify
 from gquery.session import Prepared
 from gquery.settings import Settings

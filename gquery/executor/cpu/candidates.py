@@ -22,6 +22,7 @@ from gquery.planner.physical import (
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
+    Problem,
 )
 from gquery.planner.query_graph import QueryGraph
 from gquery.storage.adjacency import Adjacency, Direction
@@ -83,6 +84,26 @@ class CpuCandidates:
     def nbytes(self) -> int:
         filtered = sum(adjacency.nbytes for adjacency in self._filtered.values())
         return filtered + sum(candidates.nbytes for candidates in self.sets)
+
+    def of(self, problem: Problem) -> CpuCandidates:
+        """The candidates of a problem that was made from the query: merged vertices have the candidates that all of
+        them have."""
+        if problem.graph is self.graph:
+            return self
+        other = CpuCandidates(problem.graph, self.snapshot, self.parameters, self.control, self.threads)
+        other.sets = [self._common(group) for group in problem.merged]
+        for edge, origin in enumerate(problem.edges):
+            if origin in self._edge_masks:
+                other._edge_masks[edge] = self._edge_masks[origin]
+        return other
+
+    def _common(self, group: tuple[int, ...]) -> CandidateSet:
+        common = self.sets[group[0]]
+        for vertex in group[1:]:
+            if not np.array_equal(common.vertices, self.sets[vertex].vertices):
+                both = np.intersect1d(common.vertices, self.sets[vertex].vertices, assume_unique=True)
+                common = CandidateSet(both, self.snapshot.vertex_count)
+        return common
 
     # --- adjacency ---------------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-
 
 @kernel
 def advance(choices, begin, end, collides, depth, scratch, skip_free):  # type: ignore[no-untyped-def]
-    """Turns the odometer over `choices[begin:end]` from wheel `depth` to its next full choice; -1 when there is none."""
+    """Turns the odometer over `choices[begin:end]` from wheel `depth` to its next full choice; -1 without one."""
     last = end - 1
     while depth >= begin:
         free = skip_free and choices[depth, FREE] == 1

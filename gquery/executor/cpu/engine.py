@@ -52,14 +52,24 @@ class CpuBackend:
         refine(candidates)
 
     def count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
+        """The matches of one plan, times what each of them counts."""
         with profile.timed("pack"):
+            candidates = candidates.of(plan.problem)
             packed = pack(plan, candidates, self.threads)
+
+        def total(modulus: int) -> tuple[int, float]:
+            enumeration = self._enumeration(plan, packed, candidates, modulus)
+            if modulus == 0:
+                profile.enumerations.append(enumeration)
+            return enumeration.total()
+
         with profile.timed("search"):
-            return exact_sum(lambda modulus: self._enumeration(plan, packed, candidates, profile, modulus).total())
+            return plan.problem.coefficient * plan.factor * exact_sum(total)
 
     def matches(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> Iterator[Matches]:
         packed = pack(plan, candidates, self.threads)
-        enumeration = self._enumeration(plan, packed, candidates, profile)
+        enumeration = self._enumeration(plan, packed, candidates)
+        profile.enumerations.append(enumeration)
         left = plan.limit
         for partial in enumeration.batches():
             for batch in _expand(plan, packed, partial, candidates):
@@ -70,13 +80,11 @@ class CpuBackend:
                 left = None if left is None else left - batch.count
 
     def _enumeration(
-        self, plan: MatchPlan, packed: PackedPlan, candidates: CpuCandidates, profile: Profile, modulus: int = 0
+        self, plan: MatchPlan, packed: PackedPlan, candidates: CpuCandidates, modulus: int = 0
     ) -> Enumeration:
         stages, capacity = self._stages(plan, packed, candidates.control)
         roots = _roots(plan, candidates)
-        enumeration = Enumeration(packed, stages, roots, capacity, self.threads, candidates.control, modulus)
-        profile.enumeration = enumeration
-        return enumeration
+        return Enumeration(packed, stages, roots, capacity, self.threads, candidates.control, modulus)
 
     def _stages(self, plan: MatchPlan, packed: PackedPlan, control: Control) -> tuple[tuple[Stage, ...], int]:
         """Vertex groups as stages, and the buffers' capacity: as large as the budget allows. When even the smallest
@@ -154,7 +162,15 @@ def _with_edges(
         rows = np.empty(capacity, np.int64)
         edges = np.empty((len(listed), capacity), np.int64)
         kernel.expand(
-            packed.choices, packed.listed, packed.collides, partial.positions, partial.count, rows, edges, state, scratch
+            packed.choices,
+            packed.listed,
+            packed.collides,
+            partial.positions,
+            partial.count,
+            rows,
+            edges,
+            state,
+            scratch,
         )
         made = int(state[kernel.MADE])
         if made:

@@ -48,9 +48,7 @@ class _Packer:
 
     def pack(self) -> PackedPlan:
         choices, collides, weights, listed = self._choices()
-        steps = [
-            self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)
-        ]
+        steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
         _link(steps, self.plan)
         self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
         return PackedPlan(
@@ -101,8 +99,8 @@ class _Packer:
         self.compare.extend(self._comparison(self.plan.comparisons[index]) for index in step.comparisons)
         row[packed.COMPARE_END] = len(self.compare)
         row[packed.ABSENT_BEGIN] = len(self.absent)
-        for vertex, direction in step.absent:
-            adjacency = self.candidates.snapshot.adjacency(self.candidates.snapshot.schema.types, direction)
+        for vertex, direction, types in step.absent:
+            adjacency = self.candidates.snapshot.adjacency(types, direction)
             self.absent.append(self._adjacency_row(self.level[vertex], adjacency))
         row[packed.ABSENT_END] = len(self.absent)
         row[packed.WEIGHTS_BEGIN], row[packed.WEIGHTS_END] = weights

@@ -1,0 +1,169 @@
+"""Inclusion and exclusion: a test that would tie far vertices together is left out, and what it would have refused is
+counted separately and taken away.
+
+The matches with `a <> b` are all matches less those with `a = b`, which are the matches of a smaller query graph where
+a and b are one vertex. Those without an edge are all less those with the edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gquery.planner.physical import Absence, Constraints, EdgeChoice, Problem
+from gquery.planner.query_graph import QueryEdge, QueryGraph, QueryVertex
+
+Pair = tuple[int, int]
+Exclusion = tuple[Problem, Problem | None]
+
+
+def exclusions(problem: Problem) -> Iterator[Exclusion]:
+    """For every test that can be left out: (the problem without it, the problem whose matches it would have refused).
+    The second is None when there are no such matches."""
+    constraints = problem.constraints
+    for pair in sorted(constraints.different):
+        groups = _groups(problem, pair)
+        if groups is not None:
+            left = replace(constraints, different=constraints.different - {pair})
+            yield replace(problem, constraints=left), _merged(problem, left, groups)
+    for quad in constraints.different_pairs:
+        groups = _groups(problem, quad[:2], quad[2:])
+        if groups is not None:
+            pairs = tuple(other for other in constraints.different_pairs if other != quad)
+            left = replace(constraints, different_pairs=pairs)
+            yield replace(problem, constraints=left), _merged(problem, left, groups)
+    for absence in constraints.absent:
+        left = replace(constraints, absent=tuple(other for other in constraints.absent if other != absence))
+        yield replace(problem, constraints=left), _joined(problem, left, absence)
+
+
+def _groups(problem: Problem, *pairs: Pair) -> tuple[tuple[int, ...], ...] | None:
+    """The vertices when those of each pair become one, as groups. None when an edge, the absence of one or a comparison
+    would be left within a group: it would speak of self-loops, or of one vertex."""
+    leader = list(range(len(problem.graph.vertices)))
+    for one, other in pairs:
+        low, high = sorted((leader[one], leader[other]))
+        leader = [low if vertex == high else vertex for vertex in leader]
+    links = [(edge.source, edge.target) for edge in problem.graph.edges]
+    links += [(one, other) for one, other, *_ in problem.constraints.absent]
+    links += [(comparison.left, comparison.right) for comparison in problem.comparisons]
+    if any(one != other and leader[one] == leader[other] for one, other in links):
+        return None
+    return tuple(
+        tuple(vertex for vertex, first in enumerate(leader) if first == kept) for kept in sorted(set(leader))
+    )
+
+
+def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int, ...], ...]) -> Problem | None:
+    """The problem with the vertices of each group made one; None when that contradicts another test."""
+    graph = problem.graph
+    renumbered = {vertex: index for index, group in enumerate(groups) for vertex in group}
+    tests = _renumbered(constraints, renumbered)
+    if tests is None:
+        return None
+    vertices = tuple(_one_vertex(graph, index, group) for index, group in enumerate(groups))
+    chosen = {choice.edge for choice in constraints.choices}
+    edges: list[QueryEdge] = []
+    origins: list[int | None] = []
+    moved: dict[int, int] = {}
+    for edge in graph.edges:
+        ends = (renumbered[edge.source], renumbered[edge.target])
+        turned = replace(edge, index=len(edges), source=ends[0], target=ends[1])
+        if edge.index not in chosen and any(_same_edge(turned, other) for other in edges):
+            continue
+        moved[edge.index] = turned.index
+        edges.append(turned)
+        origins.append(problem.edges[edge.index])
+    choices = tuple(
+        EdgeChoice(
+            moved[choice.edge],
+            tuple(moved[other] for other in choice.collides),
+            tuple(sorted({renumbered[vertex] for vertex in choice.vertices})),
+            choice.listed,
+        )
+        for choice in constraints.choices
+    )
+    return Problem(
+        QueryGraph(vertices, tuple(edges), graph.scopes, graph.predicates, graph.paths),
+        replace(tests, choices=choices),
+        tuple(
+            replace(comparison, left=renumbered[comparison.left], right=renumbered[comparison.right])
+            for comparison in problem.comparisons
+        ),
+        tuple(tuple(sorted(origin for vertex in group for origin in problem.merged[vertex])) for group in groups),
+        tuple(origins),
+        -problem.coefficient,
+    )
+
+
+def _renumbered(constraints: Constraints, renumbered: Mapping[int, int]) -> Constraints | None:
+    """The tests in terms of merged vertices; None when one can never be passed."""
+
+    def pair_of(one: int, other: int) -> Pair:
+        return (min(renumbered[one], renumbered[other]), max(renumbered[one], renumbered[other]))
+
+    different = {pair_of(*pair) for pair in constraints.different}
+    apart = {pair_of(*pair) for pair in constraints.apart}
+    quads: list[tuple[int, int, int, int]] = []
+    for a, b, c, d in constraints.different_pairs:
+        first, second = pair_of(a, b), pair_of(c, d)
+        if first[0] == first[1] and second[0] == second[1]:
+            return None
+        if first[0] == first[1]:
+            different.add(second)
+        elif second[0] == second[1]:
+            different.add(first)
+        else:
+            quads.append((*first, *second))
+    absent = tuple(
+        (renumbered[one], renumbered[other], direction, types) for one, other, direction, types in constraints.absent
+    )
+    if any(low == high for low, high in different | apart):
+        return None
+    loopless = tuple(sorted({renumbered[vertex] for vertex in constraints.loopless}))
+    implied = different | apart
+    return Constraints(
+        frozenset(different - apart),
+        frozenset(apart),
+        tuple(dict.fromkeys(quad for quad in quads if not {quad[:2], quad[2:]} & implied)),
+        tuple(dict.fromkeys(absent)),
+        loopless,
+        (),
+    )
+
+
+def _one_vertex(graph: QueryGraph, index: int, group: tuple[int, ...]) -> QueryVertex:
+    first = graph.vertices[group[0]]
+    if len(group) == 1:
+        return replace(first, index=index)
+    tables = set(first.tables).intersection(*(graph.vertices[vertex].tables for vertex in group))
+    predicates = tuple(predicate for vertex in group for predicate in graph.vertices[vertex].predicates)
+    described = " = ".join(graph.vertices[vertex].described for vertex in group)
+    return QueryVertex(index, first.variable, tuple(sorted(tables)), predicates, described)
+
+
+def _same_edge(one: QueryEdge, other: QueryEdge) -> bool:
+    """Whether two edges without predicates of their own ask for the same data edges."""
+    if (one.types, one.directed, one.predicates, other.predicates) != (other.types, other.directed, (), ()):
+        return False
+    ends, other_ends = (one.source, one.target), (other.source, other.target)
+    return ends == other_ends or (not one.directed and ends == other_ends[::-1])
+
+
+def _joined(problem: Problem, constraints: Constraints, absence: Absence) -> Problem:
+    """The problem with an edge where there must be none."""
+    graph = problem.graph
+    one, other, direction, types = absence
+    source, target = (other, one) if direction == "in" else (one, other)
+    names = [graph.vertices[vertex].variable.strip() for vertex in (source, target)]
+    described = f"({names[0]})-[:{'|'.join(types)}]-{'' if direction == 'both' else '>'}({names[1]})"
+    edge = QueryEdge(
+        len(graph.edges), f" e{len(graph.edges)}", source, target, types, direction != "both", (), described
+    )
+    return replace(
+        problem,
+        graph=replace(graph, edges=(*graph.edges, edge)),
+        constraints=constraints,
+        edges=(*problem.edges, None),
+        coefficient=-problem.coefficient,
+    )

@@ -1,0 +1,216 @@
+"""The second half of planning: order, tree, groups and space, from cardinalities.
+
+A count may be planned as a sum of several problems, some of them negative (inclusion and exclusion), each of them may
+be searched for one match of every symmetric class only, and each sums its vertices out in the order that is cheapest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from gquery.planner.cardinality import PrefixModel, derived
+from gquery.planner.factorise import EMPTY, Factoriser, Tree
+from gquery.planner.grouping import group_sizes, parts_of
+from gquery.planner.inclusion import exclusions
+from gquery.planner.ordering import pick_order
+from gquery.planner.physical import Cardinalities, Direction, ExtendStep, MatchPlan, Problem, Space
+from gquery.planner.plan import QueryPlan
+from gquery.planner.symmetry import Symmetry
+
+_TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
+_BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two sweeps and one copy
+
+# Inclusion and exclusion.
+_WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
+_GAIN = 0.7  # share of the cost that must be left at most
+_TRIES = 200  # problems that are weighed at most for one query
+
+
+def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> tuple[Space, str]:
+    """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
+    building."""
+    graph = plan.graph
+    if limit is None and len(graph.vertices) > _TRUSTED:
+        return "candidates", "estimates for so many vertices are not to be trusted"
+    raw, candidate = (
+        _Planner(plan, cardinalities, space).best(plan.problem).tree for space in ("vertices", "candidates")
+    )
+    scanned = sum(cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
+    raw_work, candidate_work = raw.cost, candidate.cost
+    if limit is not None:
+        raw_work *= min(1.0, limit / raw.levels[-1].rows)
+        candidate_work *= min(1.0, limit / candidate.levels[-1].rows)
+    with_graph = _BUILD * scanned + candidate_work
+    if with_graph < raw_work:
+        return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
+    return "vertices", f"{raw_work:,.0f} looks at neighbours, {with_graph:,.0f} with a candidate graph"
+
+
+def plan_matching(
+    plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, space: Space, reason: str
+) -> tuple[MatchPlan, ...]:
+    """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
+    counts."""
+    found: dict[object, _Solution] = {}
+    for solution in _Planner(plan, cardinalities, space).cheapest(plan.problem):
+        key = _key(solution.problem)
+        earlier = found[key].problem.coefficient if key in found else 0
+        coefficient = earlier + solution.problem.coefficient
+        found[key] = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
+    limit = None if plan.residual else limit
+    return tuple(_match_plan(plan, s, limit, space, reason) for s in found.values() if s.problem.coefficient)
+
+
+def _key(problem: Problem) -> object:
+    """What tells the problems of one query apart, but for their coefficients."""
+    edges = tuple((edge.source, edge.target, edge.types, edge.directed) for edge in problem.graph.edges)
+    return problem.merged, problem.edges, edges, problem.constraints
+
+
+@dataclass(frozen=True, slots=True)
+class _Solution:
+    """A problem with its tree. `above`, `factor`: how its symmetry is broken."""
+
+    problem: Problem
+    cardinalities: Cardinalities
+    tree: Tree
+    factor: int
+    above: Mapping[int, tuple[int, ...]]
+
+
+class _Planner:
+    def __init__(self, plan: QueryPlan, cardinalities: Cardinalities, space: str) -> None:
+        self.plan = plan
+        self.cardinalities = cardinalities
+        self.raw = space == "vertices"
+        self._known: dict[object, _Solution] = {}
+        self._left = _TRIES
+
+    def cheapest(self, problem: Problem) -> tuple[_Solution, ...]:
+        """The problem itself, or a cheaper sum of others."""
+        solution = self.best(problem)
+        if not self.plan.counting or solution.tree.cost < _WORTH:
+            return (solution,)
+        ways = [
+            (solution.tree.cost * _GAIN, (problem,)),
+            *((sum(self.best(other).tree.cost for other in way), way) for way in self._ways(problem)),
+        ]
+        _, chosen = min(ways, key=lambda way: way[0])
+        if chosen == (problem,):
+            return (solution,)
+        return tuple(solution for other in chosen for solution in self.cheapest(other))
+
+    def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
+        """Every way to count the problem with one test less."""
+        for without, refused in exclusions(problem):
+            if self._left <= 0:
+                return
+            yield (without,) if refused is None else (without, refused)
+
+    def best(self, problem: Problem) -> _Solution:
+        """The cheapest of several matching orders, with and without breaking symmetry."""
+        key = _key(problem)
+        if key not in self._known:
+            self._left -= 1
+            self._known[key] = self._solved(problem)
+        return replace(self._known[key], problem=problem)
+
+    def _solved(self, problem: Problem) -> _Solution:
+        plan = self.plan
+        cardinalities = self.cardinalities
+        if problem is not plan.problem:
+            cardinalities = derived(problem, plan.graph, cardinalities, plan.statistics)
+        model = PrefixModel(problem.graph, cardinalities, self.raw)
+        listed = pick_order(model, parts_of(problem.graph), plan.counting)
+        ties = tuple(problem.ties())
+        if not plan.counting:
+            tree = Factoriser(model, ties, frozenset(listed)).tree(listed, len(listed))
+            return _Solution(problem, cardinalities, tree, 1, EMPTY)
+        factoriser = Factoriser(model, ties, frozenset())
+        orders = {listed, factoriser.eliminated()}
+        solutions = [_Solution(problem, cardinalities, factoriser.tree(order, 0), 1, EMPTY) for order in sorted(orders)]
+        symmetry = Symmetry(problem)
+        if not symmetry.is_trivial:
+            for order in sorted(orders):
+                factor, above = symmetry.break_along(order)
+                if factor > 1:
+                    tied = (*ties, *((low, high) for high, lows in above.items() for low in lows))
+                    tree = Factoriser(model, tied, frozenset()).tree(order, 0, above)
+                    solutions.append(_Solution(problem, cardinalities, tree, factor, above))
+        return min(solutions, key=lambda solution: solution.tree.cost)
+
+
+def _match_plan(plan: QueryPlan, solution: _Solution, limit: int | None, space: Space, reason: str) -> MatchPlan:
+    problem, tree = solution.problem, solution.tree
+    kept = 0 if plan.counting else len(problem.graph.vertices)
+    groups = group_sizes(tree.order[:kept], parts_of(problem.graph)) if kept else (len(tree.order),)
+    return MatchPlan(
+        problem,
+        space,
+        _steps(solution),
+        kept,
+        groups,
+        solution.factor,
+        limit,
+        solution.cardinalities,
+        tree.cost,
+        reason,
+    )
+
+
+_TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
+def _steps(solution: _Solution) -> tuple[ExtendStep, ...]:
+    problem = solution.problem
+    constraints = problem.constraints
+    matched: set[int] = set()
+    steps = []
+    for level in solution.tree.levels:
+        vertex = level.vertex
+        backward = tuple(
+            edge.index
+            for edge in problem.graph.edges
+            if edge.source != edge.target and vertex in (edge.source, edge.target) and edge.other(vertex) in matched
+        )
+        different = tuple(
+            sorted(_partner(pair, vertex) for pair in constraints.different if _closes(pair, vertex, matched))
+        )
+        pairs = tuple(pair for pair in constraints.different_pairs if _closes(pair, vertex, matched))
+        comparisons = tuple(
+            index
+            for index, comparison in enumerate(problem.comparisons)
+            if _closes((comparison.left, comparison.right), vertex, matched)
+        )
+        absent = tuple(
+            (one, direction, types) if other == vertex else (other, _TURNED[direction], types)
+            for one, other, direction, types in constraints.absent
+            if _closes((one, other), vertex, matched)
+        )
+        steps.append(
+            ExtendStep(
+                vertex,
+                backward,
+                different,
+                pairs,
+                comparisons,
+                absent,
+                solution.above.get(vertex, ()),
+                level.rows,
+                level.parent,
+                level.context,
+                level.contexts,
+            )
+        )
+        matched.add(vertex)
+    return tuple(steps)
+
+
+def _closes(vertices: tuple[int, ...], vertex: int, matched: set[int]) -> bool:
+    """Whether matching `vertex` completes the set."""
+    return vertex in vertices and all(other == vertex or other in matched for other in vertices)
+
+
+def _partner(pair: tuple[int, int], vertex: int) -> int:
+    return pair[1] if pair[0] == vertex else pair[0]

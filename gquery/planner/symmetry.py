@@ -1,0 +1,184 @@
+"""Symmetry breaking: of all matches that differ by an automorphism of the query graph, only one is looked for.
+
+Along the matching order, each vertex takes the smallest data vertex of its orbit under the automorphisms that fix the
+vertices before it (a stabiliser chain), so exactly one match of each class is found, and the product of the orbits'
+sizes says how many it stands for. That needs an orbit's vertices to be different vertices in every match.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import replace
+
+from gquery.planner.expr import Column, Expression, children
+from gquery.planner.physical import Problem
+
+_STEPS = 5_000  # in the search for automorphisms of one query graph; beyond, its symmetry is left alone
+
+Above = dict[int, tuple[int, ...]]
+
+
+class Symmetry:
+    """The automorphisms of a problem: permutations of its vertices that keep labels, predicates, edges and tests."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.size = len(problem.graph.vertices)
+        self._links = _links(problem)
+        self._colours = self._refined(_colours(problem))
+        self._quads = {_canonical(quad) for quad in problem.constraints.different_pairs}
+        self._left = _STEPS
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether no two vertices look alike."""
+        return len(set(self._colours)) == self.size
+
+    def break_along(self, order: tuple[int, ...]) -> tuple[int, Above]:
+        """(factor, above): above[w] are earlier vertices of the order whose data vertices must have smaller ids."""
+        factor = 1
+        above: dict[int, list[int]] = {}
+        constraints = self.problem.constraints
+        apart = constraints.different | constraints.apart
+        for level, vertex in enumerate(order):
+            orbit = [other for other in order[level:] if self._maps(order[:level], vertex, other)]
+            if self._left <= 0:
+                return 1, {}
+            if all((min(a, b), max(a, b)) in apart for a in orbit for b in orbit if a != b):
+                factor *= len(orbit)
+                for other in orbit[1:]:
+                    above.setdefault(other, []).append(vertex)
+        return factor, {vertex: _needed(smaller, above) for vertex, smaller in above.items()}
+
+    def _maps(self, fixed: tuple[int, ...], vertex: int, image: int) -> bool:
+        """Whether an automorphism fixes some vertices and takes `vertex` to `image`."""
+        if vertex == image:
+            return True
+        if self._colours[vertex] != self._colours[image]:
+            return False
+        images = {other: other for other in fixed}
+        return self._fits(images, vertex, image) and self._complete({**images, vertex: image})
+
+    def _complete(self, images: dict[int, int]) -> bool:
+        self._left -= 1
+        if self._left <= 0:
+            return False
+        if len(images) == self.size:
+            moved = {frozenset(frozenset(images[v] for v in pair) for pair in quad) for quad in self._quads}
+            return moved == self._quads
+        vertex = max(
+            (v for v in range(self.size) if v not in images),
+            key=lambda v: sum(self._links[v][other] is not None for other in images),
+        )
+        taken = set(images.values())
+        # Itself first: most vertices stay where they are.
+        for image in sorted(range(self.size), key=lambda other: other != vertex):
+            if image in taken or self._colours[image] != self._colours[vertex]:
+                continue
+            if self._fits(images, vertex, image) and self._complete({**images, vertex: image}):
+                return True
+        return False
+
+    def _fits(self, images: dict[int, int], vertex: int, image: int) -> bool:
+        return all(self._links[vertex][other] == self._links[image][images[other]] for other in images)
+
+    def _refined(self, colours: list[int]) -> list[int]:
+        """Colours that also tell apart vertices whose neighbours look different."""
+        while True:
+            looks = [
+                (colours[vertex], tuple(sorted(Counter(
+                    (repr(link), colours[other]) for other, link in enumerate(self._links[vertex]) if link is not None
+                ).items())))
+                for vertex in range(self.size)
+            ]  # fmt: skip
+            finer = _numbered(looks)
+            if len(set(finer)) == len(set(colours)):
+                return finer
+            colours = finer
+
+
+def _canonical(quad: tuple[int, ...]) -> frozenset[frozenset[int]]:
+    return frozenset((frozenset(quad[:2]), frozenset(quad[2:])))
+
+
+def _needed(smaller: list[int], above: dict[int, list[int]]) -> tuple[int, ...]:
+    """Without those that are smaller than another of them."""
+    return tuple(one for one in smaller if not any(one in above.get(other, ()) for other in smaller))
+
+
+def _colours(problem: Problem) -> list[int]:
+    """Vertices of equal colour may change places as far as they alone are concerned. Those that a comparison or the
+    answer speaks of stay where they are."""
+    speaking = {vertex for comparison in problem.comparisons for vertex in (comparison.left, comparison.right)}
+    loops: dict[int, list[Hashable]] = {}
+    for edge in problem.graph.edges:
+        if edge.source == edge.target:
+            loops.setdefault(edge.source, []).append((edge.types, _anonymous(edge.predicates)))
+    return _numbered(
+        (
+            vertex.index if vertex.index in speaking else -1,
+            vertex.tables,
+            _anonymous(vertex.predicates),
+            frozenset(Counter(loops.get(vertex.index, ())).items()),
+            vertex.index in problem.constraints.loopless,
+            frozenset(
+                number
+                for number, scope in enumerate(problem.graph.scopes)
+                if set(problem.merged[vertex.index]) & set(scope.vertices)
+            ),
+        )
+        for vertex in problem.graph.vertices
+    )  # fmt: skip
+
+
+def _links(problem: Problem) -> list[list[Hashable]]:
+    """What stands between two vertices, as seen from the first; None for nothing."""
+    size = len(problem.graph.vertices)
+    found: list[list[Counter[Hashable]]] = [[Counter() for _ in range(size)] for _ in range(size)]
+    choices = {choice.edge: (len(choice.collides), choice.listed) for choice in problem.constraints.choices}
+    for edge in problem.graph.edges:
+        origin = problem.edges[edge.index]
+        scopes = frozenset(number for number, scope in enumerate(problem.graph.scopes) if origin in scope.edges)
+        kind = (edge.types, _anonymous(edge.predicates), scopes, choices.get(edge.index))
+        found[edge.source][edge.target][(*kind, "out" if edge.directed else "both")] += 1
+        found[edge.target][edge.source][(*kind, "in" if edge.directed else "both")] += 1
+    for one, other in problem.constraints.different:
+        found[one][other]["different"] += 1
+        found[other][one]["different"] += 1
+    turned = {"out": "in", "in": "out", "both": "both"}
+    for one, other, direction, types in problem.constraints.absent:
+        found[one][other]["absent", direction, types] += 1
+        found[other][one]["absent", turned[direction], types] += 1
+    return [[frozenset(counter.items()) if counter else None for counter in row] for row in found]
+
+
+def _anonymous(predicates: tuple[Expression, ...]) -> frozenset[Expression]:
+    """Predicates on one element without its name."""
+    return frozenset(_unnamed(predicate) for predicate in predicates)
+
+
+def _unnamed(expression: Expression) -> Expression:
+    if isinstance(expression, Column):
+        return replace(expression, variable="")
+    if not children(expression):
+        return expression
+    changes = {}
+    for name in ("arguments", "branches", "default", "argument"):
+        value = getattr(expression, name, None)
+        if value is not None:
+            changes[name] = _unnamed_parts(value)
+    return replace(expression, **changes)  # type: ignore[arg-type]
+
+
+def _unnamed_parts(value: object) -> object:
+    if isinstance(value, Expression):
+        return _unnamed(value)
+    if isinstance(value, tuple):
+        return tuple(_unnamed_parts(part) for part in value)
+    return value
+
+
+def _numbered(values: object) -> list[int]:
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in values]  # type: ignore[attr-defined]
