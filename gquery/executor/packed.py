@@ -7,6 +7,7 @@ when the plan walks the raw adjacency, positions are internal vertex ids.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,46 +58,35 @@ CHOICE_COLUMNS = 10
 Table = NDArray[np.int64]
 
 
+# The tables in one array, in order: its entry 2t is where table t begins, entry 2t + 1 the number of rows.
+STEPS, BACKWARD, DIFFERENT, SMALLER, PAIRS, COMPARE, ABSENT, CONTEXT, CHOICES, COLLIDES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+
+
 @dataclass(frozen=True, slots=True)
 class PackedPlan:
-    """steps int64[k, STEP_COLUMNS]; backward, absent int64[*, ADJACENCY_COLUMNS]; different, smaller, collides
-    int64[*]; pairs int64[*, 4]; compare int64[*, 5]; context int64[*, 2]; choices int64[*, CHOICE_COLUMNS].
+    """All tables in one array: passing many arrays to a kernel takes longer than many a small search.
 
-    kept: levels that are listed; the others are summed out. The choices from `listed` on are told apart in the answer,
-    those before are weights. slots: entries of the memory of sums; marks: words of marks.
+    tables: int64[*], with steps[width, STEP_COLUMNS], backward and absent[*, ADJACENCY_COLUMNS], different, smaller and
+    collides[*], pairs[*, 4], compare[*, 5], context[*, 2], choices[*, CHOICE_COLUMNS]. width: levels; rows: of
+    backward; choices: edges whose data edges matter. kept: levels that are listed; the others are summed out. listed:
+    the choices from here on are told apart in the answer, those before are weights. slots: entries of the memory of
+    sums; marks: words of marks. keep: what the addresses point into.
     """
 
-    steps: Table
-    backward: Table
-    different: Table
-    smaller: Table
-    pairs: Table
-    compare: Table
-    absent: Table
-    context: Table
-    choices: Table
-    collides: Table
+    tables: Table
+    width: int
+    rows: int
+    choices: int
     kept: int
     listed: int
     slots: int
     marks: int
     keep: tuple[object, ...]
 
-    @property
-    def width(self) -> int:
-        return len(self.steps)
 
-    @property
-    def listing_tables(self) -> tuple[Table, ...]:
-        """The tables that `extend` takes, in its order."""
-        return (self.steps, self.backward, self.different, self.smaller, self.pairs, self.compare, self.absent)
-
-    @property
-    def summing_tables(self) -> tuple[Table, ...]:
-        """The tables that `total` takes, in its order."""
-        return (*self.listing_tables, self.context, self.choices, self.collides)
-
-
-def table(rows: list[tuple[int, ...]], columns: int) -> Table:
-    """Rows as int64[len(rows), columns]."""
-    return np.array(rows, np.int64).reshape(len(rows), columns)
+def joined(tables: Sequence[Sequence[Sequence[int] | int]]) -> Table:
+    """The tables one after the other, behind a header that says where each begins and how many rows it has."""
+    parts = [np.array(table, np.int64).ravel() for table in tables]
+    begins = np.cumsum([2 * len(tables), *(len(part) for part in parts[:-1])])
+    header = np.array([begins, [len(table) for table in tables]], np.int64).T.ravel()
+    return np.concatenate([header, *parts])

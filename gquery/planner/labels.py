@@ -11,14 +11,15 @@ from gquery.storage.schema import Schema
 
 def tables_of(schema: Schema, expressions: Iterable[ast.LabelExpression]) -> tuple[int, ...]:
     """The vertex tables that every label expression admits, ascending. An unknown label is an error."""
-    wanted = tuple(expressions)
-    for expression in wanted:
+    tables: Iterable[int] = range(len(schema.vertex_tables))
+    for expression in expressions:
         _check_names(expression, schema.labels, "label")
-    return tuple(
-        index
-        for index, table in enumerate(schema.vertex_tables)
-        if all(admits(expression, frozenset(table.labels)) for expression in wanted)
-    )
+        if isinstance(expression, ast.LabelName):
+            labelled = schema.tables_with[expression.name]
+            tables = labelled if isinstance(tables, range) else [table for table in tables if table in labelled]
+        else:
+            tables = [table for table in tables if admits(expression, frozenset(schema.vertex_tables[table].labels))]
+    return tuple(tables)
 
 
 def types_of(schema: Schema, expression: ast.LabelExpression | None) -> tuple[str, ...]:

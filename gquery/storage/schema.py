@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -27,19 +28,28 @@ class EdgeTableSchema:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schema:
     """Tables in storage order; a vertex table's index is the id of its label set."""
 
     vertex_tables: tuple[VertexTableSchema, ...]
     edge_tables: tuple[EdgeTableSchema, ...]
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label, in the order in which the tables first show it."""
-        return tuple(dict.fromkeys(label for table in self.vertex_tables for label in table.labels))
+        return tuple(self.tables_with)
 
-    @property
+    @cached_property
+    def tables_with(self) -> Mapping[str, tuple[int, ...]]:
+        """The vertex tables of each label, ascending."""
+        tables: dict[str, list[int]] = {}
+        for index, table in enumerate(self.vertex_tables):
+            for label in table.labels:
+                tables.setdefault(label, []).append(index)
+        return {label: tuple(found) for label, found in tables.items()}
+
+    @cached_property
     def types(self) -> tuple[str, ...]:
         """Every edge type, in the order in which the tables first show it."""
         return tuple(dict.fromkeys(table.type for table in self.edge_tables))

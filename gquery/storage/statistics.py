@@ -7,7 +7,7 @@ the numbers; a saved graph has them in its manifest; a test writes them down as 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,6 +50,10 @@ class TypeStatistics:
     degrees: tuple[DegreeSums, ...] = ()
     simple: bool = True
     simple_both: bool = True
+    loops: Mapping[int, int] = field(init=False, compare=False)  # self-loops by vertex table, where there are any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "loops", {row.source: row.loops for row in self.between if row.loops})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,8 @@ class Statistics:
 
     def loops(self, types: Iterable[str], tables: Collection[int] | None = None) -> int:
         """Number of self-loops of any of `types` on vertices of `tables` (of all when None)."""
-        rows = (row for entry in self._entries(types) for row in entry.between)
-        return sum(row.loops for row in rows if tables is None or row.source in tables)
+        found = (loops for entry in self._entries(types) for loops in entry.loops.items())
+        return sum(count for table, count in found if tables is None or table in tables)
 
     def degree(self, types: Iterable[str], direction: Direction, tables: Iterable[int]) -> Degree:
         """Degrees of the vertices of `tables` over the edges of any of `types`.

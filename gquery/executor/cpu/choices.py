@@ -11,12 +11,16 @@ import numpy as np
 from gquery.executor.cpu.compile import kernel
 from gquery.executor.cpu.lookup import lower_bound, row
 from gquery.executor.cpu.native import load_int32, load_int64
+from gquery.executor.cpu.workspace import column_of, table_of
 from gquery.executor.packed import (
+    CHOICE_COLUMNS,
     CHOICE_EDGES,
     CHOICE_FIRST,
     CHOICE_NEIGHBOURS,
     CHOICE_OFFSETS,
     CHOICE_ROWS,
+    CHOICES,
+    COLLIDES,
     COLLIDES_BEGIN,
     COLLIDES_END,
     FREE,
@@ -99,12 +103,15 @@ def count_choices(choices, begin, end, collides, positions, scratch):  # type: i
 
 
 @kernel
-def expand(choices, begin, collides, given, count, rows, edges, state, scratch):  # type: ignore[no-untyped-def]
-    """Writes one row for each choice of `choices[begin:]` behind the embeddings `given[:, :count]`, as many as fit.
+def expand(plan, begin, given, count, rows, edges, state, scratch):  # type: ignore[no-untyped-def]
+    """Writes one row for each way to choose the plan's edges from `begin` on, for the embeddings `given[:, :count]`,
+    as many as fit.
 
     rows int64[capacity]: the embedding's column in `given`; edges int64[choices listed, capacity]. Goes on where
     `state` says; done when it returns with state[INPUT_ROW] = count and state[DEPTH] = -1.
     """
+    choices = table_of(plan, CHOICES, CHOICE_COLUMNS)
+    collides = column_of(plan, COLLIDES)
     depth = state[DEPTH]
     input_row = state[INPUT_ROW]
     end = len(choices)

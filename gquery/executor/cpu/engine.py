@@ -15,6 +15,7 @@ from gquery.executor.cpu.candidates import CpuCandidates
 from gquery.executor.cpu.frames import PartialMatches, Stage
 from gquery.executor.cpu.pack import pack
 from gquery.executor.cpu.workers import Enumeration
+from gquery.executor.cpu.workspace import SCRATCH_ROWS
 from gquery.executor.exact import exact_sum
 from gquery.executor.memory import DEFAULT_BUFFERS
 from gquery.executor.packed import PackedPlan
@@ -126,7 +127,7 @@ def _expand(
         for level, vertex in enumerate(plan.order[: plan.kept]):
             positions = repeated.positions[level]
             vertices[vertex] = positions if plan.space == "vertices" else candidates.sets[vertex].vertices[positions]
-        if packed.listed == len(packed.choices):
+        if packed.listed == packed.choices:
             yield Matches(repeated.count, vertices, {})
         else:
             yield from _with_edges(plan, packed, repeated, vertices, candidates.control)
@@ -156,15 +157,14 @@ def _with_edges(
     listed = [choice.edge for choice in plan.choices if choice.listed]
     capacity = max(_SMALLEST_BUFFER, partial.count)
     state = np.array([0, -1, 0], np.int64)
-    scratch = np.zeros((4, len(plan.choices)), np.int64)
+    scratch = np.zeros((SCRATCH_ROWS, packed.choices), np.int64)
     while state[kernel.INPUT_ROW] < partial.count or state[kernel.DEPTH] >= packed.listed:
         control.check()
         rows = np.empty(capacity, np.int64)
         edges = np.empty((len(listed), capacity), np.int64)
         kernel.expand(
-            packed.choices,
+            packed.tables,
             packed.listed,
-            packed.collides,
             partial.positions,
             partial.count,
             rows,

@@ -13,11 +13,33 @@ import numpy as np
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.intersect import accepts, next_common, open_level
 from gquery.executor.cpu.native import load_int32
-from gquery.executor.packed import VERTICES
-
-# Slots of `state`, int64[STATE_SLOTS + width]; the tail counts the matches found at each level.
-ROW, ROW_END, DEPTH, MADE, STATUS, ENTERING, STATE_SLOTS = 0, 1, 2, 3, 4, 5, 6
-DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
+from gquery.executor.cpu.workspace import (
+    DEPTH,
+    DONE,
+    FULL,
+    MADE,
+    MORE,
+    ROW,
+    ROW_END,
+    STATE_SLOTS,
+    STATUS,
+    column_of,
+    cursors_of,
+    levels_of,
+    table_of,
+)
+from gquery.executor.packed import (
+    ABSENT,
+    ADJACENCY_COLUMNS,
+    BACKWARD,
+    COMPARE,
+    DIFFERENT,
+    PAIRS,
+    SMALLER,
+    STEP_COLUMNS,
+    STEPS,
+    VERTICES,
+)
 
 
 @inlined
@@ -31,30 +53,21 @@ def load_row(steps, given, input_row, stop, positions, vertices):  # type: ignor
 
 
 @kernel
-def extend(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    different,
-    smaller,
-    pairs,
-    compare,
-    absent,
-    start,
-    stop,
-    budget,
-    given,
-    output,
-    state,
-    positions,
-    vertices,
-    begins,
-    cursors,
-    ends,
-    bitsets,
-    pivots,
-    last,
-):
+def extend(plan, work, matched, given, output, start, stop, budget):  # type: ignore[no-untyped-def]
     """One slice. given, output: positions int32[width, capacity], column-major; see the module's docstring."""
+    steps = table_of(plan, STEPS, STEP_COLUMNS)
+    backward = table_of(plan, BACKWARD, ADJACENCY_COLUMNS)
+    different = column_of(plan, DIFFERENT)
+    smaller = column_of(plan, SMALLER)
+    pairs = table_of(plan, PAIRS, 4)
+    compare = table_of(plan, COMPARE, 5)
+    absent = table_of(plan, ABSENT, ADJACENCY_COLUMNS)
+    positions, vertices = matched[0], matched[1]
+    width, rows = len(steps), len(backward)
+    state = work[: STATE_SLOTS + width]
+    pivots, last = levels_of(work, width, 0), levels_of(work, width, 1)
+    begins, cursors = cursors_of(work, width, rows, 0), cursors_of(work, width, rows, 1)
+    ends, bitsets = cursors_of(work, width, rows, 2), cursors_of(work, width, rows, 3)
     level = state[DEPTH]
     made = state[MADE]
     status = MORE

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu import extend as listing
-from gquery.executor.cpu import total as summing
+from gquery.executor.cpu.extend import extend
+from gquery.executor.cpu.total import total
+from gquery.executor.cpu.workspace import MADE, ROW, ROW_END, STATE_SLOTS, STATUS, new_work
 from gquery.executor.packed import PackedPlan
 
 SLICE = 1 << 16  # looks at neighbours in one slice: about a millisecond
@@ -56,14 +57,8 @@ class Frame(ABC):
         self.stage = stage
         self.start, self.stop = stages[stage].start, stages[stage].stop
         self.given = given
-        width, rows = plan.width, max(1, len(plan.backward))
-        self.state = np.zeros(listing.STATE_SLOTS + width, np.int64)
-        self.state[listing.ROW_END] = given.count
-        self.state[listing.DEPTH] = -1
-        self._vertices = np.zeros((2, width), np.int32)
-        self._cursors = np.zeros((4, rows), np.int64)
-        self._levels = np.zeros((2, width), np.int64)
-        self._where = (*self._vertices, *self._cursors, *self._levels)
+        self.work = new_work(plan, given.count)
+        self.matched = np.zeros((2, plan.width), np.int32)
 
     @abstractmethod
     def run(self) -> int:
@@ -76,17 +71,17 @@ class Frame(ABC):
     @property
     def found(self) -> NDArray[np.int64]:
         """Matches found at each level so far."""
-        return self.state[listing.STATE_SLOTS :]
+        return self.work[STATE_SLOTS : STATE_SLOTS + self.plan.width]
 
     @property
     def rows_left(self) -> int:
-        return int(self.state[listing.ROW_END] - self.state[listing.ROW])
+        return int(self.work[ROW_END] - self.work[ROW])
 
     def split(self) -> PartialMatches:
         """Gives away the second half of the input that is left."""
-        end = int(self.state[listing.ROW_END])
+        end = int(self.work[ROW_END])
         middle = end - self.rows_left // 2
-        self.state[listing.ROW_END] = middle
+        self.work[ROW_END] = middle
         return PartialMatches(np.ascontiguousarray(self.given.positions[:, middle:end]), end - middle)
 
 
@@ -105,15 +100,21 @@ class ListingFrame(Frame):
         self.output = output
 
     def run(self) -> int:
-        tables = self.plan.listing_tables
-        listing.extend(
-            *tables, self.start, self.stop, SLICE, self.given.positions, self.output, self.state, *self._where
+        extend(
+            self.plan.tables,
+            self.work,
+            self.matched,
+            self.given.positions,
+            self.output,
+            self.start,
+            self.stop,
+            SLICE,
         )
-        return int(self.state[listing.STATUS])
+        return int(self.work[STATUS])
 
     def drain(self) -> PartialMatches:
-        made = int(self.state[listing.MADE])
-        self.state[listing.MADE] = 0
+        made = int(self.work[MADE])
+        self.work[MADE] = 0
         return PartialMatches(self.output[:, :made].copy(), made)
 
 
@@ -133,38 +134,35 @@ class SummingFrame(Frame):
         self.modulus = np.uint64(modulus)
         self._sums = np.zeros(given.count, np.uint64)
         self._sizes = np.zeros(given.count, np.float64)
-        self._scratch = np.zeros((4, max(1, len(plan.choices))), np.int64)
         self._memory = memory
-        self._level_sums, self._products = np.zeros((2, plan.width), np.uint64)
-        self._level_sizes, self._product_sizes = np.zeros((2, plan.width), np.float64)
+        self._exact = np.zeros((2, plan.width), np.uint64)
+        self._approximate = np.zeros((2, plan.width), np.float64)
         self._drained = 0
 
     def run(self) -> int:
-        summing.total(
-            *self.plan.summing_tables,
-            self.start,
-            self.modulus,
-            SLICE,
+        memory = self._memory
+        total(
+            self.plan.tables,
+            self.work,
+            self.matched,
+            self._exact,
+            self._approximate,
             self.given.positions,
             self._sums,
             self._sizes,
-            self.state,
-            *self._where,
-            self._scratch,
-            self._memory.marks,
-            self._memory.marked,
-            self._memory.entries,
-            self._memory.sizes,
-            self._level_sums,
-            self._level_sizes,
-            self._products,
-            self._product_sizes,
+            memory.entries,
+            memory.sizes,
+            memory.marks,
+            memory.marked,
+            self.start,
+            self.modulus,
+            SLICE,
         )
-        return int(self.state[listing.STATUS])
+        return int(self.work[STATUS])
 
     def drain(self) -> PartialMatches:
         """The rows done since the last drain for which there are any matches."""
-        begin, end = self._drained, int(self.state[listing.ROW])
+        begin, end = self._drained, int(self.work[ROW])
         self._drained = end
         kept = np.flatnonzero(self._sizes[begin:end]) + begin
         return PartialMatches(self.given.positions[:, kept], len(kept), self._sums[kept], self._sizes[kept])

@@ -41,4 +41,4 @@ def count_bits(typing_context: Any, word: Any) -> Any:
 def address(array: NDArray[Any]) -> int:
     """Address of the first element; the array must be contiguous and outlive its use."""
     assert array.flags.c_contiguous
-    return int(array.ctypes.data) if array.size else int(np.zeros(1, np.int64).ctypes.data) * 0
+    return int(array.__array_interface__["data"][0]) if array.size else 0

@@ -14,7 +14,7 @@ from gquery.executor import packed
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CpuCandidates, rows_of
 from gquery.executor.cpu.native import address
-from gquery.executor.packed import PackedPlan, table
+from gquery.executor.packed import PackedPlan, joined
 from gquery.executor.relational import scan
 from gquery.planner.expr import Expression
 from gquery.planner.physical import Comparison, EdgeChoice, ExtendStep, MatchPlan
@@ -52,16 +52,23 @@ class _Packer:
         _link(steps, self.plan)
         self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
         return PackedPlan(
-            table([tuple(row) for row in steps], packed.STEP_COLUMNS),
-            table(self.backward, packed.ADJACENCY_COLUMNS),
-            np.array(self.different, np.int64),
-            np.array(self.smaller, np.int64),
-            table(self.pairs, 4),
-            table(self.compare, 5),
-            table(self.absent, packed.ADJACENCY_COLUMNS),
-            table(self.context, 2),
-            table(choices, packed.CHOICE_COLUMNS),
-            np.array(collides, np.int64),
+            joined(
+                [
+                    steps,
+                    self.backward,
+                    self.different,
+                    self.smaller,
+                    self.pairs,
+                    self.compare,
+                    self.absent,
+                    self.context,
+                    choices,
+                    collides,
+                ]
+            ),
+            len(steps),
+            len(self.backward),
+            len(choices),
             self.plan.kept,
             listed,
             self.slots,

@@ -16,21 +16,49 @@ import numpy as np
 
 from gquery.executor.cpu.choices import count_choices
 from gquery.executor.cpu.compile import inlined, kernel
-from gquery.executor.cpu.extend import DEPTH, DONE, ENTERING, MORE, ROW, ROW_END, STATE_SLOTS, STATUS, load_row
+from gquery.executor.cpu.extend import load_row
 from gquery.executor.cpu.intersect import accepts, count_level, next_common, open_level
 from gquery.executor.cpu.native import load_int32
+from gquery.executor.cpu.workspace import (
+    DEPTH,
+    DONE,
+    ENTERING,
+    MORE,
+    ROW,
+    ROW_END,
+    STATE_SLOTS,
+    STATUS,
+    column_of,
+    cursors_of,
+    levels_of,
+    scratch_of,
+    table_of,
+)
 from gquery.executor.packed import (
+    ABSENT,
+    ADJACENCY_COLUMNS,
+    BACKWARD,
     CHILD,
+    CHOICE_COLUMNS,
+    CHOICES,
+    COLLIDES,
+    COMPARE,
+    CONTEXT,
     CONTEXT_BEGIN,
     CONTEXT_END,
+    DIFFERENT,
     DIRECT,
     FACTOR,
     KEY_LEVEL,
+    PAIRS,
     PARENT,
     SET_COUNT,
     SIBLING,
     SLOTS,
     SLOTS_BEGIN,
+    SMALLER,
+    STEP_COLUMNS,
+    STEPS,
     VERTICES,
     WEIGHTS_BEGIN,
     WEIGHTS_END,
@@ -61,42 +89,46 @@ def slot_of(steps, level, key):  # type: ignore[no-untyped-def]
 
 @kernel
 def total(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    different,
-    smaller,
-    pairs,
-    compare,
-    absent,
-    context,
-    choices,
-    collides,
-    start,
-    modulus,
-    budget,
+    plan,
+    work,
+    matched,
+    exact,
+    approximate,
     given,
     sums,
     sizes,
-    state,
-    positions,
-    vertices,
-    begins,
-    cursors,
-    ends,
-    bitsets,
-    pivots,
-    last,
-    scratch,
-    marks,
-    marked,
     memory,
     memory_sizes,
-    level_sums,
-    level_sizes,
-    products,
-    product_sizes,
+    marks,
+    marked,
+    start,
+    modulus,
+    budget,
 ):
-    """One slice: fills `sums` uint64[] and `sizes` float64[] for the rows of `given` int32[start, rows]."""
+    """One slice: fills `sums` uint64[] and `sizes` float64[] for the rows of `given` int32[start, rows].
+
+    exact uint64[2, width], approximate float64[2, width]: the sum so far at each level, the product so far of its
+    candidate. memory int64[slots, 3], memory_sizes: the same as float64. marks, marked: see `count_two`.
+    """
+    steps = table_of(plan, STEPS, STEP_COLUMNS)
+    backward = table_of(plan, BACKWARD, ADJACENCY_COLUMNS)
+    different = column_of(plan, DIFFERENT)
+    smaller = column_of(plan, SMALLER)
+    pairs = table_of(plan, PAIRS, 4)
+    compare = table_of(plan, COMPARE, 5)
+    absent = table_of(plan, ABSENT, ADJACENCY_COLUMNS)
+    context = table_of(plan, CONTEXT, 2)
+    choices = table_of(plan, CHOICES, CHOICE_COLUMNS)
+    collides = column_of(plan, COLLIDES)
+    positions, vertices = matched[0], matched[1]
+    width, rows = len(steps), len(backward)
+    state = work[: STATE_SLOTS + width]
+    pivots, last = levels_of(work, width, 0), levels_of(work, width, 1)
+    begins, cursors = cursors_of(work, width, rows, 0), cursors_of(work, width, rows, 1)
+    ends, bitsets = cursors_of(work, width, rows, 2), cursors_of(work, width, rows, 3)
+    scratch = scratch_of(work, width, rows, len(choices))
+    level_sums, products = exact[0], exact[1]
+    level_sizes, product_sizes = approximate[0], approximate[1]
     top = start - 1
     level = state[DEPTH]
     entering = state[ENTERING]

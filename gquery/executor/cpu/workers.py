@@ -19,8 +19,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu import extend as kernel
 from gquery.executor.cpu.frames import Frame, ListingFrame, Memory, PartialMatches, Stage, SummingFrame
+from gquery.executor.cpu.workspace import DONE, MORE
 from gquery.executor.packed import PackedPlan
 from gquery.executor.progress import Control
 
@@ -228,10 +228,10 @@ class Worker:
         self.enumeration.note(frame.stage, time.perf_counter() - began)
         if self.enumeration.hungry:
             self._give()
-        if status == kernel.MORE and not self._is_late(frame):
+        if status == MORE and not self._is_late(frame):
             return None, True
         made = frame.drain()
-        if status == kernel.DONE:
+        if status == DONE:
             self.frames.pop()
             if isinstance(frame, ListingFrame):
                 self._free[frame.stage].append(frame.output)
