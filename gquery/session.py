@@ -113,9 +113,11 @@ class Prepared:
         self.settings = settings
         self.statistics = statistics_of(snapshot)
         bound = bind(tree, snapshot.schema, parameters, settings.mode)
-        self.plan: QueryPlan = plan_query(bound, self.statistics, snapshot.schema.types)
         self.limit = pushed_limit(bound.projection, parameters)
-        self.tail = Tail(bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual)
+        self.plan: QueryPlan = plan_query(bound, self.statistics, snapshot.schema.types, self.limit)
+        self.tail = Tail(
+            bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual, self.plan.weighted
+        )
 
     def run(self, control: Control, measured: Measured | None = None) -> Iterator[pa.RecordBatch]:
         """The answer, batch by batch."""

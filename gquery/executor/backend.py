@@ -21,11 +21,13 @@ Parameters = Mapping[str, object]
 @dataclass(frozen=True, slots=True)
 class Matches:
     """A batch of matches: internal vertex ids int32[count] by query vertex, internal edge ids int64[count] by query
-    edge (only for the edges that the plan tells apart)."""
+    edge (only for the edges that the plan tells apart); weights int64[count]: how many matches each row stands for,
+    None when each is one."""
 
     count: int
     vertices: dict[int, NDArray[np.int32]]
     edges: dict[int, NDArray[np.int64]]
+    weights: NDArray[np.int64] | None = None
 
     def first(self, count: int) -> Matches:
         """The first `count` of them."""

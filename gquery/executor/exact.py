@@ -14,13 +14,13 @@ import numpy as np
 from gquery.errors import ExecutionError
 
 _WORD = 2**64
-_SAFE = 2.0**62  # approximate sums below are far enough from 2^64 for their rounding not to matter
+SAFE = 2.0**62  # approximate sums below are far enough from 2^64 for their rounding not to matter
 
 
 def exact_sum(total: Callable[[int], tuple[int, float]]) -> int:
     """The sum of which `total(modulus)` gives (remainder, approximate size); modulus 0 stands for 2^64."""
     value, size = total(0)
-    if size < _SAFE:
+    if size < SAFE:
         return value
     if math.isinf(size):
         raise ExecutionError("the number of matches has more than 308 digits")

@@ -31,7 +31,11 @@ CONTEXT_BEGIN, CONTEXT_END = 23, 24  # its rows of `context`
 SLOTS_BEGIN, SLOTS = 25, 26  # its entries of the memory; SLOTS is 0 when sums are not remembered, else a power of two
 DIRECT = 27  # 1 when the key of a context is its slot
 MARKS = 28  # its first word of the marks
-STEP_COLUMNS = 29
+CAP = 29  # what a sum counts as
+STEP_COLUMNS = 30
+
+# Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
+PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
 
 # Columns of `backward` and `absent`: the rows of one adjacency, looked up by the position (vertex) matched at LEVEL.
 LEVEL, FIRST, ROWS, OFFSETS, NEIGHBOURS = 0, 1, 2, 3, 4

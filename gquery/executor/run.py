@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Matches
 from gquery.executor.progress import Control
+from gquery.executor.relational.statement import WEIGHT
 from gquery.executor.relational.tail import Tail
 from gquery.planner.expr import Aggregate, Call, Case, Constant, Expression
 from gquery.planner.logical import Projection, ProjectionItem
@@ -34,6 +35,8 @@ def id_batches(
                 name: batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]]
                 for name in variables
             }
+            if batch.weights is not None:
+                columns[WEIGHT] = batch.weights
             yield _batch(columns, batch.count)
 
 

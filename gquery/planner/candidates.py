@@ -37,7 +37,7 @@ def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
             at_vertex = [
                 graph.edges[e] for e in scope.edges if vertex in (graph.edges[e].source, graph.edges[e].target)
             ]
-            links = [edge for edge in at_vertex if edge.source != edge.target]
+            links = [edge for edge in at_vertex if edge.source != edge.target and graph.binds(edge.index, vertex)]
             for alike, edge, required in _classes(graph, scope, vertex, links):
                 key = (vertex, alike)
                 if key not in found or found[key][1] < required:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gquery.planner.expr import Attribute, Call, Column, Expression
 from gquery.planner.physical import Cardinalities, Problem
-from gquery.planner.query_graph import QueryEdge, QueryGraph
+from gquery.planner.query_graph import IDENTITY, QueryEdge, QueryGraph
 from gquery.storage.statistics import Statistics
 
 # Shares of the elements that a predicate is thought to keep, when nothing is known but its operator.
@@ -59,6 +59,8 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
 def _edges_between(
     edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics
 ) -> float:
+    if edge.types == IDENTITY:
+        return float(statistics.vertex_count(set(sources) & set(targets)))
     total = statistics.edges_between(edge.types, sources, targets)
     return float(total if edge.directed else total + statistics.edges_between(edge.types, targets, sources))
 

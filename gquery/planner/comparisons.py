@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from gquery.errors import UnsupportedError
 from gquery.planner.expr import Attribute, Call, Column, Expression, Kind, variables
 from gquery.planner.physical import Comparison
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.query_graph import Part, QueryGraph
 
 _TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NUMBERS = (Kind.INTEGER, Kind.FLOAT)
@@ -18,8 +21,14 @@ def split_predicates(
     comparisons: list[Comparison] = []
     different: set[tuple[int, int]] = set()
     rest: list[Expression] = []
-    for predicate in graph.predicates:
+    for predicate, part in _spanning(graph):
         comparison = _comparison(predicate, index)
+        if comparison is None and part is not None:
+            raise UnsupportedError(
+                f"gquery cannot check this condition within {part.described}",
+                span=predicate.span,
+                hint="conditions there compare two elements with each other, or one with values",
+            )
         if comparison is None:
             rest.append(predicate)
         elif comparison.operator == "<>" and comparison.left_value.type.kind is Kind.NODE:
@@ -27,6 +36,13 @@ def split_predicates(
         else:
             comparisons.append(comparison)
     return tuple(comparisons), frozenset(different), tuple(rest)
+
+
+def _spanning(graph: QueryGraph) -> Iterator[tuple[Expression, Part | None]]:
+    """The predicates that speak of several elements, each with the part that it belongs to."""
+    yield from ((predicate, None) for predicate in graph.predicates)
+    for part in graph.parts:
+        yield from ((predicate, part) for predicate in part.predicates)
 
 
 def _comparison(predicate: Expression, index: dict[str, int]) -> Comparison | None:

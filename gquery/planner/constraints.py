@@ -11,29 +11,36 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 from gquery.planner.physical import Absence, Constraints, Direction, EdgeChoice
-from gquery.planner.query_graph import QueryEdge, QueryGraph, Scope
+from gquery.planner.query_graph import IDENTITY, QueryEdge, QueryGraph, Scope
+from gquery.planner.rewrite import is_existence
 from gquery.storage.statistics import Statistics
 
 Equality = tuple[int, int]
 
 
 def constraints_of(
-    graph: QueryGraph, statistics: Statistics, needed_edges: frozenset[int], different: frozenset[tuple[int, int]]
+    graph: QueryGraph,
+    statistics: Statistics,
+    needed_edges: frozenset[int],
+    different: frozenset[tuple[int, int]],
+    absent: tuple[Absence, ...],
 ) -> Constraints:
-    """Constraints of every clause. `needed_edges`: edges whose data edges the answer asks for. `different`: pairs of
-    vertices that WHERE says are different."""
+    """Constraints of every clause. `needed_edges`: edges whose data edges the answer asks for. `different`, `absent`:
+    pairs of vertices that WHERE says are different, or not neighbours."""
     finder = _Finder(graph, statistics)
     for scope in graph.scopes:
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions) | {e for pair in finder.collisions.values() for e in pair}
-    told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge)}
+    told_apart |= {
+        edge.index for edge in graph.edges if not finder.is_simple(edge) and not is_existence(graph, edge.index)
+    }
     different |= finder.different
     quads = (quad for quad in finder.different_pairs if not {_ascending(*quad[:2]), _ascending(*quad[2:])} & different)
     return Constraints(
         different,
         frozenset(finder.apart()),
         tuple(quads),
-        tuple(finder.absent),
+        (*finder.absent, *absent),
         tuple(finder.loopless),
         tuple(_choice(graph, edge, finder.collisions, needed_edges) for edge in sorted(told_apart)),
     )
@@ -92,6 +99,7 @@ class _Finder:
         return any(
             {edge.source, edge.target} == {one, other} and not self.statistics.loops(edge.types, tables)
             for edge in self.graph.edges
+            if edge.types != IDENTITY
         )
 
     def _keep_apart(self, one: QueryEdge, other: QueryEdge) -> None:

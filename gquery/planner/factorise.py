@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gquery.planner.cardinality import PrefixModel
+from gquery.planner.query_graph import Part
 
 # Costs in neighbours looked at.
 _ENTER = 1.5  # beginning the sum of a level
@@ -49,11 +50,16 @@ class Tree:
 
 class Factoriser:
     """Trees over the vertices of one query graph. `ties`: sets of vertices that an edge or a test speaks of together.
-    `kept`: vertices that must be listed."""
+    `kept`: vertices that must be listed. `parts`: sub-patterns; the vertices of each are summed out together, below all
+    that it hangs on."""
 
-    def __init__(self, model: PrefixModel, ties: Iterable[Iterable[int]], kept: frozenset[int]) -> None:
+    def __init__(
+        self, model: PrefixModel, ties: Iterable[Iterable[int]], kept: frozenset[int], parts: tuple[Part, ...] = ()
+    ) -> None:
         self.model = model
         self.kept = kept
+        self.parts = parts
+        self.part_of = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
         self.near = [0] * len(model.sizes)
         for tie in ties:
             mask = _mask(tie)
@@ -68,7 +74,9 @@ class Factoriser:
         free = [vertex for vertex in range(len(near)) if vertex not in self.kept]
         last: list[int] = []
         while free:
-            chosen = min(free, key=lambda vertex: (self._elimination_cost(vertex, near[vertex] & left), vertex))
+            depth = max(self._depth(vertex) for vertex in free)
+            deepest = [vertex for vertex in free if self._depth(vertex) == depth]
+            chosen = min(deepest, key=lambda vertex: (self._elimination_cost(vertex, near[vertex] & left), vertex))
             free.remove(chosen)
             left &= ~(1 << chosen)
             around = near[chosen] & left
@@ -111,10 +119,18 @@ class Factoriser:
             levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows))
         return Tree(tuple(levels), cost)
 
+    def _depth(self, vertex: int) -> int:
+        """In how many parts a vertex lies: the inner ones are summed out before what they hang on."""
+        depth, number = 0, self.part_of.get(vertex)
+        while number is not None:
+            depth, number = depth + 1, self.parts[number].within
+        return depth
+
     def _parents(self, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:
         """Parent (a vertex) and context (a mask) of the vertices that are summed out."""
         place = {vertex: level for level, vertex in enumerate(order)}
         listed = max(1, kept)
+        roots = self._roots(order)
         inherited = list(self.near)
         parents: dict[int, int] = {}
         contexts: dict[int, int] = {}
@@ -123,10 +139,29 @@ class Factoriser:
             before = [other for other in _members(inherited[vertex]) if place[other] < level]
             contexts[vertex] = _mask(before)
             parent = max((place[other] for other in before), default=0)
+            root = roots.get(vertex)
+            if root is not None:
+                parent = max(parent, place[root])
             parents[vertex] = order[max(parent, listed - 1)]
             if parent >= listed:
                 inherited[order[parent]] |= contexts[vertex] & ~(1 << order[parent])
         return parents, contexts
+
+    def _roots(self, order: tuple[int, ...]) -> dict[int, int]:
+        """For the vertices of parts: the vertex of the same or the enclosing part that they must be matched under. The
+        first of a part to be matched is the root of all the others."""
+        first: dict[int, int] = {}
+        for vertex in order:
+            if vertex in self.part_of:
+                first.setdefault(self.part_of[vertex], vertex)
+        roots = {}
+        for vertex, number in self.part_of.items():
+            enclosing: int | None = number
+            if first[number] == vertex:
+                enclosing = self.parts[number].within
+            if enclosing is not None:
+                roots[vertex] = first[enclosing]
+        return roots
 
     def _elimination_cost(self, vertex: int, context: int) -> float:
         factor, looks, backward = self.model.extension(vertex, context)

@@ -8,7 +8,7 @@ from itertools import combinations
 from gquery.planner.query_graph import QueryGraph
 
 
-class Part(IntEnum):
+class Region(IntEnum):
     """Where in the query graph a vertex stands, in matching order."""
 
     DENSE = 0
@@ -16,22 +16,22 @@ class Part(IntEnum):
     TREE = 2
 
 
-def parts_of(graph: QueryGraph) -> tuple[Part, ...]:
-    """The part of every query vertex."""
+def regions_of(graph: QueryGraph) -> tuple[Region, ...]:
+    """The region of every query vertex."""
     neighbours = _neighbours(graph)
     core = _core(neighbours)
     dense = _dense(neighbours, core)
     return tuple(
-        Part.DENSE if vertex in dense else Part.SPARSE if vertex in core else Part.TREE
+        Region.DENSE if vertex in dense else Region.SPARSE if vertex in core else Region.TREE
         for vertex in range(len(neighbours))
     )
 
 
-def group_sizes(order: tuple[int, ...], parts: tuple[Part, ...]) -> tuple[int, ...]:
-    """Lengths of the runs of one part along an order: between two runs partial matches are materialised."""
+def group_sizes(order: tuple[int, ...], regions: tuple[Region, ...]) -> tuple[int, ...]:
+    """Lengths of the runs of one region along an order: between two runs partial matches are materialised."""
     sizes: list[int] = []
     for level, vertex in enumerate(order):
-        if level and parts[vertex] is parts[order[level - 1]]:
+        if level and regions[vertex] is regions[order[level - 1]]:
             sizes[-1] += 1
         else:
             sizes.append(1)

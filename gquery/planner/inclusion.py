@@ -21,18 +21,21 @@ def exclusions(problem: Problem) -> Iterator[Exclusion]:
     """For every test that can be left out: (the problem without it, the problem whose matches it would have refused).
     The second is None when there are no such matches."""
     constraints = problem.constraints
+    own = {vertex for part in problem.graph.parts for vertex in part.vertices}  # their tests are not linear
     for pair in sorted(constraints.different):
         groups = _groups(problem, pair)
-        if groups is not None:
+        if groups is not None and not own & set(pair):
             left = replace(constraints, different=constraints.different - {pair})
             yield replace(problem, constraints=left), _merged(problem, left, groups)
     for quad in constraints.different_pairs:
         groups = _groups(problem, quad[:2], quad[2:])
-        if groups is not None:
+        if groups is not None and not own & set(quad):
             pairs = tuple(other for other in constraints.different_pairs if other != quad)
             left = replace(constraints, different_pairs=pairs)
             yield replace(problem, constraints=left), _merged(problem, left, groups)
     for absence in constraints.absent:
+        if own & set(absence[:2]):
+            continue
         left = replace(constraints, absent=tuple(other for other in constraints.absent if other != absence))
         yield replace(problem, constraints=left), _joined(problem, left, absence)
 
@@ -49,9 +52,7 @@ def _groups(problem: Problem, *pairs: Pair) -> tuple[tuple[int, ...], ...] | Non
     links += [(comparison.left, comparison.right) for comparison in problem.comparisons]
     if any(one != other and leader[one] == leader[other] for one, other in links):
         return None
-    return tuple(
-        tuple(vertex for vertex, first in enumerate(leader) if first == kept) for kept in sorted(set(leader))
-    )
+    return tuple(tuple(vertex for vertex, first in enumerate(leader) if first == kept) for kept in sorted(set(leader)))
 
 
 def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int, ...], ...]) -> Problem | None:
@@ -66,11 +67,15 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
     edges: list[QueryEdge] = []
     origins: list[int | None] = []
     moved: dict[int, int] = {}
+    part_of = {edge: number for number, part in enumerate(graph.parts) for edge in part.edges}
+    home: list[int | None] = []  # the part of each edge
     for edge in graph.edges:
         ends = (renumbered[edge.source], renumbered[edge.target])
         turned = replace(edge, index=len(edges), source=ends[0], target=ends[1])
-        if edge.index not in chosen and any(_same_edge(turned, other) for other in edges):
+        alike = (other for other in edges if home[other.index] == part_of.get(edge.index))
+        if edge.index not in chosen and any(_same_edge(turned, other) for other in alike):
             continue
+        home.append(part_of.get(edge.index))
         moved[edge.index] = turned.index
         edges.append(turned)
         origins.append(problem.edges[edge.index])
@@ -83,8 +88,16 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
         )
         for choice in constraints.choices
     )
+    parts = tuple(
+        replace(
+            part,
+            vertices=tuple(renumbered[vertex] for vertex in part.vertices),
+            edges=tuple(moved[edge] for edge in part.edges if edge in moved),
+        )
+        for part in graph.parts
+    )
     return Problem(
-        QueryGraph(vertices, tuple(edges), graph.scopes, graph.predicates, graph.paths),
+        replace(graph, vertices=vertices, edges=tuple(edges), parts=parts),
         replace(tests, choices=choices),
         tuple(
             replace(comparison, left=renumbered[comparison.left], right=renumbered[comparison.right])

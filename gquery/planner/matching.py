@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from gquery.planner.cardinality import PrefixModel, derived
 from gquery.planner.factorise import EMPTY, Factoriser, Tree
-from gquery.planner.grouping import group_sizes, parts_of
+from gquery.planner.grouping import group_sizes, regions_of
 from gquery.planner.inclusion import exclusions
 from gquery.planner.ordering import pick_order
 from gquery.planner.physical import Cardinalities, Direction, ExtendStep, MatchPlan, Problem, Space
 from gquery.planner.plan import QueryPlan
+from gquery.planner.query_graph import PartKind
 from gquery.planner.symmetry import Symmetry
 
 _TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
@@ -122,13 +123,19 @@ class _Planner:
         if problem is not plan.problem:
             cardinalities = derived(problem, plan.graph, cardinalities, plan.statistics)
         model = PrefixModel(problem.graph, cardinalities, self.raw)
-        listed = pick_order(model, parts_of(problem.graph), plan.counting)
+        graph = problem.graph
+        regions = regions_of(graph)
         ties = tuple(problem.ties())
         if not plan.counting:
-            tree = Factoriser(model, ties, frozenset(listed)).tree(listed, len(listed))
+            listed = pick_order(model, regions, sorted(plan.kept), counting=False)
+            factoriser = Factoriser(model, ties, plan.kept, graph.parts)
+            tree = factoriser.tree((*listed, *factoriser.eliminated()), len(listed))
             return _Solution(problem, cardinalities, tree, 1, EMPTY)
-        factoriser = Factoriser(model, ties, frozenset())
-        orders = {listed, factoriser.eliminated()}
+        factoriser = Factoriser(model, ties, frozenset(), graph.parts)
+        eliminated = factoriser.eliminated()
+        required = [vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None]
+        listed = pick_order(model, regions, required, counting=True)
+        orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed)), eliminated}
         solutions = [_Solution(problem, cardinalities, factoriser.tree(order, 0), 1, EMPTY) for order in sorted(orders)]
         symmetry = Symmetry(problem)
         if not symmetry.is_trivial:
@@ -136,22 +143,25 @@ class _Planner:
                 factor, above = symmetry.break_along(order)
                 if factor > 1:
                     tied = (*ties, *((low, high) for high, lows in above.items() for low in lows))
-                    tree = Factoriser(model, tied, frozenset()).tree(order, 0, above)
+                    tree = Factoriser(model, tied, frozenset(), graph.parts).tree(order, 0, above)
                     solutions.append(_Solution(problem, cardinalities, tree, factor, above))
         return min(solutions, key=lambda solution: solution.tree.cost)
 
 
 def _match_plan(plan: QueryPlan, solution: _Solution, limit: int | None, space: Space, reason: str) -> MatchPlan:
     problem, tree = solution.problem, solution.tree
-    kept = 0 if plan.counting else len(problem.graph.vertices)
-    groups = group_sizes(tree.order[:kept], parts_of(problem.graph)) if kept else (len(tree.order),)
+    kept = len(plan.kept)
+    groups = group_sizes(tree.order[:kept], regions_of(problem.graph))
+    if kept < len(tree.order):
+        groups = (*groups, len(tree.order) - kept)
     return MatchPlan(
         problem,
         space,
-        _steps(solution),
+        _steps(plan, solution),
         kept,
         groups,
         solution.factor,
+        plan.weighted,
         limit,
         solution.cardinalities,
         tree.cost,
@@ -162,8 +172,9 @@ def _match_plan(plan: QueryPlan, solution: _Solution, limit: int | None, space: 
 _TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
-def _steps(solution: _Solution) -> tuple[ExtendStep, ...]:
+def _steps(plan: QueryPlan, solution: _Solution) -> tuple[ExtendStep, ...]:
     problem = solution.problem
+    caps = _caps(plan, solution)
     constraints = problem.constraints
     matched: set[int] = set()
     steps = []
@@ -201,10 +212,24 @@ def _steps(solution: _Solution) -> tuple[ExtendStep, ...]:
                 level.parent,
                 level.context,
                 level.contexts,
+                caps.get(vertex),
             )
         )
         matched.add(vertex)
     return tuple(steps)
+
+
+def _caps(plan: QueryPlan, solution: _Solution) -> dict[int, PartKind]:
+    """What sums count as: those over the first vertex of a part; and when the answer does not ask how often something
+    matches, those right under what is listed."""
+    caps: dict[int, PartKind] = {}
+    if plan.existence:
+        caps = {level.vertex: "exists" for level in solution.tree.levels if level.parent < len(plan.kept)}
+    for part in solution.problem.graph.parts:
+        root = next((vertex for vertex in solution.tree.order if vertex in part.vertices), None)
+        if root is not None:
+            caps[root] = part.kind
+    return caps
 
 
 def _closes(vertices: tuple[int, ...], vertex: int, matched: set[int]) -> bool:

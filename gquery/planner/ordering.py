@@ -1,41 +1,46 @@
-"""Picks the matching order."""
+"""Picks the order in which vertices are listed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gquery.planner.cardinality import PrefixModel
-from gquery.planner.grouping import Part
+from gquery.planner.grouping import Region
 
 _EXACT = 7  # query vertices up to which all connected orders are weighed
 
 
-def pick_order(model: PrefixModel, parts: tuple[Part, ...], counting: bool) -> tuple[int, ...]:
-    """The cheapest order: by dynamic programming for small query graphs, greedy for larger ones."""
-    if len(parts) <= _EXACT:
-        return _cheapest(model, len(parts), counting)
-    return _greedy(model, parts)
+def pick_order(
+    model: PrefixModel, regions: tuple[Region, ...], vertices: Iterable[int], counting: bool
+) -> tuple[int, ...]:
+    """The cheapest order of some vertices: by dynamic programming when they are few, greedy otherwise."""
+    chosen = tuple(vertices)
+    if len(chosen) <= _EXACT:
+        return _cheapest(model, chosen, counting)
+    return _greedy(model, regions, set(chosen))
 
 
-def _cheapest(model: PrefixModel, size: int, counting: bool) -> tuple[int, ...]:
+def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> tuple[int, ...]:
     """Dynamic programming over sets of matched vertices, each with its cheapest order. A set is extended by its
     neighbours, or, when it has none left, by any vertex (a Cartesian product)."""
-    full = (1 << size) - 1
     best: dict[int, tuple[float, float, tuple[int, ...]]] = {0: (0.0, 1.0, ())}
-    for _ in range(size):
+    for size in range(1, len(vertices) + 1):
         longer: dict[int, tuple[float, float, tuple[int, ...]]] = {}
         for matched, (cost, rows, order) in best.items():
             extensions = [
-                (vertex, *model.extension(vertex, matched)) for vertex in range(size) if not matched >> vertex & 1
+                (vertex, *model.extension(vertex, matched)) for vertex in vertices if not matched >> vertex & 1
             ]
             if matched:
                 extensions = [extension for extension in extensions if extension[3]] or extensions
             for vertex, factor, looks, backward in extensions:
                 reached = matched | 1 << vertex
                 new_rows = max(1.0, rows * factor)
-                new_cost = cost + rows * _step_cost(looks, factor, backward, counting and reached == full)
+                new_cost = cost + rows * _step_cost(looks, factor, backward, counting and size == len(vertices))
                 if reached not in longer or new_cost < longer[reached][0]:
                     longer[reached] = (new_cost, new_rows, (*order, vertex))
         best = longer
-    return best[full][2]
+    ((_, _, order),) = best.values()
+    return order
 
 
 def _step_cost(looks: float, factor: float, backward: int, counted: bool) -> float:
@@ -45,18 +50,17 @@ def _step_cost(looks: float, factor: float, backward: int, counted: bool) -> flo
     return looks + factor
 
 
-def _greedy(model: PrefixModel, parts: tuple[Part, ...]) -> tuple[int, ...]:
-    """Dense part, then the rest of the core, then trees (EGSM section 5.2); inside a part the vertex that leaves the
-    fewest partial matches, and of those the one with most backward neighbours."""
+def _greedy(model: PrefixModel, regions: tuple[Region, ...], left: set[int]) -> tuple[int, ...]:
+    """Dense region, then the rest of the core, then trees (EGSM section 5.2); inside a region the vertex that leaves
+    the fewest partial matches, and of those the one with most backward neighbours."""
     order: list[int] = []
     matched = 0
-    left = set(range(len(parts)))
     while left:
         extensions = {vertex: model.extension(vertex, matched) for vertex in left}
         connected = [vertex for vertex in left if extensions[vertex][2]] if matched else list(left)
         pool = connected or list(left)
-        part = min(parts[vertex] for vertex in pool)
-        pool = [vertex for vertex in pool if parts[vertex] is part]
+        region = min(regions[vertex] for vertex in pool)
+        pool = [vertex for vertex in pool if regions[vertex] is region]
         if not order:
             degree = {vertex: len(model.links[vertex]) for vertex in pool}
             chosen = min(pool, key=lambda vertex: (model.sizes[vertex] / max(1, degree[vertex]), vertex))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gquery.planner.expr import Expression
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.query_graph import PartKind, QueryGraph
 
 Space = Literal["candidates", "vertices"]
 Direction = Literal["out", "in", "both"]
@@ -86,6 +86,8 @@ class ExtendStep:
     above: vertices matched before whose data vertices must have smaller ids (symmetry breaking).
     rows: estimated embeddings after this step.
 
+    cap: what the sum over this vertex and all below it counts as, when they are a part of the query graph: at least one
+    (`optional`), one if there is any (`exists`), or one if there is none (`absent`).
     parent: the level under which this one is searched; for a vertex that is listed, the level before. context: when the
     vertex is summed out, the vertices matched before that the sum depends on. contexts: about how many different ones
     there will be when their sums are remembered, 0 when they are not.
@@ -102,6 +104,7 @@ class ExtendStep:
     parent: int
     context: tuple[int, ...] = ()
     contexts: float = 0.0
+    cap: PartKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,8 @@ class MatchPlan:
     the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
     only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
     are materialised between groups (BFS), a group is searched depth first; the summed steps are the last group.
-    factor: matches that each one found stands for (symmetry). limit: stop after so many matches. cost: estimated
+    factor: matches that each one found stands for (symmetry). weighted: what is listed comes with the number of matches
+    that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
     neighbours looked at.
     """
 
@@ -187,6 +191,7 @@ class MatchPlan:
     kept: int
     groups: tuple[int, ...]
     factor: int
+    weighted: bool
     limit: int | None
     cardinalities: Cardinalities
     cost: float

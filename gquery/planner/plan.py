@@ -10,50 +10,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gquery.errors import UnsupportedError
 from gquery.planner.candidates import pick_filters
 from gquery.planner.comparisons import split_predicates
 from gquery.planner.constraints import constraints_of
-from gquery.planner.expr import (
-    Aggregate,
-    Attribute,
-    Column,
-    Constant,
-    Expression,
-    Parameter,
-    children,
-    columns,
-    is_aggregated,
-)
+from gquery.planner.demand import ignores_repeats, is_counted, kept_vertices, variables_of, weighs_repeats
+from gquery.planner.expr import Constant, Expression, Parameter, columns, is_aggregated
 from gquery.planner.logical import BoundQuery, Projection
 from gquery.planner.physical import Filter, Problem
 from gquery.planner.query_graph import QueryGraph
+from gquery.planner.rewrite import rewrite
 from gquery.storage.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """The first half. `residual`: predicates that the relational tail checks. `counting`: the projection needs no row,
-    only the number of matches."""
+    """The first half. kept: the query vertices that are listed, none when the answer only counts; the others are summed
+    out. weighted: what is listed comes with the number of matches that it stands for. existence: that number does not
+    matter. residual: predicates that the relational tail checks."""
 
     bound: BoundQuery
     filters: tuple[Filter, ...]
     problem: Problem
+    kept: frozenset[int]
+    weighted: bool
+    existence: bool
     residual: tuple[Expression, ...]
-    counting: bool
     statistics: Statistics
 
     @property
     def graph(self) -> QueryGraph:
         return self.problem.graph
 
+    @property
+    def counting(self) -> bool:
+        return not self.kept
 
-def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, ...]) -> QueryPlan:
-    """Everything that can be decided before the data is looked at."""
-    graph = bound.query_graph
+
+def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, ...], limit: int | None) -> QueryPlan:
+    """Everything that can be decided before the data is looked at. `limit`: so many matches are enough."""
+    graph, absent = rewrite(bound.query_graph)
     comparisons, different, residual = split_predicates(graph)
     counting = not residual and is_counted(bound.projection)
-    needed = frozenset() if counting else _needed_edges(bound, residual)
-    constraints = constraints_of(graph, statistics, needed, different)
+    spoken_of = frozenset() if counting else variables_of(bound, residual)
+    _expect_known(graph, bound.projection)
+    needed = frozenset(edge.index for edge in graph.edges if edge.variable in spoken_of)
+    constraints = constraints_of(graph, statistics, needed, different, absent)
     problem = Problem(
         graph,
         constraints,
@@ -61,8 +63,34 @@ def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, 
         tuple((vertex.index,) for vertex in graph.vertices),
         tuple(edge.index for edge in graph.edges),
     )
-    filters = pick_filters(graph, constraints, all_types)
-    return QueryPlan(bound, filters, problem, residual, counting, statistics)
+    kept = frozenset() if counting else kept_vertices(problem, spoken_of, limit)
+    listed = len(kept) == len(graph.vertices) and all(choice.listed for choice in constraints.choices)
+    existence = not counting and ignores_repeats(bound.projection)
+    return QueryPlan(
+        bound,
+        pick_filters(graph, constraints, all_types),
+        problem,
+        kept,
+        not counting and not listed and weighs_repeats(bound.projection),
+        existence,
+        residual,
+        statistics,
+    )
+
+
+def _expect_known(graph: QueryGraph, projection: Projection) -> None:
+    """Raises when the answer speaks of what an OPTIONAL MATCH binds."""
+    expressions = [item.expression for item in projection.items] + [item.expression for item in projection.order_by]
+    optional = {graph.vertices[vertex].variable for part in graph.parts for vertex in part.vertices}
+    optional |= {graph.edges[edge].variable for part in graph.parts for edge in part.edges}
+    for expression in expressions:
+        for column in columns(expression):
+            if column.variable in optional:
+                raise UnsupportedError(
+                    f"gquery cannot return `{column.variable}`, which an OPTIONAL MATCH binds",
+                    span=column.span,
+                    hint="count(*) and whatever the clauses before it bind can be returned",
+                )
 
 
 def pushed_limit(projection: Projection, parameters: Mapping[str, object]) -> int | None:
@@ -79,29 +107,3 @@ def _number(expression: Expression, parameters: Mapping[str, object]) -> int | N
     if isinstance(expression, Parameter):
         value = parameters.get(expression.name)  # type: ignore[assignment]
     return value if isinstance(value, int) and value >= 0 else None
-
-
-def is_counted(projection: Projection) -> bool:
-    """Whether every item is made of `count(*)` or of counts of elements, which are never null, and of constants."""
-    plain = not projection.distinct and not projection.order_by and projection.skip is None and projection.limit is None
-    counts = any(is_aggregated(item.expression) for item in projection.items)
-    return plain and counts and all(_is_count(item.expression) for item in projection.items)
-
-
-def _is_count(expression: Expression) -> bool:
-    if isinstance(expression, Aggregate):
-        argument = expression.argument
-        never_null = isinstance(argument, Column) and argument.attribute is Attribute.ELEMENT
-        return expression.function == "count" and not expression.distinct and (argument is None or never_null)
-    return not isinstance(expression, Column) and all(_is_count(child) for child in children(expression))
-
-
-def _needed_edges(bound: BoundQuery, residual: tuple[Expression, ...]) -> frozenset[int]:
-    """Query edges whose data edges the answer or a residual predicate speaks of, directly or through a path."""
-    projection = bound.projection
-    expressions = [item.expression for item in projection.items] + [item.expression for item in projection.order_by]
-    spoken_of = {column.variable for expression in (*expressions, *residual) for column in columns(expression)}
-    for path in bound.query_graph.paths:
-        if path.name in spoken_of:
-            spoken_of.update(path.edges)
-    return frozenset(edge.index for edge in bound.query_graph.edges if edge.variable in spoken_of)

@@ -108,9 +108,10 @@ def _needed(smaller: list[int], above: dict[int, list[int]]) -> tuple[int, ...]:
 
 
 def _colours(problem: Problem) -> list[int]:
-    """Vertices of equal colour may change places as far as they alone are concerned. Those that a comparison or the
-    answer speaks of stay where they are."""
+    """Vertices of equal colour may change places as far as they alone are concerned. Those that a comparison
+    speaks of, and those of parts, stay where they are."""
     speaking = {vertex for comparison in problem.comparisons for vertex in (comparison.left, comparison.right)}
+    speaking |= {vertex for part in problem.graph.parts for vertex in part.vertices}
     loops: dict[int, list[Hashable]] = {}
     for edge in problem.graph.edges:
         if edge.source == edge.target:

@@ -181,6 +181,12 @@ class Snapshot:
                 self._adjacencies[key] = stored() if stored else self._build(key)
             return self._adjacencies[key]
 
+    @cached_property
+    def identity(self) -> Adjacency:
+        """Every vertex as its own and only neighbour."""
+        vertices = np.arange(self.vertex_count + 1)
+        return Adjacency(0, vertices, vertices[:-1].astype(np.int32), vertices[:-1], True)
+
     def vertex_ids(self) -> pa.ChunkedArray:
         """Users' ids of all vertices, by internal id; strings when some tables have string ids and some integers."""
         types = [table.id_type for table in self.vertex_tables]

@@ -69,7 +69,9 @@ def build_candidate_edges(candidates: CpuCandidates, edge: int, source: int, wit
 
 def _refine_vertex(candidates: CpuCandidates, vertex: int) -> None:
     for edge in candidates.graph.edges:
-        if vertex in (edge.source, edge.target) and edge.source != edge.target:
+        if vertex not in (edge.source, edge.target) or edge.source == edge.target:
+            continue
+        if candidates.graph.binds(edge.index, vertex):
             among = candidates.sets[edge.other(vertex)]
             candidates.keep(vertex, candidates.with_neighbours(vertex, edge.index, 1, among))
 

@@ -24,7 +24,7 @@ from gquery.planner.physical import (
     PredicateFilter,
     Problem,
 )
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.query_graph import IDENTITY, QueryGraph
 from gquery.storage.adjacency import Adjacency, Direction
 from gquery.storage.graph import Snapshot
 
@@ -113,6 +113,8 @@ class CpuCandidates:
         direction: Direction = "both"
         if query_edge.directed:
             direction = "out" if source == query_edge.source else "in"
+        if query_edge.types == IDENTITY:
+            return self.snapshot.identity
         raw = self.snapshot.adjacency(query_edge.types, direction)
         if edge not in self._edge_masks:
             return raw

@@ -2,25 +2,55 @@
 
 Kernels allocate nothing, so they can do without the runtime, and then their array arguments are not reference counted:
 the atomic counting inside the inner loops took more than half of the enumeration's time.
+
+Numba's own cache looks at one file: a kernel whose inlined functions or constants changed elsewhere would be taken for
+unchanged. So every state of the sources has a cache folder of its own.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
+_HERE = Path(__file__).parent
+
+
+def _cache_folder() -> str:
+    digest = hashlib.sha256()
+    for source in [*sorted(_HERE.glob("*.py")), _HERE.parent / "packed.py"]:
+        digest.update(source.read_bytes())
+    base = _HERE / "__pycache__"
+    if config.CACHE_DIR:
+        base = Path(config.CACHE_DIR)
+    elif not os.access(_HERE, os.W_OK):
+        base = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gquery"
+    return str(base / f"kernels-{digest.hexdigest()[:16]}")
+
+
+_CACHE_FOLDER = _cache_folder()
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled function that stays a function."""
-    compiled: Callable[..., Any] = njit(**_OPTIONS)(function)
-    return compiled
+    return _compiled(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled function that becomes part of its callers: passing many arrays costs more than the work done."""
-    compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    before = config.CACHE_DIR
+    config.CACHE_DIR = _CACHE_FOLDER
+    try:
+        compiled: Callable[..., Any] = njit(**_OPTIONS, **options)(function)
+    finally:
+        config.CACHE_DIR = before
     return compiled

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.errors import ExecutionError
 from gquery.executor.backend import Matches
 from gquery.executor.cpu import choices as kernel
 from gquery.executor.cpu.candidate_graph import refine
@@ -16,7 +17,7 @@ from gquery.executor.cpu.frames import PartialMatches, Stage
 from gquery.executor.cpu.pack import pack
 from gquery.executor.cpu.workers import Enumeration
 from gquery.executor.cpu.workspace import SCRATCH_ROWS
-from gquery.executor.exact import exact_sum
+from gquery.executor.exact import SAFE, exact_sum
 from gquery.executor.memory import DEFAULT_BUFFERS
 from gquery.executor.packed import PackedPlan
 from gquery.executor.profile import Profile
@@ -122,15 +123,25 @@ def _expand(
 ) -> Iterator[Matches]:
     """Positions become vertices, and every embedding becomes its rows: as many as there are ways to finish it, and one
     for each choice of data edges that the answer tells apart."""
-    for repeated in _repeated(partial):
+    for repeated in [partial] if plan.weighted else _repeated(partial):
         vertices = {}
         for level, vertex in enumerate(plan.order[: plan.kept]):
             positions = repeated.positions[level]
             vertices[vertex] = positions if plan.space == "vertices" else candidates.sets[vertex].vertices[positions]
         if packed.listed == packed.choices:
-            yield Matches(repeated.count, vertices, {})
+            yield Matches(repeated.count, vertices, {}, _weights(plan, repeated))
         else:
             yield from _with_edges(plan, packed, repeated, vertices, candidates.control)
+
+
+def _weights(plan: MatchPlan, partial: PartialMatches) -> NDArray[np.int64] | None:
+    if not plan.weighted:
+        return None
+    if partial.sums is None or partial.sizes is None:
+        return np.ones(partial.count, np.int64)
+    if np.any(partial.sizes >= SAFE):
+        raise ExecutionError("a group has more than 2^62 matches", hint="count(*) without groups is exact at any size")
+    return partial.sums.astype(np.int64)
 
 
 def _repeated(partial: PartialMatches) -> Iterator[PartialMatches]:
@@ -155,6 +166,7 @@ def _with_edges(
     control: Control,
 ) -> Iterator[Matches]:
     listed = [choice.edge for choice in plan.choices if choice.listed]
+    weights = _weights(plan, partial)
     capacity = max(_SMALLEST_BUFFER, partial.count)
     state = np.array([0, -1, 0], np.int64)
     scratch = np.zeros((SCRATCH_ROWS, packed.choices), np.int64)
@@ -178,4 +190,5 @@ def _with_edges(
                 made,
                 {vertex: column[rows[:made]] for vertex, column in vertices.items()},
                 {edge: edges[index, :made] for index, edge in enumerate(listed)},
+                None if weights is None else weights[rows[:made]],
             )

@@ -22,6 +22,7 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.schema import common_type
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
+_CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXISTS, "absent": packed.NONE}
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
 _SMALLEST_MEMORY = 64  # slots
@@ -119,6 +120,7 @@ class _Packer:
             if len(rows) == 2:
                 row[packed.MARKS] = self.marks
                 self.marks += (row[packed.SIZE] >> 6) + 1
+        row[packed.CAP] = _CAPS[step.cap]
         self._remember(row, step)
         return row
 

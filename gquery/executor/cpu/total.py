@@ -38,6 +38,7 @@ from gquery.executor.packed import (
     ABSENT,
     ADJACENCY_COLUMNS,
     BACKWARD,
+    CAP,
     CHILD,
     CHOICE_COLUMNS,
     CHOICES,
@@ -48,10 +49,14 @@ from gquery.executor.packed import (
     CONTEXT_END,
     DIFFERENT,
     DIRECT,
+    EXISTS,
     FACTOR,
     KEY_LEVEL,
+    NONE,
+    OPTIONAL,
     PAIRS,
     PARENT,
+    PLAIN,
     SET_COUNT,
     SIBLING,
     SLOTS,
@@ -85,6 +90,16 @@ def slot_of(steps, level, key):  # type: ignore[no-untyped-def]
         mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
         slot = np.int64((mixed >> np.uint64(32)) & np.uint64(steps[level, SLOTS] - 1))
     return steps[level, SLOTS_BEGIN] + slot
+
+
+@inlined
+def capped(cap, value, size):  # type: ignore[no-untyped-def]
+    """What the sum over a part of the query graph counts as."""
+    if cap == OPTIONAL and size > 0.0:
+        return value, size
+    if (cap == EXISTS and size == 0.0) or (cap == NONE and size > 0.0):
+        return np.uint64(0), 0.0
+    return np.uint64(1), 1.0
 
 
 @kernel
@@ -162,6 +177,7 @@ def total(  # type: ignore[no-untyped-def]
                 level = np.int64(-1)
                 continue
         value, size = np.uint64(0), 0.0
+        recalled = False
         slot = np.int64(-1)
         key = np.int64(0)
         if steps[level, SLOTS] > 0:
@@ -174,6 +190,7 @@ def total(  # type: ignore[no-untyped-def]
                 value = np.uint64(memory[slot, SUM])
                 size = memory_sizes[slot, APPROXIMATE]
                 slot = np.int64(-1)
+                recalled = True
             else:
                 open_level(
                     steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last
@@ -203,7 +220,9 @@ def total(  # type: ignore[no-untyped-def]
                 size = float(found)
         else:
             budget -= 1
-            position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+            position = np.int64(-1)
+            if level_sizes[level] == 0.0 or steps[level, CAP] < EXISTS:
+                position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
             if position >= 0:
                 address = steps[level, VERTICES]
                 vertex = load_int32(address, position) if address != 0 else np.int32(position)
@@ -233,6 +252,8 @@ def total(  # type: ignore[no-untyped-def]
                 value %= modulus
             size = level_sizes[level]
         # The sum of `level` is known: it is remembered, and is a factor of the parent's candidate.
+        if not recalled and steps[level, CAP] != PLAIN:
+            value, size = capped(steps[level, CAP], value, size)
         if slot >= 0:
             memory[slot, KEY] = key
             memory[slot, SUM] = np.int64(value)

@@ -34,13 +34,15 @@ class SqlWriter:
     """Writes expressions over an input relation.
 
     columns: SQL of everything that the relation holds. values: the statement's parameters, filled while expressions are
-    written. keys: the grouping keys when the text stands above GROUP BY, where only keys and aggregates can be read.
+    written. weight: SQL of how many matches a row stands for, None when each is one. keys: the grouping keys when the
+    text stands above GROUP BY, where only keys and aggregates can be read.
     """
 
     columns: Mapping[Expression, str]
     parameters: Mapping[str, object]
     values: dict[str, object] = field(default_factory=dict)
     keys: frozenset[Expression] | None = None
+    weight: str | None = None
     _slots: dict[str, str] = field(default_factory=dict)
 
     def write(self, expression: Expression) -> str:
@@ -85,6 +87,8 @@ class SqlWriter:
         return f"CAST(${slot} AS {sql_type})" if sql_type else f"${slot}"
 
     def _aggregate(self, aggregate: Aggregate) -> str:
+        if self.weight is not None and not aggregate.distinct and aggregate.function in ("count", "sum", "avg"):
+            return self._weighed(aggregate, self.weight)
         if aggregate.argument is None:
             return "count(*)"
         value = self.write(aggregate.argument)
@@ -101,6 +105,19 @@ class SqlWriter:
             case "stdevp":
                 return f"coalesce(stddev_pop({argument}), 0.0::DOUBLE)"
         return f"{aggregate.function}({argument})"
+
+    def _weighed(self, aggregate: Aggregate, weight: str) -> str:
+        """The aggregate of rows that stand for several matches each."""
+        value = "0" if aggregate.argument is None else self.write(aggregate.argument)
+        number = f"coalesce(sum({weight}) FILTER (({value}) IS NOT NULL), 0)"
+        match aggregate.function:
+            case "count":
+                return f"CAST({number} AS BIGINT)"
+            case "sum" if aggregate.type.kind is Kind.INTEGER:
+                return f"CAST(coalesce(sum(CAST({value} AS HUGEINT) * {weight}), 0) AS BIGINT)"
+            case "sum":
+                return f"coalesce(sum({value} * {weight}), 0.0::DOUBLE)"
+        return f"(sum(CAST({value} AS DOUBLE) * {weight}) / nullif({number}, 0))"
 
 
 def inputs(expression: Expression) -> Iterable[Expression]:

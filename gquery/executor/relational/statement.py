@@ -9,6 +9,8 @@ from gquery.executor.relational.sql import SqlWriter, distinct_name, inputs, quo
 from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated
 from gquery.planner.logical import Projection
 
+WEIGHT = " weight"
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -27,13 +29,16 @@ def build_statement(
     residual: tuple[Expression, ...],
     parameters: Mapping[str, object],
     bounds: tuple[int, int | None],
+    weighted: bool,
 ) -> Statement:
-    """SELECT `outputs`, called c0, c1..., FROM matches, as the projection says. `bounds`: skip and limit."""
+    """SELECT `outputs`, called c0, c1..., FROM matches, as the projection says. `bounds`: skip and limit. `weighted`:
+    the column WEIGHT says how many matches a row stands for."""
     order_by = projection.order_by
     read = [part for expression in (*outputs, *(item.expression for item in order_by), *residual)
             for part in inputs(expression)]  # fmt: skip
     names = _named(tuple(dict.fromkeys(read)))
-    below = SqlWriter({part: f"m.{quoted(name)}" for name, part in names.items()}, parameters)
+    weight = f"m.{quoted(WEIGHT)}" if weighted else None
+    below = SqlWriter({part: f"m.{quoted(name)}" for name, part in names.items()}, parameters, weight=weight)
     grouped = projection.distinct or any(is_aggregated(output) for output in outputs)
     keys = tuple(dict.fromkeys(output for output in outputs if not is_aggregated(output))) if grouped else ()
     above = replace(below, keys=frozenset(keys)) if grouped else below

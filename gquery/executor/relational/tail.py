@@ -17,7 +17,7 @@ from gquery.executor.relational import database
 from gquery.executor.relational.elements import ElementWriter, ends_of, path_ids
 from gquery.executor.relational.gather import cast, gather, travelling_type
 from gquery.executor.relational.sql import SqlWriter, inputs
-from gquery.executor.relational.statement import Statement, build_statement
+from gquery.executor.relational.statement import WEIGHT, Statement, build_statement
 from gquery.planner.expr import (
     NODE,
     RELATIONSHIP,
@@ -39,7 +39,8 @@ Batches = Generator[pa.RecordBatch, None, None]
 
 
 class Tail:
-    """What happens to the matches of one query. `residual`: predicates that the matcher left to check.
+    """What happens to the matches of one query. `residual`: predicates that the matcher left to check. `weighted`: the
+    column WEIGHT of the match stream says how many matches a row stands for.
 
     Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say.
     """
@@ -51,11 +52,13 @@ class Tail:
         snapshot: Snapshot,
         parameters: Mapping[str, object],
         residual: tuple[Expression, ...] = (),
+        weighted: bool = False,
     ) -> None:
         self.projection = projection
         self.graph = graph
         self.snapshot = snapshot
         self.parameters = parameters
+        self.weighted = weighted
         self.skip = _row_count(projection.skip, parameters, "SKIP") or 0
         self.limit = _row_count(projection.limit, parameters, "LIMIT")
         self._vertices = {vertex.variable: vertex for vertex in graph.vertices}
@@ -66,7 +69,7 @@ class Tail:
         self._travelling = [self._carried(item.expression) for item in projection.items]
         self._outputs = tuple(dict.fromkeys(self._travelling))
         self._statement = None if self._is_plain(residual) else build_statement(
-            self._outputs, projection, residual, parameters, (self.skip, self.limit)
+            self._outputs, projection, residual, parameters, (self.skip, self.limit), weighted
         )  # fmt: skip
         self._elements = ElementWriter(snapshot)
 
@@ -144,6 +147,8 @@ class Tail:
         statement = self._statement
         assert statement is not None
         fields = [(name, travelling_type(part.type)) for name, part in statement.inputs.items()]
+        if self.weighted:
+            fields.append((WEIGHT, pa.int64()))
         schema = pa.schema(fields or _NO_COLUMNS)
         fed = (self._fed(statement, batch, schema) for batch in matches)
         rows = database.stream(statement.sql, statement.values, schema, fed, control, statement.blocking)
@@ -156,10 +161,12 @@ class Tail:
             fed.close()
 
     def _fed(self, statement: Statement, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-        if not statement.inputs:
+        if schema.names == [name for name, _ in _NO_COLUMNS]:
             return pa.record_batch([pa.nulls(batch.num_rows, pa.int8()).fill_null(0)], schema=schema)
         with database.translated():
             found = [self._input(part, batch) for part in statement.inputs.values()]
+            if self.weighted:
+                found.append(batch.column(WEIGHT))
             arrays = [cast(values, field.type) for values, field in zip(found, schema, strict=True)]
         return pa.record_batch(arrays, schema=schema)
 
