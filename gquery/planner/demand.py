@@ -75,7 +75,7 @@ def kept_vertices(problem: Problem, spoken_of: frozenset[str], limit: int | None
     collide with them, and what connects them. With a limit, every required vertex: a sum would look at all matches."""
     graph = problem.graph
     required = {vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None}
-    if limit is not None:
+    if limit is not None or not required:
         return frozenset(required)
     kept = {vertex.index for vertex in graph.vertices if vertex.variable in spoken_of}
     for choice in problem.constraints.choices:

@@ -44,7 +44,8 @@ class QueryPlan:
 
     @property
     def counting(self) -> bool:
-        return not self.kept
+        """Whether only the number of matches is wanted."""
+        return bool(self.graph.vertices) and not self.kept
 
 
 def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, ...], limit: int | None) -> QueryPlan:

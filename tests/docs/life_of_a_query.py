@@ -63,9 +63,12 @@ speak of one element alone go to that element; the rest spans several:
 
 ## 4. Order and plan
 
-`gquery/planner/cardinality.py` estimates how many vertices pass, `ordering.py` picks the matching order,
-`grouping.py` the vertex groups, and `plan.py` puts together the `MatchPlan` of `physical.py`, which is all that the
-executor is told. `explain.py` prints it, as `graph.explain(...)` does:
+`demand.py` says which vertices the answer speaks of: these are listed, the others are summed out, so that only the
+number of their matches is known. `cardinality.py` estimates how many vertices pass, `ordering.py` picks the order of
+what is listed, `grouping.py` the vertex groups, `factorise.py` the tree of what is summed out, and `matching.py` puts
+together the `MatchPlan` of `physical.py`, which is all that the executor is told. A count may become several plans that
+are added and subtracted (`inclusion.py`), and symmetric matches are found once (`symmetry.py`). `explain.py` prints it,
+as `graph.explain(...)` does:
 
 ```
 {plan}
@@ -74,8 +77,8 @@ executor is told. `explain.py` prints it, as `graph.explain(...)` does:
 ## 5. Candidates and matches
 
 A run filters first (`gquery/executor/cpu/candidates.py`) and then plans again with the true numbers. `pack.py`
-turns the plan into flat arrays, and the kernels in `extend.py` search, depth first inside a vertex group, breadth
-first between groups, on all cores (`workers.py`). Only ids travel: an int32 for a vertex, an int64 for an edge.
+turns the plan into flat arrays, and the kernel in `extend.py` lists matches, depth first inside a vertex group, breadth
+first between groups, on all cores (`workers.py`); the one in `total.py` sums the rest out. Only ids travel: an int32 for a vertex, an int64 for an edge.
 `graph.profile(...)` shows what happened (times and bytes are left out here):
 
 ```
@@ -139,11 +142,11 @@ def _texts(predicates: tuple[Expression, ...]) -> str:
 
 
 def _constraints(query: Prepared) -> str:
-    constraints = query.plan.constraints
+    constraints = query.plan.problem.constraints
     tests = len(constraints.different) + len(constraints.different_pairs) + len(constraints.choices)
     assert not tests, "the page says that nothing can collide"
     return (
-        f"Here that is {len(query.plan.comparisons)} comparison of two vertices. No vertices or edges have to be told\n"
+        f"Here that is {len(query.plan.problem.comparisons)} comparison of two vertices. No vertices or edges have to be told\n"
         "apart: a `KNOWS` edge is never a `LIVES_IN` edge, so `DIFFERENT EDGES` asks for nothing."
     )
 

@@ -11,8 +11,9 @@ import pytest
 from gquery import PlanError
 from gquery.grammar.parser import parse
 from gquery.planner.cardinality import estimate
+from gquery.planner.matching import plan_matching
 from gquery.planner.physical import EdgeChoice, ExtendStep, LoopFilter, MatchPlan
-XX
+from gquery.planner.plan import QueryPlan
 from gquery.planner.verify import verify
 from gquery.session import Prepared
 from gquery.settings import Settings
@@ -20,15 +21,16 @@ from tests.planner.town import town
 
 QUERY = """
     MATCH INDUCED (a:Person)-[:KNOWS]->(b:Person)-[:KNOWS]->(c:Person) WHERE a.age < c.age
-    MATCH (a)-[x:CALLED]->(a), (c)-[y:CALLED]->(b)-[z:CALLED]->(c), (a)-[:KNOWS]->(d)-[:KNOWS]->(e)-[:KNOWS]->()
-    RETURN x, y, z"""
+    MATCH (a)-[x:CALLED]->(a), (c)-[y:CALLED]->(b)-[z:CALLED]->(c), (a)-[:KNOWS]->(d)-[:KNOWS]->(e)-[:KNOWS]->(),
+    (d)-[v:CALLED]->(e)<-[w:CALLED]-(d) RETURN x, y, z, v, w"""
 """Every kind of test is in its plan."""
 
 
 @pytest.fixture(scope="module")
 def sound() -> tuple[QueryPlan, MatchPlan]:
     query = Prepared(town().snapshot, parse(QUERY), {}, Settings())
-    return query.plan, plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None)
+    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None, "vertices", "")
+    return query.plan, matching
 
 
 def test_a_sound_plan_passes(sound: tuple[QueryPlan, MatchPlan]) -> None:
@@ -48,6 +50,14 @@ def _at_step(level: int, field: str, change: Callable[[ExtendStep], Any]) -> Cal
     return broken
 
 
+def _choices(change: Callable[[tuple[EdgeChoice, ...]], tuple[EdgeChoice, ...]]) -> Callable[[MatchPlan], MatchPlan]:
+    def broken(plan: MatchPlan) -> MatchPlan:
+        constraints = replace(plan.problem.constraints, choices=change(plan.problem.constraints.choices))
+        return replace(plan, problem=replace(plan.problem, constraints=constraints))
+
+    return broken
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -62,9 +72,11 @@ def _at_step(level: int, field: str, change: Callable[[ExtendStep], Any]) -> Cal
         (_at_step(0, "different_from", lambda step: (step.vertex + 1,)), "difference .* not at their last"),
         (_each_step(different_pairs=()), "difference of pairs .* is checked in no step"),
         (_each_step(absent=()), "absence .* is checked in no step"),
-        (_at_step(0, "absent", lambda step: ((step.vertex + 1, "out"),)), "absence .* not at their last"),
-        (lambda plan: replace(plan, choices=plan.choices[::-1]), "not all chosen before it"),
-        (lambda plan: replace(plan, choices=(*plan.choices, EdgeChoice(plan.choices[0].edge, ()))), "chosen twice"),
+        (_at_step(0, "absent", lambda step: ((step.vertex + 1, "out", ("KNOWS",)),)), "absence .* not at their last"),
+        (_at_step(2, "parent", lambda step: 0), "is searched under level 0"),
+        (_choices(lambda choices: choices[:-1]), "which is not told apart from it"),
+        (_choices(lambda choices: (*choices, choices[0])), "chosen twice"),
+        (_choices(lambda choices: (*choices[:-1], replace(choices[-1], listed=False))), "chosen in different places"),
     ],
 )
 def test_a_broken_plan_is_named(
@@ -80,3 +92,24 @@ def test_a_forgotten_self_loop_is_named(sound: tuple[QueryPlan, MatchPlan]) -> N
     filters = tuple(each for each in plan.filters if not isinstance(each, LoopFilter))
     with pytest.raises(PlanError, match=r"self-loop .* is checked in no step"):
         verify(replace(plan, filters=filters), matching)
+
+
+COUNT = """
+    MATCH (a:Person)-[:KNOWS]-(b:Person)-[:KNOWS]-(c:Person)-[:LIVES_IN]->(x:City)<-[:LIVES_IN]-(a),
+    (b)-[:WORKS_AT]->(y:Company)-[:BASED_IN]->(z:City) RETURN count(*)"""
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "message"),
+    [
+        ("context", lambda step: (), "depends on vertices"),
+        ("parent", lambda step: 0, "are tied, but are summed out apart|depends on vertices"),
+    ],
+)
+def test_a_broken_tree_is_named(field: str, change: Callable[[ExtendStep], Any], message: str) -> None:
+    query = Prepared(town().snapshot, parse(COUNT), {}, Settings())
+    (matching, *_) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None, "vertices", "")
+    verify(query.plan, matching)
+    with pytest.raises(PlanError, match=message):
+        for level in range(2, len(matching.steps)):
+            verify(query.plan, _at_step(level, field, change)(matching))
