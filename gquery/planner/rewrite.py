@@ -58,8 +58,11 @@ def _with_copies(graph: QueryGraph, number: int) -> QueryGraph:
         if not {graph.edges[edge].source, graph.edges[edge].target} & own:
             copied.add(graph.edges[edge].target)
     for scope in graph.scopes:
-        if scope.part == number and (scope.mode in ("different nodes", "induced") or len(scope.edges) > 1):
-            copied |= set(sorted(set(scope.vertices) - own - copied)[1:])
+        earlier = sorted(set(scope.vertices) - own - copied)
+        if scope.part == number and scope.mode == "induced":
+            copied |= set(earlier)  # even a self-loop of one vertex is forbidden
+        elif scope.part == number and (scope.mode == "different nodes" or len(scope.edges) > 1):
+            copied |= set(earlier[1:])
     for vertex in sorted(copied):
         graph = _with_copy(graph, number, vertex)
     return graph
