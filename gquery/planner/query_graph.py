@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from gquery.planner.expr import Expression
 from gquery.settings import MatchMode
+
+PartKind = Literal["optional", "exists", "absent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,31 @@ class QueryEdge:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One MATCH clause: the mode holds among its own vertices and edges (indices), not across clauses."""
+    """One MATCH clause or pattern predicate: the mode holds among its own vertices and edges (indices), not across
+    clauses. `part`: the part whose patterns these are, None for a required MATCH."""
 
     mode: MatchMode
     vertices: tuple[int, ...]
     edges: tuple[int, ...]
+    part: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sub-pattern that is not simply required: an OPTIONAL MATCH, or a pattern of which one match must exist or none.
+
+    vertices, edges: indices of the query vertices and edges that only it has, at least one; through the ends of its
+    edges it also uses vertices of what it hangs on. predicates: the conjuncts that speak of several elements or of
+    earlier ones. within: index of the innermost optional part that it hangs on, None when it hangs on required
+    vertices only. When that part has no match, neither has this one. It may use what that part itself hangs on too.
+    """
+
+    kind: PartKind
+    vertices: tuple[int, ...]
+    edges: tuple[int, ...]
+    predicates: tuple[Expression, ...]
+    within: int | None
+    described: str  # such as `NOT (a)-[:KNOWS]->(b)` or `OPTIONAL MATCH (a)<-[:LIKES]-(b:Person)`
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +86,15 @@ class PathVariable:
 
 @dataclass(frozen=True, slots=True)
 class QueryGraph:
-    """Consecutive MATCH clauses as one graph. `predicates`: the conjuncts that span several elements."""
+    """Consecutive MATCH clauses as one graph. `predicates`: the conjuncts that span several elements.
+
+    `parts`, in order of appearance: what is not simply required. Its vertices and edges stand among all others, the
+    rest is required; predicates that speak of one of them alone are held there.
+    """
 
     vertices: tuple[QueryVertex, ...]
     edges: tuple[QueryEdge, ...]
     scopes: tuple[Scope, ...]
     predicates: tuple[Expression, ...]
     paths: tuple[PathVariable, ...]
+    parts: tuple[Part, ...] = ()
