@@ -82,7 +82,8 @@ class Ladybug(Engine):
 
         saved = folder.with_suffix(".lbug")
         fresh = not saved.exists()
-        self.connection: Any = ladybug.Connection(ladybug.Database(str(saved), buffer_pool_size=_bytes(memory)), THREADS)
+        database = ladybug.Database(str(saved), buffer_pool_size=_bytes(memory))
+        self.connection: Any = ladybug.Connection(database, THREADS)
         if not fresh:
             return
         for path in sorted(folder.glob("*.csv")):

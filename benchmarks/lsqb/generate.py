@@ -47,7 +47,8 @@ class Generator:
         country_of_city = np.concatenate([_counted(COUNTRIES), self._zipf(COUNTRIES, CITIES - COUNTRIES, 0.6)])
         home = self._zipf(CITIES, self.people, 0.8)
         country = country_of_city[home]
-        interests = self._distinct(_repeated(self.people, INTERESTS), self._zipf(TAGS, int(self.people * INTERESTS), 0.9))
+        liked = self._zipf(TAGS, int(self.people * INTERESTS), 0.9)
+        interests = self._distinct(_repeated(self.people, INTERESTS), liked)
         knows = self._friendships(country, self._favourites(interests))
         friends = _Rows(np.concatenate([knows[0], knows[1]]), np.concatenate([knows[1], knows[0]]), self.people)
         members = self._memberships(friends)
@@ -113,7 +114,8 @@ class Generator:
     def _tags(self, messages: int, mean: float) -> Pairs:
         """Most messages have no tag or one, a few have many."""
         count = int(messages * mean)
-        return self._distinct((messages * self.random.random(count) ** 1.4).astype(np.int64), self._zipf(TAGS, count, 0.9))
+        message = (messages * self.random.random(count) ** 1.4).astype(np.int64)
+        return self._distinct(message, self._zipf(TAGS, count, 0.9))
 
     def _favourites(self, interests: Pairs) -> Ids:
         favourite = np.zeros(self.people, np.int64)

@@ -159,6 +159,13 @@ class PatternPredicate(Expression):
     pattern: PathPattern
 
 
+@dataclass(frozen=True, slots=True)
+class Exists(Expression):
+    """`EXISTS { [MATCH [mode]] patterns [WHERE where] }`; the MATCH is never optional."""
+
+    match: Match
+
+
 # --- patterns ----------------------------------------------------------------------------------------------------
 
 

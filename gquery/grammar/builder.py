@@ -170,6 +170,13 @@ class Builder:
     def pattern_predicate(self, children: Children) -> ast.PatternPredicate:
         return ast.PatternPredicate(pattern=children[1], span=children[1].span)
 
+    def exists(self, children: Children) -> ast.Exists:
+        _exists, _open, _match, mode, patterns, where, _close = children
+        match = ast.Match(
+            patterns=tuple(patterns), where=where, mode=mode, optional=False, span=_span([*patterns, where])
+        )
+        return ast.Exists(match=match, span=_span(children))
+
     def group(self, children: Children) -> ast.Node:
         node: ast.Node = children[1]
         return replace(node, span=_span(children))

@@ -10,7 +10,7 @@ from gquery.grammar.scanner import NAME
 from gquery.grammar.unsupported import unsupported
 
 _END = "$END"
-_OPERAND = {"CASE", "NOT", "NULL", "TRUE", "FALSE", "(", "[", "{", "-", "+"}
+_OPERAND = {"CASE", "EXISTS", "NOT", "NULL", "TRUE", "FALSE", "(", "[", "{", "-", "+"}
 _OPERAND |= {NAME, "FUNCTION", "PATTERN", "INTEGER", "FLOAT", "STRING", "PARAMETER"}
 _OPERATOR = {"OR", "XOR", "AND", "IN", "CONTAINS", "STARTS", "ENDS", "IS"}
 _OPERATOR |= {"=", "<>", "<", "<=", ">", ">=", "=~", "+", "-", "*", "/", "%", "^", ".", "[", ":"}

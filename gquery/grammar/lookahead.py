@@ -38,6 +38,11 @@ def function_end(tokens: Sequence[Token], start: int) -> int | None:
     return end if text_at(tokens, end) == "(" and _is_word(tokens[start]) else None
 
 
+def opens_subquery(tokens: Sequence[Token], place: int) -> bool:
+    """Whether the word at `place`, where an expression may begin, begins a subquery such as `EXISTS { ... }`."""
+    return text_at(tokens, place + 1) == "{"
+
+
 def _is_node(tokens: Sequence[Token], opening: int) -> bool:
     """Whether the bracket `(` at `opening`, which is closed somewhere, begins as a node pattern does."""
     inside = opening + 1

@@ -18,14 +18,14 @@ from gquery.grammar.broken import Broken
 from gquery.grammar.builder import Builder
 from gquery.grammar.complaints import complaint
 from gquery.grammar.limits import check_tree
-from gquery.grammar.lookahead import function_end, opens_pattern
+from gquery.grammar.lookahead import function_end, opens_pattern, opens_subquery
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
 
 if TYPE_CHECKING:
     from lark import Lark
 
-_PATTERN, _FUNCTION, _END = "PATTERN", "FUNCTION", "$END"
+_PATTERN, _FUNCTION, _EXISTS, _END = "PATTERN", "FUNCTION", "EXISTS", "$END"
 
 
 def parse(text: str) -> ast.Query:
@@ -131,6 +131,8 @@ class _Reader:
         """Feed a keyword, a function's name with all its dots, or another name."""
         word = self._tokens[place]
         keyword = self._lexicon.keywords.get(word.text.upper())
+        if keyword == _EXISTS and not opens_subquery(self._tokens, place):
+            keyword = None
         if keyword is not None and keyword in acceptable and word.text.isascii():
             self._feed(word._replace(type=keyword))
             return 1

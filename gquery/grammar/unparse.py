@@ -229,6 +229,10 @@ def _pattern_predicate(node: ast.PatternPredicate) -> tuple[int, str]:
     return _NOT, _path(node.pattern)
 
 
+def _exists(node: ast.Exists) -> tuple[int, str]:
+    return _POSTFIX, f"EXISTS {{ {_match(node.match)} }}"
+
+
 # --- shared ------------------------------------------------------------------------------------------------------
 
 
@@ -285,4 +289,5 @@ _EXPRESSIONS: dict[type[ast.Expression], Callable[[Any], tuple[int, str]]] = {
     ast.FunctionCall: _call,
     ast.Case: _case,
     ast.PatternPredicate: _pattern_predicate,
+    ast.Exists: _exists,
 }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from gquery.errors import Span, UnsupportedError
 from gquery.grammar.brackets import Pairs
 from gquery.grammar.broken import Broken
-from gquery.grammar.lookahead import opens_pattern, text_at
+from gquery.grammar.lookahead import opens_pattern, opens_subquery, text_at
 from gquery.grammar.scanner import Token
 
 LIST_COMPREHENSION = "gquery has no list comprehensions"
@@ -23,7 +23,8 @@ _MAP_PROJECTION = "gquery has no map projections"
 _SHORTEST = "gquery has no search for shortest paths"
 _PATH_MODE = "gquery has no path modes; the match modes are written after MATCH, such as MATCH DIFFERENT NODES"
 _WRITING = "gquery has no queries that change the graph"
-_SUBQUERY = "gquery has no subqueries"
+_SUBQUERY = "gquery has no subqueries other than EXISTS { ... }"
+_SUBQUERY_CLAUSE = "gquery has no EXISTS { ... } with more than one clause"
 _LIST_PREDICATE = "gquery has no predicates over the elements of a list"
 
 _CLAUSES = {
@@ -62,7 +63,7 @@ _FUNCTIONS |= dict.fromkeys(("shortestpath", "allshortestpaths"), _SHORTEST)
 _FUNCTIONS |= {"reduce": "gquery has no reduce", "filter": LIST_COMPREHENSION, "extract": LIST_COMPREHENSION}
 """Functions whose arguments are no expressions."""
 
-_SUBQUERIES = ("EXISTS", "COUNT", "COLLECT", "VALUE")
+_SUBQUERIES = ("COUNT", "COLLECT", "VALUE")
 
 
 def refuse_function(name: str, span: Span) -> None:
@@ -72,8 +73,8 @@ def refuse_function(name: str, span: Span) -> None:
 
 
 def refuse_subquery(tokens: Sequence[Token], place: int) -> None:
-    """Raise UnsupportedError when the word at `place`, where an expression begins, begins `EXISTS {`."""
-    if text_at(tokens, place + 1) == "{" and tokens[place].text.upper() in _SUBQUERIES:
+    """Raise UnsupportedError when the word at `place`, where an expression begins, begins `COUNT {`."""
+    if opens_subquery(tokens, place) and tokens[place].text.upper() in _SUBQUERIES:
         raise UnsupportedError(_SUBQUERY, span=tokens[place].span)
 
 
@@ -89,6 +90,7 @@ def unsupported(broken: Broken) -> UnsupportedError | None:
         return UnsupportedError(sentence, span=broken.span)
     return (
         _path_prefix(broken)
+        or _subquery_clause(broken)
         or _variable_length(broken)
         or _quantifier(broken)
         or _bracketed_path(broken)
@@ -145,6 +147,17 @@ def _comprehension(broken: Broken) -> UnsupportedError | None:
     if text_at(broken.tokens, opening + 2).upper() == "IN":
         return UnsupportedError(LIST_COMPREHENSION, span=broken.span_of_brackets(opening))
     return None
+
+
+def _subquery_clause(broken: Broken) -> UnsupportedError | None:
+    """`EXISTS { MATCH (a)-->(b) RETURN a }`."""
+    opening = broken.innermost_open()
+    if opening not in broken.pairs or broken.word() not in ("MATCH", "OPTIONAL", "RETURN"):
+        return None
+    if broken.tokens[opening].text != "{" or broken.tokens[opening - 1].text.upper() != "EXISTS":
+        return None
+    hint = "leave RETURN out; patterns of one MATCH are joined by commas"
+    return UnsupportedError(_SUBQUERY_CLAUSE, span=broken.span, hint=hint)
 
 
 def _map_projection(broken: Broken) -> UnsupportedError | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from gquery.errors import BindError, UnsupportedError
+from gquery.errors import UnsupportedError
 from gquery.grammar import ast
+from gquery.planner.bind_condition import bind_conditions
 from gquery.planner.bind_expression import ExpressionBinder
-from gquery.planner.bind_pattern import PatternBinder, described_edge, described_vertex
+from gquery.planner.bind_pattern import PatternBinder
 from gquery.planner.bind_projection import bind_projection
+from gquery.planner.describe import described_edge, described_vertex
 from gquery.planner.expr import Call, Expression, variables, walk
+from gquery.planner.labels import tables_of
 from gquery.planner.logical import BoundQuery
-from gquery.planner.query_graph import QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.scope import Names
 from gquery.settings import MatchMode
 from gquery.storage.schema import Schema
@@ -23,22 +26,19 @@ def bind(tree: ast.Query, schema: Schema, parameters: Mapping[str, object], mode
     Raises BindError for anything unknown or ill-typed and UnsupportedError for what the engine lacks.
     """
     matches, last = _split(tree)
-    patterns = PatternBinder(schema, parameters, mode)
-    visible: list[frozenset[str]] = []
+    patterns = PatternBinder(schema, mode)
     for clause in matches:
         patterns.declare(clause)
-        visible.append(
-            frozenset(patterns.names.vertices) | frozenset(patterns.names.edges) | frozenset(patterns.names.paths)
-        )
-    patterns.resolve_tables()
-    conditions = list(patterns.same_edges)
-    for clause, names in zip(matches, visible, strict=True):
-        for condition in patterns.conditions_of(clause):
-            _check_visible(condition, names, patterns.names)
-            conditions.append(condition)
-    graph = _query_graph(patterns.names, conditions, schema)
-    binder = ExpressionBinder(schema, patterns.names, parameters, aggregates=True, place="RETURN")
-    return BoundQuery(graph, bind_projection(last, binder))
+    names = patterns.names
+    for vertex in names.vertices.values():
+        vertex.tables = tables_of(schema, vertex.labels)
+    spanning: list[Expression] = []
+    for block in patterns.blocks:
+        rest = spanning if block.part is None else names.parts[block.part].predicates
+        for condition in bind_conditions(block, names, schema, parameters):
+            _place(condition, block.part, names, rest)
+    binder = ExpressionBinder(schema, names, parameters, aggregates=True, place="RETURN")
+    return BoundQuery(_query_graph(names, spanning, schema), bind_projection(last, binder))
 
 
 def _split(tree: ast.Query) -> tuple[list[ast.Match], ast.Return]:
@@ -49,28 +49,24 @@ def _split(tree: ast.Query) -> tuple[list[ast.Match], ast.Return]:
     return matches, last
 
 
-def _check_visible(condition: Expression, names: frozenset[str], all_names: Names) -> None:
-    for node in walk(condition):
-        variable = getattr(node, "variable", None)
-        if variable is not None and variable not in names and not variable.startswith(" "):
-            raise BindError(
-                f"variable `{variable}` is not defined yet in this clause",
-                span=node.span,
-                hint="a MATCH below defines it; move the condition there",
-            )
+def _place(condition: Expression, part: int | None, names: Names, rest: list[Expression]) -> None:
+    """Adds the condition to the one element that it speaks of, when that belongs to the same part, else to `rest`."""
+    spoken_of = variables(condition)
+    (variable,) = spoken_of if len(spoken_of) == 1 else (None,)
+    if variable is None or variable in names.paths or names.owners(variable) != {part} or _is_volatile(condition):
+        rest.append(condition)
+    elif variable in names.vertices:
+        names.vertices[variable].predicates.append(condition)
+    else:
+        names.edges[variable].predicates.append(condition)
 
 
-def _query_graph(names: Names, conditions: Iterable[Expression], schema: Schema) -> QueryGraph:
-    spanning: list[Expression] = []
-    for condition in conditions:
-        spoken_of = variables(condition)
-        (variable,) = spoken_of if len(spoken_of) == 1 else (None,)
-        if variable is None or variable in names.paths or _is_volatile(condition):
-            spanning.append(condition)
-        elif variable in names.vertices:
-            names.vertices[variable].predicates.append(condition)
-        else:
-            names.edges[variable].predicates.append(condition)
+def _is_volatile(condition: Expression) -> bool:
+    """Whether the condition gives another answer each time, so that it must be asked once for each match."""
+    return any(isinstance(node, Call) and node.function == "rand" for node in walk(condition))
+
+
+def _query_graph(names: Names, predicates: list[Expression], schema: Schema) -> QueryGraph:
     vertices = tuple(
         QueryVertex(index, vertex.variable, vertex.tables, tuple(vertex.predicates), described_vertex(vertex))
         for index, vertex in enumerate(names.vertices.values())
@@ -88,9 +84,19 @@ def _query_graph(names: Names, conditions: Iterable[Expression], schema: Schema)
         )
         for index, edge in enumerate(names.edges.values())
     )
-    return QueryGraph(vertices, edges, tuple(names.scopes), tuple(spanning), tuple(names.paths.values()))
+    paths, parts = tuple(names.paths.values()), _parts(names)
+    return QueryGraph(vertices, edges, tuple(names.scopes), tuple(predicates), paths, parts)
 
 
-def _is_volatile(condition: Expression) -> bool:
-    """Whether the condition gives another answer each time, so that it must be asked once for each match."""
-    return any(isinstance(node, Call) and node.function == "rand" for node in walk(condition))
+def _parts(names: Names) -> tuple[Part, ...]:
+    return tuple(
+        Part(
+            part.kind,
+            tuple(place for place, vertex in enumerate(names.vertices.values()) if vertex.part == index),
+            tuple(place for place, edge in enumerate(names.edges.values()) if edge.part == index),
+            tuple(part.predicates),
+            part.within,
+            part.described,
+        )
+        for index, part in enumerate(names.parts)
+    )

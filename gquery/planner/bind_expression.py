@@ -82,8 +82,12 @@ class ExpressionBinder:
                 return self._function(tree)
             case ast.Case():
                 return self._case(tree)
-            case ast.PatternPredicate():
-                raise UnsupportedError("gquery has no patterns as predicates", span=tree.span)
+            case ast.PatternPredicate() | ast.Exists():
+                raise UnsupportedError(
+                    "gquery has patterns as conditions only in WHERE, alone, after NOT or joined by AND",
+                    span=tree.span,
+                    hint="such as WHERE a.x = 1 AND NOT (a)-->(b)",
+                )
         raise AssertionError(tree)
 
     def parameter(self, name: str, span: Span) -> Parameter:
@@ -130,7 +134,7 @@ class ExpressionBinder:
             and subject.attribute is Attribute.ELEMENT
             and subject.type.kind is not Kind.PATH
         ):
-            return self.element_property(subject, tree)
+            return self.element_property(subject, tree.key, tree.key_span, tree.span)
         if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
             raise UnsupportedError("gquery has no properties of computed nodes and relationships", span=tree.span)
         key = Constant(STRING, tree.key_span, tree.key)
@@ -143,21 +147,21 @@ class ExpressionBinder:
             return Call(fields[tree.key], tree.span, "field", (subject, key))
         return self._call("field", (subject, key), tree.span)
 
-    def element_property(self, subject: Column, tree: ast.Property) -> Column:
+    def element_property(self, subject: Column, key: str, key_span: Span, span: Span) -> Column:
         """The column of a node's or relationship's property; an unknown one is an error."""
-        name, key = subject.variable, tree.key
+        name = subject.variable
         if subject.type.kind is Kind.NODE:
             tables = self.names.vertices[name].tables
             properties = self.schema.vertex_properties(tables)
             everywhere = self.schema.vertex_properties()
-            owner = f"`{name}`" + _labelled(
+            owner = f"`{name.strip()}`" + _labelled(
                 sorted({label for t in tables for label in self.schema.vertex_tables[t].labels})
             )
         else:
             types = self.names.edges[name].types
             properties = self.schema.edge_properties(types)
             everywhere = self.schema.edge_properties()
-            owner = f"`{name}`" + _labelled(list(types))
+            owner = f"`{name.strip()}`" + _labelled(list(types))
         if key not in properties:
             nothing_fits = not (self.names.vertices[name].tables if subject.type.kind is Kind.NODE else types)
             if nothing_fits and key in everywhere:
@@ -165,7 +169,7 @@ class ExpressionBinder:
             else:
                 raise BindError(
                     f"{owner} has no property `{key}`",
-                    span=tree.key_span,
+                    span=key_span,
                     hint=did_you_mean(key, properties) or _listing(properties),
                 )
         arrow = common_type(properties[key])
@@ -173,10 +177,10 @@ class ExpressionBinder:
             kinds = ", ".join(str(data_type) for data_type in properties[key])
             raise BindError(
                 f"property `{key}` of {owner} has several types: {kinds}",
-                span=tree.key_span,
+                span=key_span,
                 hint="say which nodes are meant by a label",
             )
-        return Column(type_of_arrow(arrow), tree.span, name, Attribute.PROPERTY, key)
+        return Column(type_of_arrow(arrow), span, name, Attribute.PROPERTY, key)
 
     def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
         if operator == "+":

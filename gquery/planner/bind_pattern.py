@@ -1,190 +1,208 @@
-"""Binds the patterns of MATCH: first every element is declared, then the conditions on them are bound."""
+"""Declares the elements of patterns, before any condition on them is bound.
+
+Patterns are declared in blocks. A MATCH is a block, and so are the patterns of a condition. What is not simply
+required, which is OPTIONAL MATCH and every such condition, gets a part of the query graph.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from gquery.errors import BindError, Span, UnsupportedError
+from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
-from gquery.planner import functions
-from gquery.planner.bind_expression import ExpressionBinder, expect_boolean
-from gquery.planner.expr import (
-    NODE,
-    RELATIONSHIP,
-    STRING,
-    Attribute,
-    Call,
-    Column,
-    Constant,
-    Expression,
-    Kind,
-    Type,
-    conjuncts,
-)
-from gquery.planner.labels import tables_of, text_of, types_of
+from gquery.planner.describe import described_patterns
+from gquery.planner.labels import types_of
+from gquery.planner.pattern_condition import PatternTest, joined_by_and, pattern_test
 from gquery.planner.query_graph import PathVariable, Scope
-from gquery.planner.scope import EdgeDraft, Names, VertexDraft
+from gquery.planner.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.settings import MatchMode
 from gquery.storage.schema import Schema
 
 
 class PatternBinder:
-    """Declares the elements of MATCH clauses, in order, then binds their conditions."""
+    """Declares MATCH clauses, in order. `mode` is for clauses that name none."""
 
-    def __init__(self, schema: Schema, parameters: Mapping[str, object], mode: MatchMode) -> None:
+    def __init__(self, schema: Schema, mode: MatchMode) -> None:
         self.schema = schema
-        self.parameters = parameters
         self.mode = mode
         self.names = Names()
-        self._variables: dict[int, str] = {}  # by identity: equal patterns may stand for several elements
-        self._same_edges: list[tuple[str, str, Span]] = []
+        self.blocks: list[Block] = []
 
     def declare(self, clause: ast.Match) -> None:
-        """Declares what a clause binds; `conditions_of` may be called once all clauses are declared."""
+        """Declares what a clause binds, and the patterns in its conditions."""
+        part = None
         if clause.optional:
-            raise UnsupportedError("gquery has no OPTIONAL MATCH", span=clause.span)
+            described = f"OPTIONAL MATCH {described_patterns(clause.patterns)}"
+            part = self._open(PartDraft("optional", None, described, clause.span))
+        mode = clause.mode or self.mode
+        block = self._declare_block(clause, Block(part, "shared"), mode)
+        for condition in _conditions(clause):
+            test = pattern_test(condition)
+            if test is None:
+                self._add_condition(condition, block)
+            else:
+                self._declare_test(test, part, mode)
+
+    # --- blocks and parts --------------------------------------------------------------------------------------
+
+    def _open(self, part: PartDraft) -> int:
+        self.names.parts.append(part)
+        return len(self.names.parts) - 1
+
+    def _declare_test(self, test: PatternTest, within: int | None, mode: MatchMode) -> None:
+        part = self._open(PartDraft(test.kind, within, test.described, test.span))
+        block = self._declare_block(test.match, Block(part, test.new_names), test.match.mode or mode)
+        for condition in _conditions(test.match):
+            if pattern_test(condition) is not None:
+                raise UnsupportedError(
+                    "gquery has no patterns as conditions inside one another",
+                    span=condition.span,
+                    hint="the conditions of an inner pattern may speak of labels and properties",
+                )
+            self._add_condition(condition, block)
+
+    def _declare_block(self, clause: ast.Match, block: Block, mode: MatchMode) -> Block:
         vertices: dict[int, None] = {}
         edges: list[int] = []
-        own_edges: set[str] = set()
         for pattern in clause.patterns:
-            chain = [self._declare_vertex(node) for node in pattern.nodes]
+            chain = [self._declare_vertex(node, block) for node in pattern.nodes]
+            links = [
+                self._declare_edge(relationship, chain[position], chain[position + 1], block)
+                for position, relationship in enumerate(pattern.relationships)
+            ]
             vertices.update(dict.fromkeys(chain))
-            links = []
-            for position, relationship in enumerate(pattern.relationships):
-                link = self._declare_edge(relationship, chain[position], chain[position + 1], own_edges)
-                links.append(link)
-                edges.append(self.names.edge_index(link))
+            edges += [self.names.edge_index(link) for link in links]
             if pattern.variable is not None:
-                self._declare_path(pattern.variable, chain, links)
-        self.names.scopes.append(Scope(clause.mode or self.mode, tuple(vertices), tuple(edges)))
-        for conjunct in _label_tests(clause.where):
-            subject = conjunct.subject
-            if isinstance(subject, ast.Variable) and subject.name in self.names.vertices:
-                self.names.vertices[subject.name].labels.append(conjunct.labels)
+                self._declare_path(pattern.variable, chain, links, block)
+        self._expect_own_element(block)
+        block.visible = frozenset(self.names.named())
+        self.names.scopes.append(Scope(mode, tuple(vertices), tuple(edges), block.part))
+        self.blocks.append(block)
+        return block
 
-    def resolve_tables(self) -> None:
-        """Settles which vertex tables each vertex may come from, once every label expression is known."""
-        for vertex in self.names.vertices.values():
-            vertex.tables = tables_of(self.schema, vertex.labels)
+    def _expect_own_element(self, block: Block) -> None:
+        if block.part is None or any(block.part in self.names.owners(variable) for _, variable in block.elements):
+            return
+        part = self.names.parts[block.part]
+        optional = part.kind == "optional"
+        raise UnsupportedError(
+            f"gquery has no {'OPTIONAL MATCH' if optional else 'EXISTS { ... }'} that binds nothing of its own",
+            span=part.span,
+            hint="it changes no row: leave it out" if optional else "write what is in it as a condition of its own",
+        )
 
-    def conditions_of(self, clause: ast.Match) -> Iterator[Expression]:
-        """The conjuncts of a clause: property maps, conditions inside the patterns, WHERE."""
-        binder = ExpressionBinder(self.schema, self.names, self.parameters, aggregates=False, place="WHERE")
-        for pattern in clause.patterns:
-            elements: list[ast.NodePattern | ast.RelationshipPattern] = [*pattern.nodes, *pattern.relationships]
-            for element in elements:
-                variable = self._variables[id(element)]
-                yield from self._property_conditions(binder, element, variable)
-                if element.where is not None:
-                    yield from conjuncts(expect_boolean(binder.bind(element.where), "WHERE"))
-        if clause.where is not None:
-            yield from conjuncts(expect_boolean(binder.bind(clause.where), "WHERE"))
+    def _add_condition(self, condition: ast.Expression, block: Block) -> None:
+        """A label test that every match of the block must pass narrows the tables before anything else is bound."""
+        block.conditions.append(condition)
+        if isinstance(condition, ast.LabelTest) and isinstance(condition.subject, ast.Variable):
+            vertex = self.names.vertices.get(block.variable(condition.subject.name))
+            if vertex is not None and vertex.part == block.part:
+                vertex.labels.append(condition.labels)
 
-    @property
-    def same_edges(self) -> Iterator[Expression]:
-        """Conditions for relationship variables that a later clause uses again."""
-        for first, second, span in self._same_edges:
-            pair = tuple(Column(RELATIONSHIP, span, name, Attribute.ELEMENT) for name in (first, second))
-            yield Call(functions.resolve("=", (RELATIONSHIP, RELATIONSHIP), span), span, "=", pair)
+    # --- elements ----------------------------------------------------------------------------------------------
 
-    # --- declarations ------------------------------------------------------------------------------------------
-
-    def _declare_vertex(self, node: ast.NodePattern) -> int:
-        if node.variable is None:
-            variable, named = f" v{len(self.names.vertices)}", False
-        else:
-            variable, named = node.variable.name, True
-            self.names.expect_free(variable, node.variable.span, "node")
-        vertex = self.names.vertices.setdefault(variable, VertexDraft(variable, named))
-        if node.labels is not None:
+    def _declare_vertex(self, node: ast.NodePattern, block: Block) -> int:
+        variable = f" v{len(self.names.vertices)}"
+        if node.variable is not None:
+            variable = self._variable(node.variable, block, "node")
+            if variable in self.names.vertices:
+                self._use(node.variable, self.names.vertices[variable].part, block)
+        draft = VertexDraft(variable, node.variable is not None, block.part)
+        vertex = self.names.vertices.setdefault(variable, draft)
+        if node.labels is not None and vertex.part == block.part:
             vertex.labels.append(node.labels)
-        self._variables[id(node)] = variable
+        elif node.labels is not None:
+            subject = ast.Variable(name=variable, span=node.span)
+            block.conditions.append(ast.LabelTest(subject=subject, labels=node.labels, span=node.labels.span))
+        block.elements.append((node, variable))
         return self.names.vertex_index(variable)
 
-    def _declare_edge(self, relationship: ast.RelationshipPattern, left: int, right: int, own: set[str]) -> str:
+    def _declare_edge(self, relationship: ast.RelationshipPattern, left: int, right: int, block: Block) -> str:
         variable, named = f" e{len(self.names.edges)}", False
-        if relationship.variable is not None:
-            name, span = relationship.variable.name, relationship.variable.span
-            self.names.expect_free(name, span, "relationship")
-            if name in own:
+        if (name := relationship.variable) is not None:
+            known = self._variable(name, block, "relationship")
+            if known in block.relationships():
                 raise BindError(
-                    f"relationship `{name}` stands twice in one MATCH",
-                    span=span,
+                    f"relationship `{name.name}` stands twice in one MATCH",
+                    span=name.span,
                     hint="give the second one a name of its own",
                 )
-            own.add(name)
-            if name in self.names.edges:
-                self._same_edges.append((name, variable, span))
+            if known in self.names.edges:
+                self._use(name, self.names.edges[known].part, block)
+                block.same_edges.append((known, variable, name.span))
             else:
-                variable, named = name, True
+                variable, named = known, True
         source, target = (right, left) if relationship.direction == "in" else (left, right)
-        self.names.edges[variable] = EdgeDraft(
-            variable, named, source, target, types_of(self.schema, relationship.types), relationship.direction != "both"
-        )
-        self._variables[id(relationship)] = variable
+        types = types_of(self.schema, relationship.types)
+        directed = relationship.direction != "both"
+        self.names.edges[variable] = EdgeDraft(variable, named, block.part, source, target, types, directed)
+        block.elements.append((relationship, variable))
         return variable
 
-    def _declare_path(self, variable: ast.Variable, chain: list[int], links: list[str]) -> None:
-        name = variable.name
-        if name in self.names.paths:
-            raise BindError(f"path `{name}` is defined twice", span=variable.span)
-        self.names.expect_free(name, variable.span, "path")
+    def _declare_path(self, name: ast.Variable, chain: list[int], links: list[str], block: Block) -> None:
+        variable = self._variable(name, block, "path")
+        if variable in self.names.paths:
+            raise BindError(f"path `{name.name}` is defined twice", span=name.span)
         vertices = list(self.names.vertices)
-        self.names.paths[name] = PathVariable(name, tuple(vertices[index] for index in chain), tuple(links))
-
-    def _property_conditions(
-        self, binder: ExpressionBinder, element: ast.NodePattern | ast.RelationshipPattern, variable: str
-    ) -> Iterator[Expression]:
-        """`{key: value}` says `variable.key = value`; a map parameter says so for each of its keys."""
-        kind = NODE if isinstance(element, ast.NodePattern) else RELATIONSHIP
-        subject = Column(kind, element.span, variable, Attribute.ELEMENT)
-        for key, key_span, value in _entries(binder, element.properties):
-            wanted = ast.Property(
-                subject=ast.Variable(name=variable, span=element.span), key=key, key_span=key_span, span=key_span
+        path = PathVariable(variable, tuple(vertices[index] for index in chain), tuple(links))
+        self.names.paths[variable] = path
+        if block.part not in self.names.owners(variable):
+            raise UnsupportedError(
+                "gquery has no path of nodes that were bound before OPTIONAL MATCH or EXISTS { ... }",
+                span=name.span,
+                hint="define the path in the MATCH that binds its node",
             )
-            column = binder.element_property(subject, wanted)
-            yield Call(functions.resolve("=", (column.type, value.type), key_span), key_span, "=", (column, value))
+
+    def _variable(self, name: ast.Variable, block: Block, kind: str) -> str:
+        """The variable that a name stands for in the block; it may be a new one."""
+        if is_hidden(name.name):
+            raise BindError("a variable cannot begin with a blank", span=name.span)
+        variable = block.variable(name.name)
+        self.names.expect_free(variable, name.span, kind)
+        if block.new_names == "shared" or self.names.is_bound(variable):
+            return variable
+        if block.new_names == "none":
+            raise BindError(
+                f"variable `{name.name}` is not defined, and a pattern used as a condition cannot define it",
+                span=name.span,
+                hint=did_you_mean(name.name, self.names.named()) or "leave the name out, or write EXISTS { ... }",
+            )
+        hidden = " " * (len(self.blocks) + 2) + name.name
+        block.own[name.name] = ast.Variable(name=hidden, span=name.span)
+        return hidden
+
+    def _use(self, name: ast.Variable, owner: int | None, block: Block) -> None:
+        """Lets a pattern use what part `owner` has. An OPTIONAL MATCH comes to hang on that part."""
+        if owner in self.names.lineage(block.part):
+            return
+        part = None if block.part is None else self.names.parts[block.part]
+        if part is not None and part.kind == "optional" and part.within in self.names.lineage(owner):
+            part.within = owner
+            return
+        if self.names.filters(block.part):
+            raise unusable(name.name, name.span)
+        raise UnsupportedError(
+            "gquery has no pattern over two OPTIONAL MATCH clauses of which neither builds on the other",
+            span=name.span,
+            hint=f"bind `{name.name}` in the same OPTIONAL MATCH as the other variables here",
+        )
 
 
-def _entries(
-    binder: ExpressionBinder, properties: ast.MapLiteral | ast.Parameter | None
-) -> Iterator[tuple[str, Span, Expression]]:
-    match properties:
-        case ast.MapLiteral(entries=entries):
-            for entry in entries:
-                yield entry.key, entry.span, binder.bind(entry.value)
-        case ast.Parameter(name=name, span=span):
-            parameter = binder.parameter(name, span)
-            if parameter.type.kind is not Kind.MAP:
-                raise BindError(f"parameter `${name}` must be a map here, not {parameter.type}", span=span)
-            for key, field in parameter.type.fields:
-                yield key, span, _field(parameter, key, field, span)
+def unusable(name: str, span: Span) -> UnsupportedError:
+    """The error for a variable of an OPTIONAL MATCH where rows are filtered by it."""
+    return UnsupportedError(
+        "gquery has no MATCH that uses a variable of an OPTIONAL MATCH before it",
+        span=span,
+        hint=f"bind `{name}` by MATCH, or use it only in OPTIONAL MATCH and RETURN",
+    )
 
 
-def _field(parameter: Expression, key: str, type: Type, span: Span) -> Expression:
-    return Call(type, span, "field", (parameter, Constant(STRING, span, key)))
-
-
-def _label_tests(where: ast.Expression | None) -> Iterator[ast.LabelTest]:
-    """The label tests that every match must pass: they narrow the tables before anything else is bound."""
-    match where:
-        case ast.LabelTest():
-            yield where
-        case ast.Binary(operator="and", left=left, right=right):
-            yield from _label_tests(left)
-            yield from _label_tests(right)
-
-
-def described_vertex(vertex: VertexDraft) -> str:
-    """The vertex as a user would write it."""
-    labels = "".join(f":{text_of(expression)}" for expression in dict.fromkeys(vertex.labels))
-    return f"({vertex.variable if vertex.named else ''}{labels})"
-
-
-def described_edge(edge: EdgeDraft, names: Names, all_types: tuple[str, ...]) -> str:
-    """The edge between its ends' names, such as `(a)-[:KNOWS]->(b)`."""
-    vertices = list(names.vertices.values())
-    ends = [vertices[index].variable.strip() for index in (edge.source, edge.target)]
-    types = "" if edge.types == tuple(sorted(all_types)) and len(all_types) > 1 else ":" + "|".join(edge.types)
-    inside = (edge.variable if edge.named else "") + types
-    return f"({ends[0]})-[{inside}]-{'>' if edge.directed else ''}({ends[1]})"
+def _conditions(clause: ast.Match) -> Iterator[ast.Expression]:
+    """The conjuncts of a clause: of the WHEREs inside its patterns, then of its own."""
+    for pattern in clause.patterns:
+        elements: list[ast.NodePattern | ast.RelationshipPattern] = [*pattern.nodes, *pattern.relationships]
+        for element in elements:
+            if element.where is not None:
+                yield from joined_by_and(element.where)
+    if clause.where is not None:
+        yield from joined_by_and(clause.where)

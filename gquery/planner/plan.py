@@ -51,6 +51,8 @@ class QueryPlan:
 def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, ...], limit: int | None) -> QueryPlan:
     """Everything that can be decided before the data is looked at. `limit`: so many matches are enough."""
     graph, absent = rewrite(bound.query_graph)
+    if graph.parts and all(graph.part_of(vertex.index) is not None for vertex in graph.vertices):
+        raise UnsupportedError(f"gquery needs a MATCH before {graph.parts[0].described}")
     comparisons, different, residual = split_predicates(graph)
     counting = not residual and is_counted(bound.projection)
     spoken_of = frozenset() if counting else variables_of(bound, residual)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import pyarrow as pa
 
 import gquery
-from tests.differential.forms import DataGraph, Edge, Match, Query, Value
+from tests.differential.forms import DataGraph, Edge, Match, Query, Value, Vertex
 from tests.differential.sql import EDGE_KEYS, VERTEX_KEYS
 
 Rows = Counter[tuple[str, ...]]
@@ -49,10 +49,13 @@ def _columns(rows: list[Mapping[str, Value]], types: Mapping[str, pa.DataType]) 
 
 def expected_rows(query: Query, matches: Iterable[Match]) -> Rows:
     """What RETURN shows of the matches: the ids of the named vertices, the `eid` of the named edges."""
-    return Counter(
-        tuple(str(getattr(match[name], "id", match[name].properties.get("eid"))) for name in query.names) or ("1",)
-        for match in matches
-    )
+    return Counter(tuple(str(_shown(match[name])) for name in query.names) or ("1",) for match in matches)
+
+
+def _shown(element: Vertex | Edge | None) -> Value:
+    if isinstance(element, Edge):
+        return element.properties["eid"]
+    return None if element is None else element.id
 
 
 def found_rows(result: gquery.Result) -> Rows:

@@ -80,7 +80,15 @@ class Operation:
     operands: tuple[Expression, ...]
 
 
-Expression = Constant | Attribute | Element | Label | Operation
+@dataclass(frozen=True)
+class Labelled:
+    """`variable:labels` as a condition."""
+
+    variable: str
+    labels: Expression
+
+
+Expression = Constant | Attribute | Element | Label | Operation | Labelled
 
 
 @dataclass(frozen=True)
@@ -111,12 +119,53 @@ class Clause:
 
 
 @dataclass(frozen=True)
+class Part:
+    """An `optional` clause, or one that a condition asks for: `exists` or `absent`.
+
+    vertices: those that only it has; its clause mentions earlier ones too. conditions: the parts in its WHERE.
+    """
+
+    kind: str
+    vertices: tuple[QueryVertex, ...]
+    clause: Clause
+    conditions: tuple[Part, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that only it has."""
+        return tuple(element.name for element in (*self.vertices, *self.clause.edges))
+
+    @property
+    def earlier(self) -> tuple[str, ...]:
+        """The vertices that it mentions and others have."""
+        own = self.names
+        return tuple(name for name in self.clause.vertices if name not in own)
+
+
+@dataclass(frozen=True)
 class Query:
-    """`hidden` vertices and edges are written without a variable: no condition speaks of them and no row shows them."""
+    """`hidden` vertices and edges are written without a variable: no condition speaks of them and no row shows them.
+
+    vertices and clauses are required. parts: conditions of the last clause, then optional clauses.
+    """
 
     vertices: tuple[QueryVertex, ...]
     clauses: tuple[Clause, ...]
     hidden: frozenset[str]
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def all_parts(self) -> tuple[Part, ...]:
+        """The parts, each followed by those in its WHERE."""
+        return tuple(each for part in self.parts for each in (part, *part.conditions))
+
+    @property
+    def all_vertices(self) -> tuple[QueryVertex, ...]:
+        return (*self.vertices, *(vertex for part in self.all_parts for vertex in part.vertices))
+
+    @property
+    def all_clauses(self) -> tuple[Clause, ...]:
+        return (*self.clauses, *(part.clause for part in self.all_parts))
 
     @property
     def edges(self) -> tuple[QueryEdge, ...]:
@@ -124,18 +173,30 @@ class Query:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that a row shows: vertices, then edges."""
+        """The variables that a row shows: vertices, then edges, then what optional clauses add."""
         names = [vertex.name for vertex in self.vertices] + [edge.name for edge in self.edges]
+        names += [name for part in self.parts if part.kind == "optional" for name in part.names]
         return tuple(name for name in names if name not in self.hidden)
 
 
-Match = Mapping[str, Vertex | Edge]
+Match = Mapping[str, Vertex | Edge | None]
+"""What the variables stand for; None where an optional clause has no match."""
+
+
+def elements(clause: Clause) -> list[str]:
+    """The variables that a clause mentions."""
+    return [*clause.vertices, *(edge.name for edge in clause.edges)]
+
+
+def is_edge(name: str) -> bool:
+    """Whether a variable names an edge: edges are r0, r1, ..., vertices a0, a1, ..."""
+    return name.startswith("r")
 
 
 def variables(expression: Expression) -> Iterator[str]:
     """The variables that an expression reads, with repeats."""
     match expression:
-        case Attribute(variable=name) | Element(variable=name):
+        case Attribute(variable=name) | Element(variable=name) | Labelled(variable=name):
             yield name
         case Operation(operands=operands):
             for operand in operands:
@@ -166,7 +227,9 @@ def evaluate(expression: Expression, match: Match) -> Value:
         case Constant(value=value):
             return value
         case Attribute(variable=name, key=key):
-            return match[name].properties.get(key)
+            return _bound(match, name).properties.get(key)
+        case Labelled(variable=name, labels=labels):
+            return has_labels(labels, _bound(match, name).labels)
         case Operation(operator="=" | "<>" as operator, operands=(Element(first), Element(second))):
             return (match[first] is match[second]) is (operator == "=")
         case Operation(operator="not", operands=(operand,)):
@@ -184,6 +247,12 @@ def evaluate(expression: Expression, match: Match) -> Value:
             values = [evaluate(left, match), evaluate(right, match)]
             return None if None in values else _compare(operator, *values)
     raise AssertionError(expression)
+
+
+def _bound(match: Match, name: str) -> Vertex | Edge:
+    element = match[name]
+    assert element is not None, f"a condition speaks of {name}, which is null"
+    return element
 
 
 def _compare(operator: str, left: Value, right: Value) -> bool:

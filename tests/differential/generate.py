@@ -20,6 +20,7 @@ from tests.differential.forms import (
     QueryVertex,
     Value,
     Vertex,
+    elements,
     has_labels,
     variables,
 )
@@ -58,18 +59,19 @@ def random_query(random: Random, graph: DataGraph, connected: bool = False) -> Q
     """A query of one to six vertices whose labels, types and properties the graph knows."""
     labels = sorted({label for labels in graph.label_sets for label in labels})
     names = [f"a{index}" for index in range(random.choice([1, 2, 2, 3, 3, 3, 4, 4, 5, 6]))]
-    vertices = tuple(QueryVertex(name, _labels(random, labels, 0.5)) for name in names)
+    vertices = tuple(QueryVertex(name, random_labels(random, labels, 0.5)) for name in names)
     pairs = _pairs(random, names, 0.0 if connected else 0.12)
     types = sorted(graph.types)
     edges = [
-        QueryEdge(f"r{index}", *pair, _types(random, types), random.random() < 0.6) for index, pair in enumerate(pairs)
+        QueryEdge(f"r{index}", *pair, random_types(random, types), random.random() < 0.6)
+        for index, pair in enumerate(pairs)
     ]
     mode = random.choice(MODES)
-    keys = _known_keys(graph, vertices, edges)
+    keys = known_keys(graph, vertices, edges)
     clauses: list[Clause] = []
     for part, mentioned in _split(random, names, edges):
-        readable = [name for clause in clauses for name in _elements(clause)] + mentioned + [edge.name for edge in part]
-        conditions = _conditions(random, sorted(set(readable)), keys)
+        readable = [name for clause in clauses for name in elements(clause)] + mentioned + [edge.name for edge in part]
+        conditions = random_conditions(random, sorted(set(readable)), keys)
         clauses.append(Clause(mode, tuple(mentioned), tuple(part), conditions))
     read = {name for clause in clauses for condition in clause.conditions for name in variables(condition)}
     hidden = {name for name in [*names, *(edge.name for edge in edges)] if name not in read and random.random() < 0.3}
@@ -94,7 +96,7 @@ def _edge(random: Random, eid: int, ends: tuple[int | str, int | str], types: di
     return Edge(*ends, type, {"eid": eid} | _properties(random, types[type]))
 
 
-def _labels(random: Random, known: list[str], chance: float) -> Expression | None:
+def random_labels(random: Random, known: list[str], chance: float) -> Expression | None:
     if random.random() >= chance:
         return None
     if not known:
@@ -106,11 +108,11 @@ def _labels(random: Random, known: list[str], chance: float) -> Expression | Non
         return Label("%")
     if operator == "!":
         return Operation("!", (Label(random.choice([*known, "%"])),))
-    parts = [_labels(random, known, 1.0) for _ in range(2)]
+    parts = [random_labels(random, known, 1.0) for _ in range(2)]
     return Operation(operator, tuple(part for part in parts if part is not None))
 
 
-def _types(random: Random, known: list[str]) -> Expression | None:
+def random_types(random: Random, known: list[str]) -> Expression | None:
     if random.random() < 0.3:
         return None
     chosen = random.sample(known, random.randint(1, min(2, len(known))))
@@ -153,11 +155,7 @@ def _split(random: Random, names: list[str], edges: list[QueryEdge]) -> list[tup
     return list(zip(parts, mentions, strict=True))
 
 
-def _elements(clause: Clause) -> list[str]:
-    return [*clause.vertices, *(edge.name for edge in clause.edges)]
-
-
-def _known_keys(graph: DataGraph, vertices: tuple[QueryVertex, ...], edges: list[QueryEdge]) -> dict[str, list[str]]:
+def known_keys(graph: DataGraph, vertices: tuple[QueryVertex, ...], edges: list[QueryEdge]) -> dict[str, list[str]]:
     """For each variable the properties that some table has which its label expression admits."""
     tables = [(labels, keys) for labels, keys in graph.label_sets.items()]
     typed = [(frozenset({type}), keys) for type, keys in graph.types.items()]
@@ -168,7 +166,7 @@ def _known_keys(graph: DataGraph, vertices: tuple[QueryVertex, ...], edges: list
     }
 
 
-def _conditions(random: Random, readable: list[str], keys: dict[str, list[str]]) -> tuple[Expression, ...]:
+def random_conditions(random: Random, readable: list[str], keys: dict[str, list[str]]) -> tuple[Expression, ...]:
     attributes = [Attribute(name, key) for name in readable for key in keys[name]]
     found = [_condition(random, readable, attributes, 2) for _ in range(random.choice([0, 0, 0, 1, 1, 2]))]
     return tuple(condition for condition in found if condition is not None)

@@ -10,6 +10,7 @@ from tests.differential.forms import (
     DataGraph,
     Edge,
     Match,
+    Part,
     Query,
     QueryEdge,
     QueryVertex,
@@ -19,33 +20,58 @@ from tests.differential.forms import (
     variables,
 )
 
-Binding = dict[str, Vertex | Edge]
+Binding = dict[str, Vertex | Edge | None]
 
 
 class Oracle:
-    """Every match of `query` in `graph`; over parallel edges one match for each choice of edges."""
+    """Every match of `query` in `graph`; over parallel edges one match for each choice of edges.
+
+    The required clauses are matched first. Then each part is matched from what is bound already: an optional one goes
+    on with every match that it has, or with nulls; a condition keeps what is there or drops it.
+    """
 
     def __init__(self, graph: DataGraph, query: Query) -> None:
         self.graph = graph
         self.query = query
         self.vertices = {vertex.id: vertex for vertex in graph.vertices}
         self.joined = {(edge.source, edge.target) for edge in graph.edges}
-        self.labels = {vertex.name: vertex.labels for vertex in query.vertices}
-        conditions = [condition for clause in query.clauses for condition in clause.conditions]
+        self.labels = {vertex.name: vertex.labels for vertex in query.all_vertices}
+        conditions = [condition for clause in query.all_clauses for condition in clause.conditions]
         self.reads = {condition: set(variables(condition)) for condition in conditions}
 
     def matches(self) -> Iterator[Match]:
-        return self._extend({}, (*self.query.edges, *self.query.vertices))
+        query = self.query
+        for match in self._extend({}, (*query.edges, *query.vertices), query.clauses):
+            yield from self._with_parts(match, query.parts)
 
-    def _extend(self, match: Binding, rest: tuple[QueryEdge | QueryVertex, ...]) -> Iterator[Match]:
+    def _with_parts(self, match: Binding, parts: tuple[Part, ...]) -> Iterator[Binding]:
+        if not parts:
+            yield match
+            return
+        part, *rest = parts
+        found = self._matches_of(part, match)
+        if part.kind == "optional":
+            for longer in list(found) or [match | dict.fromkeys(part.names)]:
+                yield from self._with_parts(longer, tuple(rest))
+        elif any(True for _ in found) is (part.kind == "exists"):
+            yield from self._with_parts(match, tuple(rest))
+
+    def _matches_of(self, part: Part, match: Binding) -> Iterator[Binding]:
+        if all(match[name] for name in part.earlier) and self._allows(part.clause, match, set(match)):
+            for longer in self._extend(match, (*part.clause.edges, *part.vertices), (part.clause,)):
+                yield from self._with_parts(longer, part.conditions)
+
+    def _extend(
+        self, match: Binding, rest: tuple[QueryEdge | QueryVertex, ...], clauses: tuple[Clause, ...]
+    ) -> Iterator[Binding]:
         if not rest:
             yield match
             return
         for choice in self._choices(rest[0]):
             if all(match.get(name, element) is element for name, element in choice.items()):
                 longer = match | choice
-                if all(self._allows(clause, longer, choice.keys() - match.keys()) for clause in self.query.clauses):
-                    yield from self._extend(longer, rest[1:])
+                if all(self._allows(clause, longer, choice.keys() - match.keys()) for clause in clauses):
+                    yield from self._extend(longer, rest[1:], clauses)
 
     def _choices(self, element: QueryEdge | QueryVertex) -> Iterator[Binding]:
         if isinstance(element, QueryVertex):

@@ -14,11 +14,16 @@ from tests.differential.forms import (
     Element,
     Expression,
     Label,
+    Labelled,
     Operation,
+    Part,
     Query,
     QueryEdge,
     QueryVertex,
     Value,
+    elements,
+    is_edge,
+    variables,
 )
 
 Path = tuple[str, list[tuple[QueryEdge, str]]]  # a start, and steps: an edge and the vertex that it reaches
@@ -32,29 +37,60 @@ class Renderer:
     random: Random
     with_modes: bool
     parameters: dict[str, Value] = field(default_factory=dict)
+    paths: dict[Clause, list[Path]] = field(default_factory=dict)
     anonymous: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
 
     def body(self) -> str:
         """The MATCH clauses. Hidden elements that are mentioned once need no variable."""
-        clauses = [(clause, self._paths(clause)) for clause in self.query.clauses]
-        mentions = Counter(name for _, paths in clauses for path in paths for name in _mentioned(path))
-        self.anonymous = {name for name in self.query.hidden if mentions[name] == 1}
-        return " ".join(self._clause(clause, paths) for clause, paths in clauses)
+        query = self.query
+        self.paths = {clause: self._paths(clause) for clause in query.all_clauses}
+        mentions = Counter(n for clause in query.all_clauses for path in self.paths[clause] for n in _mentioned(path))
+        self.anonymous = {name for name in query.hidden if mentions[name] == 1}
+        optional = [part for part in query.parts if part.kind == "optional"]
+        bound: set[str] = set()
+        texts = []
+        for clause in query.clauses:
+            last = clause is query.clauses[-1]
+            texts.append(self._clause("MATCH", clause, query.parts if last else ()))
+            bound |= set(elements(clause))
+            while optional and (last or (_needs(optional[0]) <= bound and self.random.random() < 0.5)):
+                part = optional.pop(0)
+                texts.append(self._clause("OPTIONAL MATCH", part.clause, part.conditions))
+                bound |= set(part.names)
+        return " ".join(texts)
 
     def returned(self) -> str:
         """Items that show each named vertex by its id and each named edge by its `eid`."""
-        edges = {edge.name for edge in self.query.edges}
-        items = [f"{n}.eid AS {n}" if n in edges else f"id({n}) AS {n}" for n in self.query.names]
+        items = [f"{n}.eid AS {n}" if is_edge(n) else f"id({n}) AS {n}" for n in self.query.names]
         return ", ".join(items) or "1 AS one"
 
-    def _clause(self, clause: Clause, paths: list[Path]) -> str:
+    def _clause(self, word: str, clause: Clause, parts: tuple[Part, ...]) -> str:
+        """`parts`: those that are conditions of this clause are written in its WHERE."""
+        patterns, conditions = self._patterns(clause)
+        conditions += [self._condition(part, clause.mode) for part in parts if part.kind != "optional"]
+        mode = f" {clause.mode.upper()}" if self.with_modes else ""
+        return f"{word}{mode} {patterns}{_where(conditions)}"
+
+    def _condition(self, part: Part, mode: str) -> str:
+        """A bare pattern where that can say it, or EXISTS; `mode` is that of the clause around it."""
+        clause, paths = part.clause, self.paths[part.clause]
+        patterns, conditions = self._patterns(clause)
+        bare = len(paths) == 1 and paths[0][1] and not conditions and self.anonymous.issuperset(part.names)
+        negation = "NOT " if part.kind == "absent" else ""
+        if bare and clause.mode == mode and self.random.random() < 0.8:
+            return negation + patterns
+        match = "" if clause.mode == mode and self.random.random() < 0.5 else "MATCH "
+        if match and self.with_modes:
+            match += f"{clause.mode.upper()} "
+        return f"{negation}EXISTS {{ {match}{patterns}{_where(conditions)} }}"
+
+    def _patterns(self, clause: Clause) -> tuple[str, list[str]]:
+        """The text of the patterns, and of the conditions that have not moved into them."""
         conditions = list(clause.conditions)
         self.random.shuffle(conditions)
-        patterns = ", ".join(self._path(path, conditions) for path in paths)
-        mode = f" {clause.mode.upper()}" if self.with_modes else ""
-        where = f" WHERE {' AND '.join(map(self._expression, conditions))}" if conditions else ""
-        return f"MATCH{mode} {patterns}{where}"
+        patterns = ", ".join(self._path(path, conditions) for path in self.paths[clause])
+        return patterns, [self._expression(condition) for condition in conditions]
 
     def _paths(self, clause: Clause) -> list[Path]:
         """The clause's edges as walks, in any order; lone vertices are walks of no step."""
@@ -77,8 +113,8 @@ class Renderer:
         return paths
 
     def _path(self, path: Path, conditions: list[Expression]) -> str:
-        """Property equalities may move from `conditions` into the property map of an element."""
-        vertices = {vertex.name: vertex for vertex in self.query.vertices}
+        """Label tests and property equalities may move from `conditions` into an element's brackets."""
+        vertices = {vertex.name: vertex for vertex in self.query.all_vertices}
         here, steps = path
         text = f"({self._inside(vertices[here], conditions)})"
         for edge, there in steps:
@@ -97,6 +133,9 @@ class Renderer:
         labels = element.labels if isinstance(element, QueryVertex) else element.types
         if labels is not None and (element.name not in self.written or self.random.random() < 0.2):
             text += ":" + self._label_text(labels)
+        elif (test := _label_test(element.name, conditions)) is not None and self.random.random() < 0.5:
+            conditions.remove(test)
+            text += ":" + self._label_text(test.labels)
         self.written.add(element.name)
         return text + self._property_map(element.name, conditions)
 
@@ -132,6 +171,8 @@ class Renderer:
                 return f"{name}.{key}"
             case Element(variable=name):
                 return name
+            case Labelled(variable=name, labels=labels):
+                return f"({name}:{self._label_text(labels)})"
             case Operation(operator="not", operands=(operand,)):
                 return f"NOT {self._expression(operand)}"
             case Operation(operator="is null" | "is not null" as operator, operands=(operand,)):
@@ -148,6 +189,22 @@ class Renderer:
             self.parameters[name] = value
             return f"${name}"
         return "null" if value is None else repr(value)
+
+
+def _needs(part: Part) -> set[str]:
+    """What must be bound before an optional clause can stand."""
+    clauses = [part.clause, *(condition.clause for condition in part.conditions)]
+    read = {name for clause in clauses for condition in clause.conditions for name in variables(condition)}
+    mentioned = {name for clause in clauses for name in clause.vertices}
+    return (read | mentioned) - {name for each in (part, *part.conditions) for name in each.names}
+
+
+def _label_test(name: str, conditions: list[Expression]) -> Labelled | None:
+    return next((test for test in conditions if isinstance(test, Labelled) and test.variable == name), None)
+
+
+def _where(conditions: list[str]) -> str:
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
 def _mentioned(path: Path) -> Iterator[str]:

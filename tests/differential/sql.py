@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import combinations, product
 
 import duckdb
@@ -17,10 +18,15 @@ from tests.differential.forms import (
     Element,
     Expression,
     Label,
+    Labelled,
     Operation,
+    Part,
     Query,
+    QueryEdge,
+    QueryVertex,
     Value,
     Vertex,
+    is_edge,
 )
 from tests.differential.oracle import covered
 
@@ -29,8 +35,11 @@ EDGE_KEYS = {"eid": pa.int64(), "w": pa.int64(), "tag": pa.string()}
 
 
 def open_graph(graph: DataGraph) -> duckdb.DuckDBPyConnection:
-    """A connection with `v`, one row a vertex, `e`, one row an edge, and `u`, one row an edge and way to walk it."""
-    connection = duckdb.connect()
+    """A connection with `v`, one row a vertex, `e`, one row an edge, and `u`, one row an edge and way to walk it.
+
+    Nothing is spilled: a statement that large is a mistake.
+    """
+    connection = duckdb.connect(config={"temp_directory": "", "memory_limit": "1GB"})
     connection.register("v", _table(graph.vertices, VERTEX_KEYS, ["id"]))
     connection.register("e", _table(graph.edges, EDGE_KEYS, ["source", "target"]))
     connection.execute(
@@ -42,14 +51,55 @@ def open_graph(graph: DataGraph) -> duckdb.DuckDBPyConnection:
 
 def count(connection: duckdb.DuckDBPyConnection, query: Query) -> int:
     """The number of matches."""
-    tables = [f"v AS {vertex.name}" for vertex in query.vertices]
-    tables += [f"{'e' if edge.directed else 'u'} AS {edge.name}" for edge in query.edges]
-    where = [condition for part in (_structure(query), *map(_mode, query.clauses)) for condition in part]
-    where += [_expression(condition) for clause in query.clauses for condition in clause.conditions]
-    text = f"SELECT count(*) FROM {', '.join(tables)} WHERE {' AND '.join(where) or 'true'}"
-    row = connection.execute(text).fetchone()
+    rows = _matches(query.vertices, query.clauses)
+    if query.parts:
+        tables = _Tables(connection)
+        rows = f"FROM {tables.with_parts(tables.make(rows), query.parts)}"
+    row = connection.execute(f"SELECT count(*) FROM ({rows})").fetchone()
     assert row is not None
     return int(row[0])
+
+
+@dataclass
+class _Tables:
+    """Tables of matches, each made of earlier ones. A variable is a column of structs, `n_` and the table's name counts
+    the rows. One large statement would say the same, but DuckDB may plan cross products for it."""
+
+    connection: duckdb.DuckDBPyConnection
+    number: int = 0
+
+    def make(self, select: str) -> str:
+        name = f"t{self.number}"
+        self.number += 1
+        rows = f"SELECT *, row_number() OVER () AS n_{name} FROM ({select})"
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}")
+        return name
+
+    def with_parts(self, table: str, parts: tuple[Part, ...]) -> str:
+        for part in parts:
+            found = self.make(_matches(part.vertices, (part.clause,), table, part.earlier))
+            found = self.with_parts(found, part.conditions)
+            if part.kind == "optional":
+                found = f"(SELECT n_{table}, {', '.join(part.names)} FROM {found})"
+            join = {"optional": "LEFT", "exists": "SEMI", "absent": "ANTI"}[part.kind]
+            table = self.make(f"FROM {table} {join} JOIN {found} USING (n_{table})")
+        return table
+
+
+def _matches(
+    vertices: tuple[QueryVertex, ...], clauses: tuple[Clause, ...], table: str = "", earlier: tuple[str, ...] = ()
+) -> str:
+    """A row for each match; those of a part carry on the rows of `table`, which hold the earlier vertices."""
+    edges = [edge for clause in clauses for edge in clause.edges]
+    sources = [table] if table else []
+    sources += [f"v AS {vertex.name}" for vertex in vertices]
+    sources += [f"{'e' if edge.directed else 'u'} AS {edge.name}" for edge in edges]
+    names = [f"{table}.*"] if table else []
+    names += [element.name for element in (*vertices, *edges)]
+    where = [f"{name}.id IS NOT NULL" for name in earlier]
+    where += [*_structure(vertices, edges), *(condition for clause in clauses for condition in _mode(clause))]
+    where += [_expression(condition) for clause in clauses for condition in clause.conditions]
+    return f"SELECT {', '.join(names)} FROM {', '.join(sources)} WHERE {' AND '.join(where) or 'true'}"
 
 
 def _table(elements: tuple[Vertex, ...] | tuple[Edge, ...], keys: dict[str, pa.DataType], ids: list[str]) -> pa.Table:
@@ -60,11 +110,11 @@ def _table(elements: tuple[Vertex, ...] | tuple[Edge, ...], keys: dict[str, pa.D
     return pa.table(columns)
 
 
-def _structure(query: Query) -> Iterator[str]:
-    for vertex in query.vertices:
+def _structure(vertices: Iterable[QueryVertex], edges: Iterable[QueryEdge]) -> Iterator[str]:
+    for vertex in vertices:
         if vertex.labels is not None:
             yield _labels(vertex.name, vertex.labels)
-    for edge in query.edges:
+    for edge in edges:
         yield f"{edge.name}.source = {edge.source}.id AND {edge.name}.target = {edge.target}.id"
         if edge.types is not None:
             yield _labels(edge.name, edge.types)
@@ -78,7 +128,7 @@ def _mode(clause: Clause) -> Iterator[str]:
     if clause.mode == "induced":
         for a, b in product(clause.vertices, clause.vertices):
             if (a, b) not in covered(clause):
-                yield f"NOT EXISTS (FROM e WHERE e.source = {a}.id AND e.target = {b}.id)"
+                yield f"{a}.id || ' ' || {b}.id NOT IN (SELECT source || ' ' || target FROM e)"
 
 
 def _labels(name: str, labels: Expression) -> str:
@@ -100,8 +150,10 @@ def _expression(expression: Expression) -> str:
             return _literal(value)
         case Attribute(variable=name, key=key):
             return f"{name}.{key}"
+        case Labelled(variable=name, labels=labels):
+            return _labels(name, labels)
         case Operation(operator=operator, operands=(Element(first), Element(second))):
-            key = "eid" if first.startswith("r") else "id"
+            key = "eid" if is_edge(first) else "id"
             return f"({first}.{key} {operator} {second}.{key})"
         case Operation(operator="not", operands=(operand,)):
             return f"(NOT {_expression(operand)})"

@@ -78,7 +78,8 @@ as `graph.explain(...)` does:
 
 A run filters first (`gquery/executor/cpu/candidates.py`) and then plans again with the true numbers. `pack.py`
 turns the plan into flat arrays, and the kernel in `extend.py` lists matches, depth first inside a vertex group, breadth
-first between groups, on all cores (`workers.py`); the one in `total.py` sums the rest out. Only ids travel: an int32 for a vertex, an int64 for an edge.
+first between groups, on all cores (`workers.py`); the one in `total.py` sums the rest out. Only ids travel: an int32
+for a vertex, an int64 for an edge.
 `graph.profile(...)` shows what happened (times and bytes are left out here):
 
 ```
@@ -145,8 +146,9 @@ def _constraints(query: Prepared) -> str:
     constraints = query.plan.problem.constraints
     tests = len(constraints.different) + len(constraints.different_pairs) + len(constraints.choices)
     assert not tests, "the page says that nothing can collide"
+    comparisons = len(query.plan.problem.comparisons)
     return (
-        f"Here that is {len(query.plan.problem.comparisons)} comparison of two vertices. No vertices or edges have to be told\n"
+        f"Here that is {comparisons} comparison of two vertices. No vertices or edges have to be told\n"
         "apart: a `KNOWS` edge is never a `LIVES_IN` edge, so `DIFFERENT EDGES` asks for nothing."
     )
 

@@ -17,6 +17,7 @@ QUERIES = [
     "OPTIONAL MATCH (a WHERE a.`odd key` =~ '.*\\u00e9') RETURN DISTINCT count(*), sum(a.x) + -1.5e3 AS n",
     "RETURN CASE a WHEN 1 THEN 'one' ELSE [1, 2][0..1] END, {k: [true, null]}.k ORDER BY a.x DESC SKIP 1 LIMIT 2",
     'RETURN f.g(DISTINCT x) % 2 ^ $1, n:A|B, a IN [1] /* or */ XOR a STARTS WITH "b" // end',
+    "MATCH (a) WHERE NOT EXISTS { MATCH INDUCED p = (a)-->(b WHERE b.x), (b)--() WHERE a.y } AND exists(a.x) RETURN a",
     "MATCH (a)-[:X*1..3]->(b) WITH a, [x IN a.xs WHERE x > 1 | x] AS xs UNWIND xs AS y RETURN y",
 ]
 SIGNS = [*"()[]{}<>-=+*/%^|&!:;,.$'\"`\\#?@~", "..", "->", "<-", "--", "//", "/*", "*/"]

@@ -52,6 +52,9 @@ def sketch(node: object) -> str:
             return f"(case {sketch(subject)} {told} else {sketch(default)})"
         case ast.PatternPredicate(pattern=pattern):
             return f"<{sketch(pattern)}>"
+        case ast.Exists(match=match):
+            told = [match.mode or "", ", ".join(map(sketch, match.patterns)), f"?{sketch(match.where)}"]
+            return f"exists<{' '.join(told[: 2 + (match.where is not None)]).strip()}>"
         case ast.NodePattern(variable=variable, labels=labels, properties=properties, where=where):
             return f"({_details(variable, labels, properties, where)})"
         case ast.RelationshipPattern(variable=variable, types=types, properties=properties, where=where):
@@ -187,6 +190,11 @@ EXPRESSIONS = {
     "NOT (a)-[:X]-(b) AND c": "(and (not <(a)-[:X]-(b)>) c)",
     "(a:A {x: 1})<-[r]-()<--(b)": "<(a :A {x:1})<-[r]-()<-[]-(b)>",
     "exists((a)-[:X]->())": "exists<<(a)-[:X]->()>>",
+    "EXISTS { (a)-->(b) }": "exists<(a)-[]->(b)>",
+    "NOT exists { p = (a)--(b), (c) WHERE NOT (b)-->(c) }": "(not exists<p=(a)-[]-(b), (c) ?(not <(b)-[]->(c)>)>)",
+    "EXISTS { MATCH INDUCED (a) } = b": "(= exists<induced (a)> b)",
+    "exists + exists.exists": "(+ exists exists.exists)",
+    "{exists: exists}": "{exists:exists}",
     "((a)-->(b)) = true": "(= <(a)-[]->(b)> True)",
     # words that are keywords elsewhere
     "n.order + n.limit": "(+ n.order n.limit)",

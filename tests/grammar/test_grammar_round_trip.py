@@ -108,6 +108,7 @@ def larger(inner: SearchStrategy[ast.Node]) -> SearchStrategy[ast.Node]:
         | build(ast.Slice, subject=inner, start=maybe(inner), end=maybe(inner))
         | build(ast.Case, subject=maybe(inner), branches=branches, default=maybe(inner))
         | build(ast.PatternPredicate, pattern=paths(inner, 1, named=False))
+        | build(ast.Exists, match=matches(inner, st.just(False)))
         | calls(inner)
     )
 
@@ -127,14 +128,17 @@ def calls(draw: st.DrawFn, inner: SearchStrategy[ast.Node]) -> ast.FunctionCall:
     )
 
 
+def matches(values: SearchStrategy[object], optional: SearchStrategy[bool]) -> SearchStrategy[ast.Node]:
+    return build(
+        ast.Match,
+        patterns=tuples(paths(values, 0, named=True), 1),
+        where=maybe(values),
+        mode=st.sampled_from([None, "different edges", "different nodes", "repeatable elements", "induced"]),
+        optional=optional,
+    )
+
+
 expressions = st.recursive(literals | variables | parameters, larger, max_leaves=12)
-matches = build(
-    ast.Match,
-    patterns=tuples(paths(expressions, 0, named=True), 1),
-    where=maybe(expressions),
-    mode=st.sampled_from([None, "different edges", "different nodes", "repeatable elements", "induced"]),
-    optional=st.booleans(),
-)
 items = build(ast.ProjectionItem, expression=expressions, alias=maybe(names), text=st.just(""))
 
 
@@ -150,7 +154,7 @@ def queries(draw: st.DrawFn) -> ast.Query:
         skip=maybe(expressions),
         limit=maybe(expressions),
     )
-    clauses = (*draw(st.lists(matches, max_size=2)), draw(last))
+    clauses = (*draw(st.lists(matches(expressions, st.booleans()), max_size=2)), draw(last))
     command = draw(st.sampled_from([None, "explain", "profile"]))
     return ast.Query(clauses=clauses, command=command, span=NOWHERE)  # type: ignore[arg-type]
 
@@ -181,6 +185,8 @@ def test_queries(query: ast.Query) -> None:
         ("return -(1), - 1, -a, - -a", "RETURN -(1), -1, -a, --a"),
         ("explain return `a`, `match`, a.`match`", "EXPLAIN RETURN a, `match`, a.match"),
         ("return [(x in y)]", "RETURN [(x IN y)]"),
+        ("return exists{(a)--()}.x", "RETURN EXISTS { MATCH (a)-[]-() }.x"),
+        ("return exists", "RETURN `exists`"),
         ("return '\u2028'", "RETURN '\\u2028'"),
     ],
 )

@@ -15,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
+from numba import njit
+from numba.core import config
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
 _HERE = Path(__file__).parent
+_settings: Any = config  # whose names are made when it is imported
 
 
 def _cache_folder() -> str:
@@ -26,8 +28,8 @@ def _cache_folder() -> str:
     for source in [*sorted(_HERE.glob("*.py")), _HERE.parent / "packed.py"]:
         digest.update(source.read_bytes())
     base = _HERE / "__pycache__"
-    if config.CACHE_DIR:
-        base = Path(config.CACHE_DIR)
+    if _settings.CACHE_DIR:
+        base = Path(_settings.CACHE_DIR)
     elif not os.access(_HERE, os.W_OK):
         base = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gquery"
     return str(base / f"kernels-{digest.hexdigest()[:16]}")
@@ -47,10 +49,10 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    before = config.CACHE_DIR
-    config.CACHE_DIR = _CACHE_FOLDER
+    before = _settings.CACHE_DIR
+    _settings.CACHE_DIR = _CACHE_FOLDER
     try:
         compiled: Callable[..., Any] = njit(**_OPTIONS, **options)(function)
     finally:
-        config.CACHE_DIR = before
+        _settings.CACHE_DIR = before
     return compiled

@@ -1,0 +1,180 @@
+"""OPTIONAL MATCH and patterns as conditions: which part of the query graph gets what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gquery import Graph
+from gquery.grammar import parse
+from gquery.planner.bind import bind
+from gquery.planner.expr import Call, Expression
+from gquery.planner.logical import BoundQuery
+from gquery.planner.query_graph import Part, QueryGraph
+from tests.planner.town import town
+
+Bound = Callable[[str], QueryGraph]
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return town()
+
+
+@pytest.fixture
+def query(graph: Graph) -> Callable[[str], BoundQuery]:
+    return lambda text: bind(parse(text), graph.schema, {"who": {"age": 30}}, "different edges")
+
+
+@pytest.fixture
+def bound(query: Callable[[str], BoundQuery]) -> Bound:
+    """The query graph of these clauses."""
+    return lambda clauses: query(f"{clauses} RETURN count(*)").query_graph
+
+
+def sketch(part: Part) -> tuple[object, ...]:
+    return part.kind, part.vertices, part.edges, part.within
+
+
+def functions(conditions: tuple[Expression, ...]) -> list[str]:
+    return [condition.function for condition in conditions if isinstance(condition, Call)]
+
+
+def test_a_graph_without_parts(bound: Bound) -> None:
+    found = bound("MATCH (a)-->(b) MATCH (b)-->(c)")
+    assert found.parts == ()
+    assert [scope.part for scope in found.scopes] == [None, None]
+
+
+def test_optional_match(bound: Bound) -> None:
+    found = bound("MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b:Person)<--(:City)")
+    (part,) = found.parts
+    assert sketch(part) == ("optional", (1, 2), (0, 1), None)
+    assert part.described == "OPTIONAL MATCH (a)-[:KNOWS]->(b:Person)<-[]-(:City)"
+    assert [(scope.vertices, scope.edges, scope.part) for scope in found.scopes] == [
+        ((0,), (), None),
+        ((0, 1, 2), (0, 1), 0),
+    ]
+
+
+def test_conditions_of_optional_match(bound: Bound) -> None:
+    """What speaks of an own element stands there; what speaks of earlier ones filters the part and nothing else."""
+    found = bound("""
+        MATCH (a:Person) WHERE a.age > 1
+        OPTIONAL MATCH (a {age: 4})-[k:KNOWS {since: 2}]->(b:Person $who)
+        WHERE a.age < 2 AND b.age <> 3 AND a.age <= b.age AND rand() >= 0.5""")
+    assert functions(found.vertices[0].predicates) == [">"]
+    assert functions(found.vertices[1].predicates) == ["=", "<>"]
+    assert functions(found.edges[0].predicates) == ["="]
+    assert functions(found.parts[0].predicates) == ["=", "<", "<=", ">="]
+    assert found.predicates == ()
+
+
+def test_labels_of_earlier_vertices(bound: Bound) -> None:
+    """They narrow the part only, and what they cannot narrow is no condition."""
+    found = bound("MATCH (a)-->(c:City) OPTIONAL MATCH (a:Person)-->(b:City), (c:City)-->(b)")
+    a, c, b = found.vertices
+    assert (len(a.tables), len(b.tables)) == (3, 1)
+    assert functions(found.parts[0].predicates) == ["in"]
+    assert (a.described, c.described, b.described) == ("(a)", "(c:City)", "(b:City)")
+
+
+def test_label_conditions(bound: Bound) -> None:
+    found = bound("MATCH (a) OPTIONAL MATCH (a)-->(b) WHERE a:Person AND b:Person MATCH (a) WHERE a:Person|City")
+    assert [vertex.described for vertex in found.vertices] == ["(a:Person|City)", "(b:Person)"]
+    assert functions(found.parts[0].predicates) == ["in"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind", "described"),
+    [
+        ("(a)-[:KNOWS]->()", "exists", "(a)-[:KNOWS]->()"),
+        ("NOT (a)-[:KNOWS]->(:Person {age: 3})", "absent", "NOT (a)-[:KNOWS]->(:Person)"),
+        ("NOT NOT (a)<--(:City|Company)", "exists", "(a)<-[]-(:City|Company)"),
+        ("NOT (NOT (NOT (a)--()))", "absent", "NOT (a)-[]-()"),
+        ("EXISTS { MATCH (a)-[k]->(b:City) WHERE b.name = 'x' }", "exists", "EXISTS { (a)-[k]->(b:City) }"),
+        ("NOT EXISTS { p = (a)-->(b) }", "absent", "NOT EXISTS { (a)-[]->(b) }"),
+    ],
+)
+def test_patterns_as_conditions(bound: Bound, condition: str, kind: str, described: str) -> None:
+    (part,) = bound(f"MATCH (a:Person) WHERE {condition} AND a.age > 1").parts
+    assert (*sketch(part), part.described) == (kind, (1,), (0,), None, described)
+
+
+def test_conditions_in_a_row(bound: Bound) -> None:
+    """Parts in order of appearance, each with its scope; patterns inside node brackets count too."""
+    found = bound("MATCH (a WHERE (a)-->(:City))--(b) WHERE a.name = b.name AND NOT (a)-->(b) AND (b)-->()")
+    assert [sketch(part) for part in found.parts] == [
+        ("exists", (2,), (1,), None),
+        ("absent", (), (2,), None),
+        ("exists", (3,), (3,), None),
+    ]
+    assert [scope.part for scope in found.scopes] == [None, 0, 1, 2]
+    assert functions(found.predicates) == ["="]
+
+
+def test_conditions_of_a_pattern(bound: Bound) -> None:
+    found = bound("MATCH (a:Person), (c) WHERE (a {age: 1})-->(:City {name: 'x'})<--(c:Company)")
+    assert functions(found.parts[0].predicates) == ["=", "in"]
+    assert functions(found.vertices[2].predicates) == ["="]
+
+
+def test_a_condition_of_an_optional_match_hangs_on_it(bound: Bound) -> None:
+    found = bound("MATCH (a), (c) OPTIONAL MATCH (a)-->(b) WHERE NOT (b)-->(c) AND EXISTS { (a)-->(x)-->(c) }")
+    assert [sketch(part) for part in found.parts] == [
+        ("optional", (2,), (0,), None),
+        ("absent", (), (1,), 0),
+        ("exists", (3,), (2, 3), 0),
+    ]
+
+
+def test_optional_matches_that_build_on_one_another(bound: Bound) -> None:
+    found = bound("""
+        MATCH (a)
+        OPTIONAL MATCH (a)-->(b)
+        OPTIONAL MATCH (a)-->(c)
+        OPTIONAL MATCH (b)-->(d)
+        OPTIONAL MATCH (a)-->(e)<--(d)--(b)
+        OPTIONAL MATCH (c)-->(f) WHERE NOT (f)--(a)""")
+    assert [part.within for part in found.parts] == [None, None, 0, 2, 1, 4]
+
+
+def test_match_after_optional_match(bound: Bound) -> None:
+    found = bound("OPTIONAL MATCH (a:City) MATCH (b)-->(c) WHERE NOT (c)-->(b)")
+    assert [sketch(part) for part in found.parts] == [("optional", (0,), (), None), ("absent", (), (1,), None)]
+
+
+def test_modes(bound: Bound) -> None:
+    """A pattern has the mode of its clause, an EXISTS may have its own."""
+    found = bound("""
+        MATCH DIFFERENT NODES (a)-->(b) WHERE (a)-->() AND EXISTS { (b)-->(x) } AND EXISTS { MATCH INDUCED (b)-->(x) }
+        OPTIONAL MATCH (a)-->(c)""")
+    modes = ["different nodes", "different nodes", "different nodes", "induced", "different edges"]
+    assert [scope.mode for scope in found.scopes] == modes
+
+
+def test_a_relationship_bound_before(bound: Bound) -> None:
+    """A part finds it again as an edge of its own that must be the same."""
+    found = bound("MATCH (a)-[r]->(b) OPTIONAL MATCH (x)-[r]->(y)-[s]->(a) OPTIONAL MATCH ()-[s]-() WHERE (a)-[r]-(b)")
+    assert [functions(part.predicates) for part in found.parts] == [["="], ["="], ["="]]
+    assert [part.within for part in found.parts] == [None, 0, 1]
+
+
+def test_names_inside_exists(query: Callable[[str], BoundQuery]) -> None:
+    """They are nobody else's, and names outside keep their meaning inside."""
+    found = query("""
+        MATCH (a:Person) WHERE EXISTS { p = (a)-[k]->(b:City) WHERE b.name = a.name AND length(p) = 1 }
+                           AND NOT EXISTS { (a)-->(b:Company) WHERE b.name = 'x' }
+        MATCH (a)-->(b) RETURN *""")
+    graph = found.query_graph
+    assert [item.name for item in found.projection.items] == ["a", "b"]
+    assert [vertex.described for vertex in graph.vertices] == ["(a:Person)", "(b:City)", "(b:Company)", "(b)"]
+    assert len({vertex.variable for vertex in graph.vertices}) == 4
+    assert [functions(part.predicates) for part in graph.parts] == [["=", "="], []]
+    assert functions(graph.vertices[2].predicates) == ["="]
+
+
+def test_optional_variables_are_returned(query: Callable[[str], BoundQuery]) -> None:
+    found = query("MATCH (a) OPTIONAL MATCH p = (a)-[k:KNOWS]->(b) RETURN *, b.name, k.since, count(*)")
+    assert [item.name for item in found.projection.items] == ["a", "b", "k", "p", "b.name", "k.since", "count(*)"]
