@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,9 @@ SLOTS_BEGIN, SLOTS = 25, 26  # its entries of the memory; SLOTS is 0 when sums a
 DIRECT = 27  # 1 when the key of a context is its slot
 MARKS = 28  # its first word of the marks
 CAP = 29  # what a sum counts as
-STEP_COLUMNS = 30
+FACTORS, FACTOR_SIZES = 30, 31  # addresses of uint64[] and float64[]: the folded branches at each position, 0 for none
+FACTOR_BASE = 32  # the position that they begin with
+STEP_COLUMNS = 33
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
@@ -74,7 +77,8 @@ class PackedPlan:
     collides[*], pairs[*, 4], compare[*, 5], context[*, 2], choices[*, CHOICE_COLUMNS]. width: levels; rows: of
     backward; choices: edges whose data edges matter. kept: levels that are listed; the others are summed out. listed:
     the choices from here on are told apart in the answer, those before are weights. slots: entries of the memory of
-    sums; marks: words of marks. keep: what the addresses point into.
+    sums; marks: words of marks. folds: what the backend computes before the search. keep: what the
+    addresses point into.
     """
 
     tables: Table
@@ -85,6 +89,7 @@ class PackedPlan:
     listed: int
     slots: int
     marks: int
+    folds: tuple[Any, ...]
     keep: tuple[object, ...]
 
 

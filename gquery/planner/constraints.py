@@ -12,7 +12,6 @@ from itertools import combinations
 
 from gquery.planner.physical import Absence, Constraints, Direction, EdgeChoice
 from gquery.planner.query_graph import IDENTITY, QueryEdge, QueryGraph, Scope
-from gquery.planner.rewrite import is_existence
 from gquery.storage.statistics import Statistics
 
 Equality = tuple[int, int]
@@ -31,9 +30,7 @@ def constraints_of(
     for scope in graph.scopes:
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions) | {e for pair in finder.collisions.values() for e in pair}
-    told_apart |= {
-        edge.index for edge in graph.edges if not finder.is_simple(edge) and not is_existence(graph, edge.index)
-    }
+    told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge) and not graph.is_existence(edge)}
     different |= finder.different
     quads = (quad for quad in finder.different_pairs if not {_ascending(*quad[:2]), _ascending(*quad[2:])} & different)
     return Constraints(

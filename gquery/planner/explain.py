@@ -173,6 +173,8 @@ def _step_text(matching: MatchPlan, level: int, step: ExtendStep) -> str:
     for index in step.comparisons:
         comparison = matching.comparisons[index]
         tests.append(f"value at {name[comparison.left]} {comparison.operator} value at {name[comparison.right]}")
+    if step.folded:
+        tests.append("for all " + name[step.context[0]])
     if step.contexts:
         tests.append("once for each " + (", ".join(name[other] for other in step.context) or "run"))
     return text + (", " + ", ".join(tests) if tests else "")

@@ -19,6 +19,8 @@ _ENTER = 1.5  # beginning the sum of a level
 _RECALL = 2.0  # looking a sum up, and storing it
 _TEST = 0.5  # correcting a set size for a vertex that must be another
 _REUSE = 1.3  # visits for each context from which on remembering pays
+_FOLD_ROW, _FOLD_LOOK = 0.15, 0.05  # folding a row, and each of its entries
+_FOLDS = 10.0  # rows folded for each visit of the parent that would need one, up to which folding pays
 
 EMPTY: Mapping[int, tuple[int, ...]] = {}
 
@@ -26,13 +28,15 @@ EMPTY: Mapping[int, tuple[int, ...]] = {}
 @dataclass(frozen=True, slots=True)
 class Level:
     """One level of the tree: `parent` is a level, -1 for the first; `context` query vertices; `contexts` how many
-    different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it."""
+    different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it;
+    folded: its sums are computed for all candidates of its parent at once."""
 
     vertex: int
     parent: int
     context: tuple[int, ...]
     contexts: float
     rows: float
+    folded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,16 @@ class Tree:
 
 class Factoriser:
     """Trees over the vertices of one query graph. `ties`: sets of vertices that an edge or a test speaks of together.
-    `kept`: vertices that must be listed. `parts`: sub-patterns; the vertices of each are summed out together, below all
-    that it hangs on."""
+    `tests`: those of them that are more than one edge. `kept`: vertices that must be listed. `parts`: sub-patterns; the
+    vertices of each are summed out together, below all that it hangs on."""
 
     def __init__(
-        self, model: PrefixModel, ties: Iterable[Iterable[int]], kept: frozenset[int], parts: tuple[Part, ...] = ()
+        self,
+        model: PrefixModel,
+        ties: Iterable[Iterable[int]],
+        tests: Iterable[Iterable[int]],
+        kept: frozenset[int],
+        parts: tuple[Part, ...] = (),
     ) -> None:
         self.model = model
         self.kept = kept
@@ -65,6 +74,10 @@ class Factoriser:
             mask = _mask(tie)
             for vertex in _members(mask):
                 self.near[vertex] |= mask & ~(1 << vertex)
+        self._tested = [0] * len(model.sizes)
+        for test in tests:
+            for vertex in test:
+                self._tested[vertex] |= _mask(other for other in test if other != vertex) or ~0
         self._sizes: dict[int, float] = {0: 1.0}
 
     def eliminated(self) -> tuple[int, ...]:
@@ -89,6 +102,7 @@ class Factoriser:
         """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
         to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out."""
         parents, contexts = self._parents(order, kept)
+        foldable = self._foldable(order, parents, contexts)
         levels: list[Level] = []
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
         cost = 0.0
@@ -101,6 +115,13 @@ class Factoriser:
             factor, looks, backward = self.model.extension(vertex, context)
             thinned = 1 + len(above.get(vertex, ()))
             factor, looks = factor / thinned, looks / thinned
+            if vertex in foldable:
+                above_all = self.model.sizes[parents[vertex]]
+                if levels[parent].folded or above_all <= _FOLDS * visits:
+                    cost += above_all * (_FOLD_ROW + looks * _FOLD_LOOK)
+                    accepted.append(above_all)
+                    levels.append(Level(vertex, parent, _members(context), 0.0, max(1.0, above_all), True))
+                    continue
             evaluations = visits
             remembered = 0.0
             leaf = not listed and vertex not in parents.values()
@@ -116,8 +137,21 @@ class Factoriser:
             )
             rows = max(1.0, visits * factor) if listed else max(1.0, evaluations * factor)
             accepted.append(rows)
-            levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows))
+            levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows, False))
         return Tree(tuple(levels), cost)
+
+    def _foldable(self, order: tuple[int, ...], parents: dict[int, int], contexts: dict[int, int]) -> set[int]:
+        """The vertices whose sums depend on their parent's vertex alone, by one edge, with all that is below them."""
+        found: set[int] = set()
+        for vertex in reversed(order):
+            if vertex not in parents:
+                continue
+            parent = 1 << parents[vertex]
+            alone = contexts[vertex] == parent and not self._tested[vertex] & parent
+            below = (child for child, above in parents.items() if above == vertex)
+            if alone and self.model.extension(vertex, parent)[2] == 1 and all(child in found for child in below):
+                found.add(vertex)
+        return found
 
     def _depth(self, vertex: int) -> int:
         """In how many parts a vertex lies: the inner ones are summed out before what they hang on."""

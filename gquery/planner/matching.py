@@ -125,13 +125,13 @@ class _Planner:
         model = PrefixModel(problem.graph, cardinalities, self.raw)
         graph = problem.graph
         regions = regions_of(graph)
-        ties = tuple(problem.ties())
+        ties, tests = tuple(problem.ties()), tuple(problem.tests())
         if not plan.counting:
             listed = pick_order(model, regions, sorted(plan.kept), counting=False)
-            factoriser = Factoriser(model, ties, plan.kept, graph.parts)
+            factoriser = Factoriser(model, ties, tests, plan.kept, graph.parts)
             tree = factoriser.tree((*listed, *factoriser.eliminated()), len(listed))
             return _Solution(problem, cardinalities, tree, 1, EMPTY)
-        factoriser = Factoriser(model, ties, frozenset(), graph.parts)
+        factoriser = Factoriser(model, ties, tests, frozenset(), graph.parts)
         eliminated = factoriser.eliminated()
         required = [vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None]
         listed = pick_order(model, regions, required, counting=True)
@@ -142,8 +142,9 @@ class _Planner:
             for order in sorted(orders):
                 factor, above = symmetry.break_along(order)
                 if factor > 1:
-                    tied = (*ties, *((low, high) for high, lows in above.items() for low in lows))
-                    tree = Factoriser(model, tied, frozenset(), graph.parts).tree(order, 0, above)
+                    smaller = [(low, high) for high, lows in above.items() for low in lows]
+                    tied = (*ties, *smaller)
+                    tree = Factoriser(model, tied, (*tests, *smaller), frozenset(), graph.parts).tree(order, 0, above)
                     solutions.append(_Solution(problem, cardinalities, tree, factor, above))
         return min(solutions, key=lambda solution: solution.tree.cost)
 
@@ -213,6 +214,7 @@ def _steps(plan: QueryPlan, solution: _Solution) -> tuple[ExtendStep, ...]:
                 level.context,
                 level.contexts,
                 caps.get(vertex),
+                level.folded,
             )
         )
         matched.add(vertex)

@@ -88,6 +88,7 @@ class ExtendStep:
 
     cap: what the sum over this vertex and all below it counts as, when they are a part of the query graph: at least one
     (`optional`), one if there is any (`exists`), or one if there is none (`absent`).
+    folded: the sum over this vertex is computed for all candidates of its parent at once.
     parent: the level under which this one is searched; for a vertex that is listed, the level before. context: when the
     vertex is summed out, the vertices matched before that the sum depends on. contexts: about how many different ones
     there will be when their sums are remembered, 0 when they are not.
@@ -105,6 +106,7 @@ class ExtendStep:
     context: tuple[int, ...] = ()
     contexts: float = 0.0
     cap: PartKind | None = None
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +157,21 @@ class Problem:
     def ties(self) -> Iterator[tuple[int, ...]]:
         """Sets of vertices that an edge or a test speaks of together."""
         yield from ((edge.source, edge.target) for edge in self.graph.edges)
+        yield from self.tests()
+
+    def tests(self) -> Iterator[tuple[int, ...]]:
+        """Those of the ties that are more than an edge whose data edges all count."""
+        existence = (
+            edge for edge in self.graph.edges if self.edges[edge.index] is None or self.graph.is_existence(edge)
+        )
+        yield from ((edge.source, edge.target) for edge in existence)
         yield from self.constraints.different
         yield from self.constraints.different_pairs
         yield from ((comparison.left, comparison.right) for comparison in self.comparisons)
         yield from ((one, other) for one, other, *_ in self.constraints.absent)
-        yield from (choice.vertices for choice in self.constraints.choices)
+        for choice in self.constraints.choices:
+            if choice.collides or choice.listed or len(choice.vertices) == 1:
+                yield choice.vertices
 
 
 @dataclass(frozen=True, slots=True)

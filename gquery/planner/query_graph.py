@@ -106,6 +106,10 @@ class QueryGraph:
         """The part that has the vertex as its own, None when it is required."""
         return next((number for number, part in enumerate(self.parts) if vertex in part.vertices), None)
 
+    def is_existence(self, edge: QueryEdge) -> bool:
+        """Whether only the existence of a data edge matters: it is all that a part without vertices says."""
+        return any(edge.index in part.edges and not part.vertices for part in self.parts)
+
     def binds(self, edge: int, vertex: int) -> bool:
         """Whether every match of the vertex takes a match of the edge: not so when the vertex may be matched although
         the part that has the edge is not."""

@@ -25,11 +25,6 @@ def rewrite(graph: QueryGraph) -> tuple[QueryGraph, tuple[Absence, ...]]:
     return _without_absent_edges(graph)
 
 
-def is_existence(graph: QueryGraph, edge: int) -> bool:
-    """Whether only the existence of the edge matters: it is all that a part with no vertices says."""
-    return any(edge in part.edges and not part.vertices for part in graph.parts)
-
-
 def _is_test(graph: QueryGraph, number: int) -> bool:
     """Whether a part is one edge, there or not, between vertices that are matched whenever it is looked for."""
     part = graph.parts[number]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Matches
 from gquery.executor.cpu import choices as kernel
+from gquery.executor.cpu import fold
 from gquery.executor.cpu.candidate_graph import refine
 from gquery.executor.cpu.candidates import CpuCandidates
 from gquery.executor.cpu.frames import PartialMatches, Stage
@@ -60,6 +61,7 @@ class CpuBackend:
             packed = pack(plan, candidates, self.threads)
 
         def total(modulus: int) -> tuple[int, float]:
+            fold.run(packed.folds, modulus, candidates.sliced)
             enumeration = self._enumeration(plan, packed, candidates, modulus)
             if modulus == 0:
                 profile.enumerations.append(enumeration)
@@ -70,6 +72,7 @@ class CpuBackend:
 
     def matches(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> Iterator[Matches]:
         packed = pack(plan, candidates, self.threads)
+        fold.run(packed.folds, 0, candidates.sliced)
         enumeration = self._enumeration(plan, packed, candidates)
         profile.enumerations.append(enumeration)
         left = plan.limit

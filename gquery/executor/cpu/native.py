@@ -25,6 +25,7 @@ def _loader(machine_type: ir.Type, numba_type: types.Type) -> Any:
 load_int32 = _loader(ir.IntType(32), types.int32)  # (address, index) -> int32
 load_int64 = _loader(ir.IntType(64), types.int64)  # (address, index) -> int64
 load_word = _loader(ir.IntType(64), types.uint64)  # (address, index) -> uint64
+load_float = _loader(ir.DoubleType(), types.float64)  # (address, index) -> float64
 
 
 @intrinsic

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gquery.executor import packed
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CpuCandidates, rows_of
+from gquery.executor.cpu.fold import NO_FACTORS, Factors, Fold
 from gquery.executor.cpu.native import address
 from gquery.executor.packed import PackedPlan, joined
 from gquery.executor.relational import scan
@@ -46,8 +47,10 @@ class _Packer:
         self.context: list[tuple[int, ...]] = []
         self.slots = 0
         self.marks = 0
+        self.factors: dict[int, Factors] = {}  # by level
 
     def pack(self) -> PackedPlan:
+        folds = self._folds()
         choices, collides, weights, listed = self._choices()
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
         _link(steps, self.plan)
@@ -74,6 +77,7 @@ class _Packer:
             listed,
             self.slots,
             self.marks,
+            folds,
             tuple(self.keep),
         )
 
@@ -113,7 +117,12 @@ class _Packer:
         row[packed.ABSENT_END] = len(self.absent)
         row[packed.WEIGHTS_BEGIN], row[packed.WEIGHTS_END] = weights
         row[packed.SIMPLE] = all(adjacency.simple for adjacency in rows)
-        leaf = level >= self.plan.kept and not any(other.parent == level for other in self.plan.steps)
+        factors = self.factors.get(level)
+        if factors:
+            row[packed.FACTORS], row[packed.FACTOR_SIZES] = address(factors.sums), address(factors.sizes)
+            row[packed.FACTOR_BASE] = factors.base
+        branches = any(other.parent == level and other is not step for other in self.plan.steps)
+        leaf = level >= self.plan.kept and not branches
         checked = step.different_pairs or step.comparisons or step.absent or weights[0] < weights[1]
         if leaf and step.backward and not checked:
             row[packed.SET_COUNT] = 1
@@ -123,6 +132,41 @@ class _Packer:
         row[packed.CAP] = _CAPS[step.cap]
         self._remember(row, step)
         return row
+
+    def _folds(self) -> tuple[Fold, ...]:
+        """The folds in their order: deeper levels come after their parents in the plan, so it is walked backwards."""
+        folds = []
+        for level in range(len(self.plan.steps) - 1, 0, -1):
+            step = self.plan.steps[level]
+            if not step.folded:
+                continue
+            (edge,) = step.backward
+            parent = self.plan.steps[step.parent].vertex
+            child_set, parent_set = self.candidates.sets[step.vertex], self.candidates.sets[parent]
+            raw = self.plan.space == "vertices"
+            if step.parent not in self.factors:
+                self.factors[step.parent] = self._new_factors(parent)
+            folds.append(
+                Fold(
+                    parent_set.vertices if raw else np.arange(len(parent_set.vertices), dtype=np.int32),
+                    self._edges_from(edge, parent),
+                    child_set.words_address if raw else 0,
+                    self.factors.get(level, NO_FACTORS),
+                    self.factors[step.parent],
+                    _CAPS[step.cap],
+                )
+            )
+            self.keep.append(child_set)
+        return tuple(folds)
+
+    def _new_factors(self, vertex: int) -> Factors:
+        vertices = self.candidates.sets[vertex].vertices
+        base, size = 0, len(vertices)
+        if self.plan.space == "vertices" and size:
+            base = int(vertices[0])
+            size = int(vertices[-1]) - base + 1
+        self.candidates.control.memory.reserve(16 * size, f"the sums at {self.plan.graph.vertices[vertex].described}")
+        return Factors(base, np.ones(size, np.uint64), np.ones(size, np.float64))
 
     def _remember(self, row: list[int], step: ExtendStep) -> None:
         """Gives a level its part of the memory of sums: room for all its contexts, or for as many as there is space."""
@@ -243,7 +287,11 @@ def _link(steps: list[list[int]], plan: MatchPlan) -> None:
     for row, step in zip(steps, plan.steps, strict=True):
         row[packed.PARENT], row[packed.CHILD], row[packed.SIBLING] = step.parent, -1, -1
     for level, row in enumerate(steps):
-        children = [child for child in range(max(1, plan.kept), len(steps)) if plan.steps[child].parent == level]
+        children = [
+            child
+            for child in range(max(1, plan.kept), len(steps))
+            if plan.steps[child].parent == level and not plan.steps[child].folded
+        ]
         row[packed.CHILD] = children[0] if children else -1
         for child, sibling in itertools.pairwise(children):
             steps[child][packed.SIBLING] = sibling

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from gquery.executor.cpu.capped import capped
 from gquery.executor.cpu.choices import count_choices
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.extend import load_row
 from gquery.executor.cpu.intersect import accepts, count_level, next_common, open_level
-from gquery.executor.cpu.native import load_int32
+from gquery.executor.cpu.native import load_float, load_int32, load_word
 from gquery.executor.cpu.workspace import (
     DEPTH,
     DONE,
@@ -51,12 +52,12 @@ from gquery.executor.packed import (
     DIRECT,
     EXISTS,
     FACTOR,
+    FACTOR_BASE,
+    FACTOR_SIZES,
+    FACTORS,
     KEY_LEVEL,
-    NONE,
-    OPTIONAL,
     PAIRS,
     PARENT,
-    PLAIN,
     SET_COUNT,
     SIBLING,
     SLOTS,
@@ -93,13 +94,10 @@ def slot_of(steps, level, key):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def capped(cap, value, size):  # type: ignore[no-untyped-def]
-    """What the sum over a part of the query graph counts as."""
-    if cap == OPTIONAL and size > 0.0:
-        return value, size
-    if (cap == EXISTS and size == 0.0) or (cap == NONE and size > 0.0):
-        return np.uint64(0), 0.0
-    return np.uint64(1), 1.0
+def factor_at(steps, level, position):  # type: ignore[no-untyped-def]
+    """The product of the folded branches at a candidate, modulo and about; the level must have factors."""
+    place = np.int64(position) - steps[level, FACTOR_BASE]
+    return load_word(steps[level, FACTORS], place), load_float(steps[level, FACTOR_SIZES], place)
 
 
 @kernel
@@ -168,9 +166,16 @@ def total(  # type: ignore[no-untyped-def]
             budget -= 1
             products[top] = np.uint64(weight)
             product_sizes[top] = weight
+            for earlier in range(start):
+                if steps[earlier, FACTORS] != 0:
+                    factor, factor_size = factor_at(steps, earlier, positions[earlier])
+                    products[top] *= factor
+                    product_sizes[top] *= factor_size
+                    if modulus != 0:
+                        products[top] %= modulus
             level = steps[top, CHILD]
             entering = np.int64(1)
-            if level < 0 or weight == 0:
+            if level < 0 or product_sizes[top] == 0.0:
                 sums[state[ROW]] = products[top]
                 sizes[state[ROW]] = product_sizes[top]
                 state[ROW] += 1
@@ -238,12 +243,21 @@ def total(  # type: ignore[no-untyped-def]
                     )
                     if weight == 0:
                         continue
+                product, product_size = np.uint64(weight), float(weight)
+                if steps[level, FACTORS] != 0:
+                    factor, factor_size = factor_at(steps, level, position)
+                    product *= factor
+                    product_size *= factor_size
+                    if product_size == 0.0:
+                        continue
                 if steps[level, CHILD] < 0:
-                    level_sums[level] += np.uint64(weight)
-                    level_sizes[level] += weight
+                    level_sums[level] += product
+                    level_sizes[level] += product_size
+                    if modulus != 0:
+                        level_sums[level] %= modulus
                 else:
-                    products[level] = np.uint64(weight)
-                    product_sizes[level] = weight
+                    products[level] = product
+                    product_sizes[level] = product_size
                     level = steps[level, CHILD]
                     entering = np.int64(1)
                 continue
@@ -252,7 +266,7 @@ def total(  # type: ignore[no-untyped-def]
                 value %= modulus
             size = level_sizes[level]
         # The sum of `level` is known: it is remembered, and is a factor of the parent's candidate.
-        if not recalled and steps[level, CAP] != PLAIN:
+        if not recalled:
             value, size = capped(steps[level, CAP], value, size)
         if slot >= 0:
             memory[slot, KEY] = key
