@@ -130,12 +130,14 @@ class Prepared:
         with measured.profile.timed("filter"):
             candidates = backend.filter(graph, plan.filters, self.snapshot, self.parameters, control)
         with measured.profile.timed("plan"):
-            space, reason = pick_space(plan, candidates.cardinalities, self.limit)
+            cardinalities = estimate(graph, self.statistics, candidates.counted)
+            space, reason = pick_space(plan, cardinalities, self.limit)
         if space == "candidates":
             with measured.profile.timed("refine"):
                 backend.refine(candidates)
         with measured.profile.timed("plan"):
-            matchings = plan_matching(plan, candidates.cardinalities, self.limit, space, reason)
+            cardinalities = estimate(graph, self.statistics, candidates.counted)
+            matchings = plan_matching(plan, cardinalities, self.limit, space, reason)
         measured.matchings, measured.candidates = matchings, candidates
         if plan.counting:
             count = sum(backend.count(matching, candidates, measured.profile) for matching in matchings)

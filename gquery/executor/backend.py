@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
-from gquery.planner.physical import Cardinalities, Filter, MatchPlan
+from gquery.planner.physical import Counted, Filter, MatchPlan
 from gquery.planner.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
@@ -44,7 +44,7 @@ class Candidates(Protocol):
     outcomes: list[FilterOutcome]
 
     @property
-    def cardinalities(self) -> Cardinalities: ...
+    def counted(self) -> Counted: ...
 
     @property
     def nbytes(self) -> int: ...

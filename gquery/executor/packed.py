@@ -77,8 +77,8 @@ class PackedPlan:
     collides[*], pairs[*, 4], compare[*, 5], context[*, 2], choices[*, CHOICE_COLUMNS]. width: levels; rows: of
     backward; choices: edges whose data edges matter. kept: levels that are listed; the others are summed out. listed:
     the choices from here on are told apart in the answer, those before are weights. slots: entries of the memory of
-    sums; marks: words of marks. folds: what the backend computes before the search. keep: what the
-    addresses point into.
+    sums; marks: words of marks. folds: what the backend computes before the search. is_folded: nothing
+    is left to search. keep: what the addresses point into.
     """
 
     tables: Table
@@ -90,6 +90,7 @@ class PackedPlan:
     slots: int
     marks: int
     folds: tuple[Any, ...]
+    is_folded: bool
     keep: tuple[object, ...]
 
 

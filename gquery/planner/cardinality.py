@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from gquery.planner.expr import Attribute, Call, Column, Expression
-from gquery.planner.physical import Cardinalities, Problem
+from gquery.planner.physical import Cardinalities, Counted, Problem
 from gquery.planner.query_graph import IDENTITY, QueryEdge, QueryGraph
 from gquery.storage.statistics import Statistics
 
@@ -14,24 +14,26 @@ from gquery.storage.statistics import Statistics
 _EQUALITY, _RANGE, _OTHER = 0.1, 0.3, 0.5
 
 
-def estimate(graph: QueryGraph, statistics: Statistics) -> Cardinalities:
-    """Cardinalities from the graph's statistics alone: what EXPLAIN shows."""
-    sizes = [
-        max(
-            1.0,
-            statistics.vertex_count(vertex.tables) * _kept(vertex.predicates, statistics.vertex_count(vertex.tables)),
-        )
-        for vertex in graph.vertices
-    ]
+def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None = None) -> Cardinalities:
+    """Cardinalities from the graph's statistics: alone, which is what EXPLAIN shows, or with what a run has counted."""
+    everything = [max(1, statistics.vertex_count(vertex.tables)) for vertex in graph.vertices]
+    if counted is not None:
+        sizes = [float(size) for size in counted.vertices]
+    else:
+        sizes = [
+            max(1.0, total * _kept(vertex.predicates, total))
+            for vertex, total in zip(graph.vertices, everything, strict=True)
+        ]
     edges, degrees = [], []
     for edge in graph.edges:
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
         total = _edges_between(edge, source.tables, target.tables, statistics)
-        shares = [sizes[vertex.index] / max(1, statistics.vertex_count(vertex.tables)) for vertex in (source, target)]
-        kept = _kept(edge.predicates, total)
-        edges.append(total * kept * shares[0] * shares[1])
-        degrees.append(tuple(total * kept / max(1, statistics.vertex_count(v.tables)) for v in (source, target)))
-    return Cardinalities(tuple(sizes), tuple(edges), tuple((out, back) for out, back in degrees))
+        kept = total * _kept(edge.predicates, total)
+        known = counted.edges.get(edge.index) if counted else None
+        shares = [min(1.0, sizes[vertex.index] / everything[vertex.index]) for vertex in (source, target)]
+        edges.append(kept * shares[0] * shares[1] if known is None else float(known))
+        degrees.append((kept / everything[source.index], kept / everything[target.index]))
+    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees))
 
 
 def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistics: Statistics) -> Cardinalities:

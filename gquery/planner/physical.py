@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -172,6 +172,14 @@ class Problem:
         for choice in self.constraints.choices:
             if choice.collides or choice.listed or len(choice.vertices) == 1:
                 yield choice.vertices
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a run has counted. vertices[u] = |C(u)|; edges: candidate edges, for query edges where they are known."""
+
+    vertices: tuple[int, ...]
+    edges: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)

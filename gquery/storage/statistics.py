@@ -51,9 +51,18 @@ class TypeStatistics:
     simple: bool = True
     simple_both: bool = True
     loops: Mapping[int, int] = field(init=False, compare=False)  # self-loops by vertex table, where there are any
+    ahead: Mapping[int, set[int]] = field(init=False, compare=False)  # source table -> target tables
+    back: Mapping[int, set[int]] = field(init=False, compare=False)  # target table -> source tables
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loops", {row.source: row.loops for row in self.between if row.loops})
+        ahead: dict[int, set[int]] = {}
+        back: dict[int, set[int]] = {}
+        for row in self.between:
+            ahead.setdefault(row.source, set()).add(row.target)
+            back.setdefault(row.target, set()).add(row.source)
+        object.__setattr__(self, "ahead", ahead)
+        object.__setattr__(self, "back", back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,16 @@ class Statistics:
         """Number of edges of any of `types` from one of the source tables to one of the target tables."""
         rows = (row for entry in self._entries(types) for row in entry.between)
         return sum(row.edges for row in rows if row.source in source_tables and row.target in target_tables)
+
+    def leads_only_to(
+        self, types: Iterable[str], direction: Direction, tables: Iterable[int], others: Collection[int]
+    ) -> bool:
+        """Whether every edge of `types` at a vertex of `tables`, seen in this direction, leads to one of `others`."""
+        entries = self._entries(types)
+        maps = [entry.ahead for entry in entries if direction != "in"]
+        maps += [entry.back for entry in entries if direction != "out"]
+        wanted = set(others)
+        return all(reached.get(table, wanted) <= wanted for table in tables for reached in maps)
 
     def loops(self, types: Iterable[str], tables: Collection[int] | None = None) -> int:
         """Number of self-loops of any of `types` on vertices of `tables` (of all when None)."""

@@ -79,7 +79,7 @@ def _refine_vertex(candidates: CpuCandidates, vertex: int) -> None:
 def _count(candidates: CpuCandidates, edge: int, source: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     adjacency = candidates.adjacency(edge, source)
     vertices = candidates.sets[source].vertices
-    words = candidates.sets[candidates.graph.edges[edge].other(source)].words_address
+    words = candidates.mask(edge, source, candidates.sets[candidates.graph.edges[edge].other(source)])
     counts = np.zeros(len(vertices), np.int64)
     candidates.sliced(
         len(vertices),

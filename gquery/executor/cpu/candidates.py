@@ -15,7 +15,7 @@ from gquery.executor.cpu.native import address
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.planner.physical import (
-    Cardinalities,
+    Counted,
     EdgePredicateFilter,
     Filter,
     LabelFilter,
@@ -32,11 +32,13 @@ _SLICE = 1 << 16  # vertices between two looks at the clock
 
 
 class CandidateSet:
-    """C(u) for one query vertex, ascending. `everything`: all vertices of the graph, so no test is needed."""
+    """C(u) for one query vertex, ascending. `everything`: all vertices of the graph, so no test is needed. `whole`: all
+    that have its labels."""
 
-    def __init__(self, vertices: NDArray[np.int32], universe: int) -> None:
+    def __init__(self, vertices: NDArray[np.int32], universe: int, whole: bool = False) -> None:
         self.vertices = vertices
         self.universe = universe
+        self.whole = whole
         self.everything = len(vertices) == universe
 
     @cached_property
@@ -125,19 +127,20 @@ class CpuCandidates:
         return self._filtered[edge, direction]
 
     @property
-    def cardinalities(self) -> Cardinalities:
-        """Candidate edges are counted by `refine`; before, they are the adjacency's times the ends' shares."""
-        edges: list[float] = []
-        degrees: list[tuple[float, float]] = []
-        for edge in self.graph.edges:
-            forward = self.adjacency(edge.index, edge.source)
-            backward = self.adjacency(edge.index, edge.target)
-            total = len(forward.neighbours)
-            degrees.append((_mean_degree(forward), _mean_degree(backward)))
-            source_share = min(1.0, len(self.sets[edge.source].vertices) / max(1, forward.rows))
-            target_share = min(1.0, len(self.sets[edge.target].vertices) / max(1, backward.rows))
-            edges.append(self.edge_counts.get(edge.index, total * source_share * target_share))
-        return Cardinalities(tuple(float(len(c.vertices)) for c in self.sets), tuple(edges), tuple(degrees))
+    def counted(self) -> Counted:
+        """Sizes of the candidate sets; candidate edges once `refine` has counted them."""
+        return Counted(tuple(len(candidates.vertices) for candidates in self.sets), self.edge_counts)
+
+    def mask(self, edge: int, source: int, among: CandidateSet) -> int:
+        """Address of the bitset that tells which ends of the edge, seen from `source`, are `among` the candidates of
+        its other end; 0 when all are, because edges of this type lead to no other vertices."""
+        query_edge = self.graph.edges[edge]
+        ends = self.graph.vertices[source], self.graph.vertices[query_edge.other(source)]
+        if not among.whole or query_edge.types == IDENTITY:
+            return among.words_address
+        direction: Direction = "both" if not query_edge.directed else "out" if source == query_edge.source else "in"
+        implied = self.snapshot.statistics.leads_only_to(query_edge.types, direction, ends[0].tables, ends[1].tables)
+        return 0 if implied else among.words_address
 
     # --- filters -----------------------------------------------------------------------------------------------
 
@@ -170,7 +173,7 @@ class CpuCandidates:
         ranges = [np.arange(*self.snapshot.vertex_range(table), dtype=np.int32) for table in step.tables]
         vertices = np.concatenate(ranges) if ranges else np.zeros(0, np.int32)
         self.control.memory.reserve(vertices.nbytes, f"the candidates of {self.graph.vertices[step.vertex].described}")
-        self.sets.append(CandidateSet(vertices, self.snapshot.vertex_count))
+        self.sets.append(CandidateSet(vertices, self.snapshot.vertex_count, whole=True))
         self._labelled.append(self.sets[-1])
 
     def _narrow(self, step: Filter, vertex: int, keep: NDArray[np.bool_]) -> None:
@@ -218,7 +221,7 @@ class CpuCandidates:
         """Which of C(vertex) have `required` entries along the edge that lead into `among`."""
         adjacency = self.adjacency(edge, vertex)
         vertices = self.sets[vertex].vertices
-        words = among.words_address
+        words = self.mask(edge, vertex, among)
         keep = np.ones(len(vertices), np.bool_)
         self.sliced(
             len(vertices),
@@ -249,10 +252,6 @@ class CpuCandidates:
 def rows_of(adjacency: Adjacency) -> tuple[int, int, int]:
     """first, rows, address of the offsets: how kernels find a row."""
     return adjacency.first, adjacency.rows, address(adjacency.offsets)
-
-
-def _mean_degree(adjacency: Adjacency) -> float:
-    return len(adjacency.neighbours) / max(1, adjacency.rows)
 
 
 def _keep_edges(adjacency: Adjacency, mask: NDArray[np.bool_]) -> Adjacency:

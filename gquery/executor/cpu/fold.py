@@ -129,3 +129,9 @@ def run(folds: Sequence[Fold], modulus: int, sliced: Callable[[int, Callable[[in
             )
 
         sliced(len(each.vertices), work)
+
+
+def total(factors: Factors, roots: NDArray[np.int32], modulus: int) -> tuple[int, float]:
+    """The sum of the factors at some positions, modulo 2^64 or the modulus, and about."""
+    places = roots - factors.base
+    return int(factors.sums[places].sum()) % (modulus or 2**64), float(factors.sizes[places].sum())

@@ -78,6 +78,7 @@ class _Packer:
             self.slots,
             self.marks,
             folds,
+            all(step.folded for step in self.plan.steps[1:]) and 0 not in weights and self.plan.kept == 0,
             tuple(self.keep),
         )
 
@@ -98,6 +99,9 @@ class _Packer:
             row[packed.RANKS] = 0 if candidate_set.everything else address(candidate_set.ranks)
         else:
             row[packed.SIZE] = candidate_set.universe
+            sources = ((edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward)
+            if any(self.candidates.mask(edge, source, candidate_set) == 0 for edge, source in sources):
+                row[packed.WORDS] = 0
         row[packed.DIFFERENT_BEGIN] = len(self.different)
         self.different.extend(self.level[vertex] for vertex in step.different_from)
         row[packed.DIFFERENT_END] = len(self.different)
@@ -150,7 +154,7 @@ class _Packer:
                 Fold(
                     parent_set.vertices if raw else np.arange(len(parent_set.vertices), dtype=np.int32),
                     self._edges_from(edge, parent),
-                    child_set.words_address if raw else 0,
+                    self.candidates.mask(edge, parent, child_set) if raw else 0,
                     self.factors.get(level, NO_FACTORS),
                     self.factors[step.parent],
                     _CAPS[step.cap],
