@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from gquery.planner.matching import plan_matching
 from gquery.planner.physical import MatchPlan
 from gquery.planner.plan import QueryPlan
 from gquery.planner.verify import verify
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("long", deadline=None, max_examples=2000)
 settings.load_profile("long" if os.environ.get("GQUERY_SLOW") else "ci")
 

@@ -12,8 +12,9 @@ from gquery.terminal.commands import COMMANDS
 from gquery.terminal.messages import CANCELLED, TIMEOUT, USAGE, WRONG
 from tests.cli.conftest import Screen
 
-ENDLESS = "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i), (j), (k), (l), (m), (n), (o), (p), (q), (r), (s), (t)"
-ENDLESS += " WHERE id(a) + id(b) + id(c) + id(d) + id(e) + id(t) < 0 RETURN count(*)"
+LETTERS = "abcdefghijklmnopqrst"
+ENDLESS = "MATCH " + ", ".join(f"({letter})" for letter in LETTERS)
+ENDLESS += " WHERE " + " + ".join(f"id({letter})" for letter in LETTERS) + " < 0 RETURN count(*)"
 
 
 def test_a_query(screen: Screen) -> None:
