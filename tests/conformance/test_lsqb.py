@@ -22,7 +22,7 @@ def load(data: Path, scale: str, layout: str) -> gquery.Graph:
 
 
 def sql_counts(folder: Path) -> dict[str, int]:
-    """The nine counts over the projected-fk files. Ids of posts and comments never meet: `P` and `C` keep them apart."""
+    """The nine counts over the projected-fk files. Ids of posts and comments never meet: `P` and `C` part them."""
     connection = duckdb.connect()
     for file in folder.glob("*_*_*.csv"):
         source, _, target = ({"Post": "P", "Comment": "C"}.get(part, "") for part in file.stem.split("_"))
