@@ -24,7 +24,7 @@ from gquery.planner.cardinality import estimate
 from gquery.planner.explain import Actuals, explain
 from gquery.planner.matching import pick_space, plan_matching
 from gquery.planner.physical import MatchPlan
-from gquery.planner.plan import QueryPlan, plan_query, pushed_limit
+from gquery.planner.plan import plan_query, pushed_limit
 from gquery.result import Result
 from gquery.settings import Settings, parse_memory, parse_mode
 from gquery.storage.graph import Snapshot
@@ -114,7 +114,7 @@ class Prepared:
         self.statistics = statistics_of(snapshot)
         bound = bind(tree, snapshot.schema, parameters, settings.mode)
         self.limit = pushed_limit(bound.projection, parameters)
-        self.plan: QueryPlan = plan_query(bound, self.statistics, snapshot.schema.types, self.limit)
+        self.plan = plan_query(bound, self.statistics, snapshot.schema.types, self.limit)
         self.tail = Tail(
             bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual, self.plan.weighted
         )

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from gquery.planner.matching import plan_matching
 from gquery.planner.physical import MatchPlan
-from gquery.planner.plan import QueryPlan
+from gquery.planner.query_plan import QueryPlan
 from gquery.planner.verify import verify
 
 settings.register_profile(

@@ -26,7 +26,7 @@ ABSENT_BEGIN, ABSENT_END = 12, 13
 SMALLER_BEGIN, SMALLER_END = 14, 15  # its rows of `smaller`: levels whose vertices must have smaller ids
 WEIGHTS_BEGIN, WEIGHTS_END = 16, 17  # its rows of `choices`: edges whose numbers of choices multiply here
 SIMPLE = 18  # 1 when no backward list repeats a neighbour
-SET_COUNT = 19  # 1 when, as a leaf of a sum, the size of the intersection is enough
+SET_COUNT = 19  # 1 when, as a leaf of a sum, the size of a set is enough
 PARENT, CHILD, SIBLING = 20, 21, 22  # the tree of a sum: levels, -1 for none
 CONTEXT_BEGIN, CONTEXT_END = 23, 24  # its rows of `context`
 SLOTS_BEGIN, SLOTS = 25, 26  # its entries of the memory; SLOTS is 0 when sums are not remembered, else a power of two
@@ -35,7 +35,10 @@ MARKS = 28  # its first word of the marks
 CAP = 29  # what a sum counts as
 FACTORS, FACTOR_SIZES = 30, 31  # addresses of uint64[] and float64[]: the folded branches at each position, 0 for none
 FACTOR_BASE = 32  # the position that they begin with
-STEP_COLUMNS = 33
+TESTED = 33  # 1 when candidates of the rows have to pass tests other than membership
+BOTTOM = 34  # 1 when all levels below are leaves with a set size
+LENGTH = 35  # 1 when the size of a leaf is the length of its one row
+STEP_COLUMNS = 36
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3

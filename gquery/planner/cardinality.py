@@ -18,19 +18,23 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
     """Cardinalities from the graph's statistics: alone, which is what EXPLAIN shows, or with what a run has counted."""
     everything = [max(1, statistics.vertex_count(vertex.tables)) for vertex in graph.vertices]
     if counted is not None:
-        sizes = [float(size) for size in counted.vertices]
+        sizes = [max(1e-9, float(size)) for size in counted.vertices]
     else:
         sizes = [
-            max(1.0, total * _kept(vertex.predicates, total))
+            max(1.0, total * kept_share(vertex.predicates, total))
             for vertex, total in zip(graph.vertices, everything, strict=True)
         ]
+    own = counted.shares if counted else {}
     edges, degrees = [], []
     for edge in graph.edges:
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
-        total = _edges_between(edge, source.tables, target.tables, statistics)
-        kept = total * _kept(edge.predicates, total)
+        total = edges_between(edge, source.tables, target.tables, statistics)
+        kept = total * kept_share(edge.predicates, total)
         known = counted.edges.get(edge.index) if counted else None
-        shares = [min(1.0, sizes[vertex.index] / everything[vertex.index]) for vertex in (source, target)]
+        shares = [
+            min(1.0, sizes[end] / everything[end] / max(1e-9, own.get((end, edge.index), 1.0)))
+            for end in (edge.source, edge.target)
+        ]
         edges.append(kept * shares[0] * shares[1] if known is None else float(known))
         degrees.append((kept / everything[source.index], kept / everything[target.index]))
     return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees))
@@ -46,7 +50,7 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
         if origin is None:
             ends = [vertices[end] for end in (edge.source, edge.target)]
             counts = [max(1, statistics.vertex_count(end.tables)) for end in ends]
-            total = _edges_between(edge, ends[0].tables, ends[1].tables, statistics)
+            total = edges_between(edge, ends[0].tables, ends[1].tables, statistics)
             edges.append(total * sizes[edge.source] / counts[0] * sizes[edge.target] / counts[1])
             degrees.append((total / counts[0], total / counts[1]))
         else:
@@ -58,16 +62,16 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
     return Cardinalities(sizes, tuple(edges), tuple(degrees))
 
 
-def _edges_between(
-    edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics
-) -> float:
+def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:
+    """Entries that the edge's adjacency has from the source tables to the target tables, predicates aside."""
     if edge.types == IDENTITY:
         return float(statistics.vertex_count(set(sources) & set(targets)))
     total = statistics.edges_between(edge.types, sources, targets)
     return float(total if edge.directed else total + statistics.edges_between(edge.types, targets, sources))
 
 
-def _kept(predicates: tuple[Expression, ...], count: float) -> float:
+def kept_share(predicates: tuple[Expression, ...], count: float) -> float:
+    """The share of `count` elements that the predicates are thought to keep."""
     return math.prod(_selectivity(predicate, count) for predicate in predicates)
 
 
@@ -82,6 +86,7 @@ def _selectivity(predicate: Expression, count: float) -> float:
 
 
 _CLOSING = 0.3
+_GALLOP = 0.3  # a step of galloping in another row, in neighbours looked at
 
 
 class PrefixModel:
@@ -107,13 +112,13 @@ class PrefixModel:
                 self.links[vertex].append((selectivity, 1 << other, row))
         for links in self.links:
             links.sort()
-        self._near = [_union(link[1] for link in links) for links in self.links]
+        self.near = [_union(link[1] for link in links) for links in self.links]
         self._extensions: dict[tuple[int, int], tuple[float, float, int]] = {}
 
     def extension(self, vertex: int, matched: int) -> tuple[float, float, int]:
         """Extending a match of the set `matched` (a bit mask) by `vertex`: (factor of rows, neighbours looked at,
         backward edges)."""
-        key = (vertex, matched & self._near[vertex])
+        key = (vertex, matched & self.near[vertex])
         if key not in self._extensions:
             self._extensions[key] = self._extended(*key)
         return self._extensions[key]
@@ -125,7 +130,9 @@ class PrefixModel:
         factor = self.sizes[vertex] * closing[0][0]
         for selectivity, _, _ in closing[1:]:
             factor *= max(selectivity, _CLOSING)
-        return factor, min(link[2] for link in closing), len(closing)
+        shortest = max(1e-9, min(link[2] for link in closing))
+        galloped = sum(math.log2(1 + link[2] / shortest) for link in closing) - 1
+        return factor, shortest * (1 + _GALLOP * galloped), len(closing)
 
 
 def _union(masks: Iterable[int]) -> int:

@@ -20,8 +20,8 @@ from gquery.planner.physical import (
     PredicateFilter,
     Problem,
 )
-from gquery.planner.plan import QueryPlan
 from gquery.planner.query_graph import QueryGraph
+from gquery.planner.query_plan import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,14 @@ def _filters(plan: QueryPlan, matching: MatchPlan, actual: Actuals | None) -> li
             notes.append(f"{before:,} -> {after:,}")
         elif isinstance(filter_, LabelFilter):
             notes.append(f"about {_number(matching.cardinalities.vertices[filter_.vertex])} after all filters")
+        elif isinstance(filter_, NeighbourFilter):
+            notes.append(f"keeps about {filter_.share:.0%}")
         else:
             notes.append("")
-    return [f"  {text}" + (f"  [{note}]" if note else "") for text, note in zip(texts, notes, strict=True)]
+    left_out = [f"{plan.implied} that every vertex passes"] if plan.implied else []
+    left_out += [f"{plan.costly} that would cost more than they save"] if plan.costly else []
+    lines = [f"  {text}" + (f"  [{note}]" if note else "") for text, note in zip(texts, notes, strict=True)]
+    return lines + (["  Left out: " + ", ".join(left_out)] if left_out else [])
 
 
 def _filter_text(graph: QueryGraph, filter_: Filter) -> str:

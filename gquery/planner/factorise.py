@@ -18,8 +18,9 @@ from gquery.planner.query_graph import Part
 _ENTER = 1.5  # beginning the sum of a level
 _RECALL = 2.0  # looking a sum up, and storing it
 _TEST = 0.5  # correcting a set size for a vertex that must be another
+_MISS, _CACHED = 3.0, 50_000  # finding a row of a vertex with more candidates than the caches hold rows of
 _REUSE = 1.3  # visits for each context from which on remembering pays
-_FOLD_ROW, _FOLD_LOOK = 0.15, 0.05  # folding a row, and each of its entries
+_FOLD_ROW, _FOLD_LOOK = 0.1, 0.15  # folding a row, and each of its entries when they are looked at
 _FOLDS = 10.0  # rows folded for each visit of the parent that would need one, up to which folding pays
 
 EMPTY: Mapping[int, tuple[int, ...]] = {}
@@ -51,17 +52,26 @@ class Tree:
     def order(self) -> tuple[int, ...]:
         return tuple(level.vertex for level in self.levels)
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether nothing is left to search below the first vertex."""
+        return len(self.levels) > 1 and all(level.folded for level in self.levels[1:])
+
 
 class Factoriser:
-    """Trees over the vertices of one query graph. `ties`: sets of vertices that an edge or a test speaks of together.
-    `tests`: those of them that are more than one edge. `kept`: vertices that must be listed. `parts`: sub-patterns; the
-    vertices of each are summed out together, below all that it hangs on."""
+    """Trees over the vertices of one query graph.
+
+    `ties`: sets of vertices that an edge or a test speaks of together. `tests`: those of them that are more than one
+    edge. `checks`: those that each candidate is looked at for. `kept`: vertices that must be listed. `parts`:
+    sub-patterns; the vertices of each are summed out together, below all that it hangs on.
+    """
 
     def __init__(
         self,
         model: PrefixModel,
         ties: Iterable[Iterable[int]],
         tests: Iterable[Iterable[int]],
+        checks: Iterable[Iterable[int]],
         kept: frozenset[int],
         parts: tuple[Part, ...] = (),
     ) -> None:
@@ -74,10 +84,8 @@ class Factoriser:
             mask = _mask(tie)
             for vertex in _members(mask):
                 self.near[vertex] |= mask & ~(1 << vertex)
-        self._tested = [0] * len(model.sizes)
-        for test in tests:
-            for vertex in test:
-                self._tested[vertex] |= _mask(other for other in test if other != vertex) or ~0
+        self._tested = _partners(tests, len(model.sizes))
+        self._checked = _partners(checks, len(model.sizes))
         self._sizes: dict[int, float] = {0: 1.0}
 
     def eliminated(self) -> tuple[int, ...]:
@@ -115,30 +123,37 @@ class Factoriser:
             factor, looks, backward = self.model.extension(vertex, context)
             thinned = 1 + len(above.get(vertex, ()))
             factor, looks = factor / thinned, looks / thinned
+            leaf = not listed and vertex not in parents.values()
             if vertex in foldable:
                 above_all = self.model.sizes[parents[vertex]]
                 if levels[parent].folded or above_all <= _FOLDS * visits:
-                    cost += above_all * (_FOLD_ROW + looks * _FOLD_LOOK)
+                    cost += above_all * (_FOLD_ROW + (0.0 if leaf else looks * _FOLD_LOOK))
                     accepted.append(above_all)
                     levels.append(Level(vertex, parent, _members(context), 0.0, max(1.0, above_all), True))
                     continue
             evaluations = visits
             remembered = 0.0
-            leaf = not listed and vertex not in parents.values()
             if not listed:
                 number = self._number(context)
                 trivial = leaf and backward == 1 and context.bit_count() == 1
                 if number * _REUSE < visits and not trivial:
                     evaluations = remembered = number
                     cost += visits * _RECALL
-            counted = leaf and backward == 1
+            counted = leaf and backward == 1 and not self._checked[vertex] & context
             cost += evaluations * (
-                _ENTER + (context.bit_count() * _TEST if counted else looks + (0 if leaf else factor))
+                _ENTER
+                + self._misses(vertex, context, order[0])
+                + (context.bit_count() * _TEST if counted else looks + (0 if leaf else factor))
             )
             rows = max(1.0, visits * factor) if listed else max(1.0, evaluations * factor)
             accepted.append(rows)
             levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows, False))
         return Tree(tuple(levels), cost)
+
+    def _misses(self, vertex: int, context: int, root: int) -> float:
+        """Cost of finding the rows that a vertex's candidates are in. Those of the root are met in order."""
+        rows = self.model.near[vertex] & context & ~(1 << root)
+        return _MISS * sum(self.model.sizes[other] > _CACHED for other in _members(rows))
 
     def _foldable(self, order: tuple[int, ...], parents: dict[int, int], contexts: dict[int, int]) -> set[int]:
         """The vertices whose sums depend on their parent's vertex alone, by one edge, with all that is below them."""
@@ -229,6 +244,16 @@ def _preorder(order: tuple[int, ...], parents: dict[int, int], kept: int) -> lis
 
     visit(order[max(1, kept) - 1])
     return result
+
+
+def _partners(sets: Iterable[Iterable[int]], size: int) -> list[int]:
+    """For each vertex the mask of those that are with it in a set; all when it is in one alone."""
+    partners = [0] * size
+    for each in sets:
+        members = tuple(each)
+        for vertex in members:
+            partners[vertex] |= _mask(other for other in members if other != vertex) or ~0
+    return partners
 
 
 def _mask(vertices: Iterable[int]) -> int:

@@ -22,7 +22,7 @@ def exclusions(problem: Problem) -> Iterator[Exclusion]:
     The second is None when there are no such matches."""
     constraints = problem.constraints
     own = {vertex for part in problem.graph.parts for vertex in part.vertices}  # their tests are not linear
-    for pair in sorted(constraints.different):
+    for pair in sorted(problem.different):
         groups = _groups(problem, pair)
         if groups is not None and not own & set(pair):
             left = replace(constraints, different=constraints.different - {pair})

@@ -14,9 +14,9 @@ from gquery.planner.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.grouping import group_sizes, regions_of
 from gquery.planner.inclusion import exclusions
 from gquery.planner.ordering import pick_order
-from gquery.planner.physical import Cardinalities, Direction, ExtendStep, MatchPlan, Problem, Space
-from gquery.planner.plan import QueryPlan
+from gquery.planner.physical import TURNED, Cardinalities, ExtendStep, MatchPlan, Problem, Space
 from gquery.planner.query_graph import PartKind
+from gquery.planner.query_plan import QueryPlan
 from gquery.planner.symmetry import Symmetry
 
 _TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
@@ -32,11 +32,12 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None)
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
     graph = plan.graph
+    raw = _Planner(plan, cardinalities, "vertices").best(plan.problem).tree
+    if raw.is_folded:
+        return "vertices", f"{raw.cost:,.0f} looks at neighbours, every vertex in one pass"
     if limit is None and len(graph.vertices) > _TRUSTED:
         return "candidates", "estimates for so many vertices are not to be trusted"
-    raw, candidate = (
-        _Planner(plan, cardinalities, space).best(plan.problem).tree for space in ("vertices", "candidates")
-    )
+    candidate = _Planner(plan, cardinalities, "candidates").best(plan.problem).tree
     scanned = sum(cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
     raw_work, candidate_work = raw.cost, candidate.cost
     if limit is not None:
@@ -46,6 +47,12 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None)
     if with_graph < raw_work:
         return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
     return "vertices", f"{raw_work:,.0f} looks at neighbours, {with_graph:,.0f} with a candidate graph"
+
+
+def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> tuple[Space, Tree]:
+    """The space that will be picked, as far as one can tell, and the tree of the query itself in it."""
+    space, _ = pick_space(plan, cardinalities, limit)
+    return space, _Planner(plan, cardinalities, space).best(plan.problem).tree
 
 
 def plan_matching(
@@ -85,7 +92,7 @@ class _Planner:
         self.plan = plan
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
-        self._known: dict[object, _Solution] = {}
+        self._known: dict[object, _Solution] = plan.solved.setdefault((space, cardinalities), {})
         self._left = _TRIES
 
     def cheapest(self, problem: Problem) -> tuple[_Solution, ...]:
@@ -125,13 +132,13 @@ class _Planner:
         model = PrefixModel(problem.graph, cardinalities, self.raw)
         graph = problem.graph
         regions = regions_of(graph)
-        ties, tests = tuple(problem.ties()), tuple(problem.tests())
+        ties, tests, checks = tuple(problem.ties()), tuple(problem.tests()), tuple(problem.checks())
         if not plan.counting:
             listed = pick_order(model, regions, sorted(plan.kept), counting=False)
-            factoriser = Factoriser(model, ties, tests, plan.kept, graph.parts)
+            factoriser = Factoriser(model, ties, tests, checks, plan.kept, graph.parts)
             tree = factoriser.tree((*listed, *factoriser.eliminated()), len(listed))
             return _Solution(problem, cardinalities, tree, 1, EMPTY)
-        factoriser = Factoriser(model, ties, tests, frozenset(), graph.parts)
+        factoriser = Factoriser(model, ties, tests, checks, frozenset(), graph.parts)
         eliminated = factoriser.eliminated()
         required = [vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None]
         listed = pick_order(model, regions, required, counting=True)
@@ -143,8 +150,9 @@ class _Planner:
                 factor, above = symmetry.break_along(order)
                 if factor > 1:
                     smaller = [(low, high) for high, lows in above.items() for low in lows]
-                    tied = (*ties, *smaller)
-                    tree = Factoriser(model, tied, (*tests, *smaller), frozenset(), graph.parts).tree(order, 0, above)
+                    tied, tested = (*ties, *smaller), (*tests, *smaller)
+                    broken = Factoriser(model, tied, tested, checks, frozenset(), graph.parts)
+                    tree = broken.tree(order, 0, above)
                     solutions.append(_Solution(problem, cardinalities, tree, factor, above))
         return min(solutions, key=lambda solution: solution.tree.cost)
 
@@ -170,13 +178,10 @@ def _match_plan(plan: QueryPlan, solution: _Solution, limit: int | None, space: 
     )
 
 
-_TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
-
-
 def _steps(plan: QueryPlan, solution: _Solution) -> tuple[ExtendStep, ...]:
     problem = solution.problem
     caps = _caps(plan, solution)
-    constraints = problem.constraints
+    constraints, distinct = problem.constraints, problem.different
     matched: set[int] = set()
     steps = []
     for level in solution.tree.levels:
@@ -186,9 +191,7 @@ def _steps(plan: QueryPlan, solution: _Solution) -> tuple[ExtendStep, ...]:
             for edge in problem.graph.edges
             if edge.source != edge.target and vertex in (edge.source, edge.target) and edge.other(vertex) in matched
         )
-        different = tuple(
-            sorted(_partner(pair, vertex) for pair in constraints.different if _closes(pair, vertex, matched))
-        )
+        different = tuple(sorted(_partner(pair, vertex) for pair in distinct if _closes(pair, vertex, matched)))
         pairs = tuple(pair for pair in constraints.different_pairs if _closes(pair, vertex, matched))
         comparisons = tuple(
             index
@@ -196,7 +199,7 @@ def _steps(plan: QueryPlan, solution: _Solution) -> tuple[ExtendStep, ...]:
             if _closes((comparison.left, comparison.right), vertex, matched)
         )
         absent = tuple(
-            (one, direction, types) if other == vertex else (other, _TURNED[direction], types)
+            (one, direction, types) if other == vertex else (other, TURNED[direction], types)
             for one, other, direction, types in constraints.absent
             if _closes((one, other), vertex, matched)
         )

@@ -12,6 +12,7 @@ from gquery.planner.query_graph import PartKind, QueryGraph
 Space = Literal["candidates", "vertices"]
 Direction = Literal["out", "in", "both"]
 Absence = tuple[int, int, Direction, tuple[str, ...]]
+TURNED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,14 @@ class LoopFilter:
 @dataclass(frozen=True, slots=True)
 class NeighbourFilter:
     """Keeps the vertices with at least `required` entries of the edge's adjacency that lead to vertices with the
-    labels and predicates of the other end: EGSM's neighbour-label count (section 4.2, step 1), typed and directed."""
+    labels and predicates of the other end: EGSM's neighbour-label count (section 4.2, step 1), typed and directed.
+    alike: all query edges at the vertex that ask for the same. share: of the vertices that are thought to stay."""
 
     vertex: int
     edge: int
     required: int
+    alike: tuple[int, ...] = ()
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,11 @@ class Problem:
             edge for edge in self.graph.edges if self.edges[edge.index] is None or self.graph.is_existence(edge)
         )
         yield from ((edge.source, edge.target) for edge in existence)
-        yield from self.constraints.different
+        yield from self.different
+        yield from self.checks()
+
+    def checks(self) -> Iterator[tuple[int, ...]]:
+        """Those of the tests that each candidate has to be looked at for."""
         yield from self.constraints.different_pairs
         yield from ((comparison.left, comparison.right) for comparison in self.comparisons)
         yield from ((one, other) for one, other, *_ in self.constraints.absent)
@@ -173,13 +181,34 @@ class Problem:
             if choice.collides or choice.listed or len(choice.vertices) == 1:
                 yield choice.vertices
 
+    @property
+    def different(self) -> frozenset[tuple[int, int]]:
+        """The pairs that have to be tested for being different vertices: not those of which one is a neighbour of a
+        third vertex and the other must not be."""
+        pairs = self.constraints.different
+        if not self.constraints.absent or not pairs or self.graph.parts:
+            return pairs
+        implied = set()
+        for one, other, direction, types in self.constraints.absent:
+            for centre, far, seen in ((one, other, direction), (other, one, TURNED[direction])):
+                for edge in self.graph.edges:
+                    if centre in (edge.source, edge.target) and set(edge.types) <= set(types):
+                        leads = "both" if not edge.directed else "out" if edge.source == centre else "in"
+                        if seen in ("both", leads):
+                            near = edge.other(centre)
+                            implied.add((min(near, far), max(near, far)))
+        return pairs - implied
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a run has counted. vertices[u] = |C(u)|; edges: candidate edges, for query edges where they are known."""
+    """What a run has counted. vertices[u] = |C(u)|; edges: candidate edges, for query edges where they are known.
+    shares[u, e]: the share of the vertices that stayed when those without an edge like e went; they had none to lose.
+    """
 
-    vertices: tuple[int, ...]
+    vertices: tuple[float, ...]
     edges: Mapping[int, int]
+    shares: Mapping[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)

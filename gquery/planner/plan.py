@@ -8,44 +8,20 @@ and space from cardinalities: estimated ones for EXPLAIN, those that the filters
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from gquery.errors import UnsupportedError
-from gquery.planner.candidates import pick_filters
 from gquery.planner.comparisons import split_predicates
 from gquery.planner.constraints import constraints_of
 from gquery.planner.demand import ignores_repeats, is_counted, kept_vertices, variables_of, weighs_repeats
 from gquery.planner.expr import Constant, Expression, Parameter, columns, is_aggregated
+from gquery.planner.filters import paying_filters, required_filters
 from gquery.planner.logical import BoundQuery, Projection
-from gquery.planner.physical import Filter, Problem
+from gquery.planner.physical import Problem
 from gquery.planner.query_graph import QueryGraph
+from gquery.planner.query_plan import QueryPlan
 from gquery.planner.rewrite import rewrite
 from gquery.storage.statistics import Statistics
-
-
-@dataclass(frozen=True, slots=True)
-class QueryPlan:
-    """The first half. kept: the query vertices that are listed, none when the answer only counts; the others are summed
-    out. weighted: what is listed comes with the number of matches that it stands for. existence: that number does not
-    matter. residual: predicates that the relational tail checks."""
-
-    bound: BoundQuery
-    filters: tuple[Filter, ...]
-    problem: Problem
-    kept: frozenset[int]
-    weighted: bool
-    existence: bool
-    residual: tuple[Expression, ...]
-    statistics: Statistics
-
-    @property
-    def graph(self) -> QueryGraph:
-        return self.problem.graph
-
-    @property
-    def counting(self) -> bool:
-        """Whether only the number of matches is wanted."""
-        return bool(self.graph.vertices) and not self.kept
 
 
 def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, ...], limit: int | None) -> QueryPlan:
@@ -69,9 +45,9 @@ def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, 
     kept = frozenset() if counting else kept_vertices(problem, spoken_of, limit)
     listed = len(kept) == len(graph.vertices) and all(choice.listed for choice in constraints.choices)
     existence = not counting and ignores_repeats(bound.projection)
-    return QueryPlan(
+    plan = QueryPlan(
         bound,
-        pick_filters(graph, constraints, all_types),
+        required_filters(graph, constraints, all_types),
         problem,
         kept,
         not counting and not listed and weighs_repeats(bound.projection),
@@ -79,6 +55,8 @@ def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, 
         residual,
         statistics,
     )
+    paying, implied, costly = paying_filters(plan, limit)
+    return replace(plan, filters=(*plan.filters, *paying), implied=implied, costly=costly)
 
 
 def _expect_known(graph: QueryGraph, projection: Projection) -> None:

@@ -123,24 +123,24 @@ def _colours(problem: Problem) -> list[int]:
             _anonymous(vertex.predicates),
             frozenset(Counter(loops.get(vertex.index, ())).items()),
             vertex.index in problem.constraints.loopless,
-            frozenset(
-                number
-                for number, scope in enumerate(problem.graph.scopes)
-                if set(problem.merged[vertex.index]) & set(scope.vertices)
-            ),
         )
         for vertex in problem.graph.vertices
     )  # fmt: skip
 
 
 def _links(problem: Problem) -> list[list[Hashable]]:
-    """What stands between two vertices, as seen from the first; None for nothing."""
+    """What stands between two vertices, as seen from the first; None for nothing. Which data edges collide with which is
+    left to the scopes: only within one of them do they."""
     size = len(problem.graph.vertices)
     found: list[list[Counter[Hashable]]] = [[Counter() for _ in range(size)] for _ in range(size)]
     choices = {choice.edge: (len(choice.collides), choice.listed) for choice in problem.constraints.choices}
     for edge in problem.graph.edges:
         origin = problem.edges[edge.index]
-        scopes = frozenset(number for number, scope in enumerate(problem.graph.scopes) if origin in scope.edges)
+        scopes = frozenset(
+            number
+            for number, scope in enumerate(problem.graph.scopes)
+            if origin in scope.edges and choices.get(edge.index, (0, False))[0]
+        )
         kind = (edge.types, _anonymous(edge.predicates), scopes, choices.get(edge.index))
         found[edge.source][edge.target][(*kind, "out" if edge.directed else "both")] += 1
         found[edge.target][edge.source][(*kind, "in" if edge.directed else "both")] += 1

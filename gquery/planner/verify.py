@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable
 
 from gquery.errors import PlanError
 from gquery.planner.physical import Direction, LoopFilter, MatchPlan
-from gquery.planner.plan import QueryPlan
+from gquery.planner.query_plan import QueryPlan
 
 _TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
@@ -71,7 +71,7 @@ def _check_constraints(matching: MatchPlan) -> None:
     ]
     compared = [index for step in steps for index in step.comparisons]
     pairs = [pair for step in steps for pair in step.different_pairs]
-    _expect_once("difference", constraints.different, different)
+    _expect_once("difference", matching.problem.different, different)
     _expect_once("difference of pairs", constraints.different_pairs, pairs)
     _expect_once("absence", [(*_ascending(*each[:3]), each[3]) for each in constraints.absent], absent)
     _expect_once("comparison", range(len(matching.comparisons)), compared)

@@ -13,7 +13,7 @@ from gquery.grammar.parser import parse
 from gquery.planner.cardinality import estimate
 from gquery.planner.matching import plan_matching
 from gquery.planner.physical import EdgeChoice, ExtendStep, LoopFilter, MatchPlan
-from gquery.planner.plan import QueryPlan
+from gquery.planner.query_plan import QueryPlan
 from gquery.planner.verify import verify
 from gquery.session import Prepared
 from gquery.settings import Settings

@@ -128,8 +128,14 @@ class CpuCandidates:
 
     @property
     def counted(self) -> Counted:
-        """Sizes of the candidate sets; candidate edges once `refine` has counted them."""
-        return Counted(tuple(len(candidates.vertices) for candidates in self.sets), self.edge_counts)
+        """What the filters left, and candidate edges once `refine` has counted them."""
+        shares = {
+            (outcome.filter.vertex, edge): outcome.after / max(1, outcome.before)
+            for outcome in self.outcomes
+            if isinstance(outcome.filter, NeighbourFilter)
+            for edge in outcome.filter.alike
+        }
+        return Counted(tuple(len(candidates.vertices) for candidates in self.sets), self.edge_counts, shares)
 
     def mask(self, edge: int, source: int, among: CandidateSet) -> int:
         """Address of the bitset that tells which ends of the edge, seen from `source`, are `among` the candidates of

@@ -25,6 +25,7 @@ from gquery.executor.packed import (
     FIRST,
     LEFT,
     LEFT_RANKS,
+    LENGTH,
     LESS,
     LEVEL,
     MARKS,
@@ -44,6 +45,7 @@ from gquery.executor.packed import (
     SMALLER_BEGIN,
     SMALLER_END,
     STRIDE,
+    TESTED,
     VERTICES,
     WORDS,
     A,
@@ -102,6 +104,11 @@ def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  
     pivot = pivots[level]
     values = backward[pivot, NEIGHBOURS]
     cursor, stop = cursors[pivot], ends[pivot]
+    if end - begin == 1 and steps[level, SIMPLE] == 1:
+        if cursor == stop:
+            return np.int64(-1)
+        cursors[pivot] = cursor + 1
+        return np.int64(load_int32(values, cursor))
     while cursor < stop:
         position = load_int32(values, cursor)
         if position == last[level]:  # a parallel edge: the embedding is the same
@@ -143,11 +150,13 @@ def accepts(  # type: ignore[no-untyped-def]
     that must be smaller were minded when the level was opened."""
     if steps[level, VERTICES] == 0 and steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex):
         return False
+    vertices[level] = vertex
+    positions[level] = position
+    if steps[level, TESTED] == 0:
+        return True
     for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
         if vertices[different[index]] == vertex:
             return False
-    vertices[level] = vertex
-    positions[level] = position
     for index in range(steps[level, PAIRS_BEGIN], steps[level, PAIRS_END]):
         if (
             vertices[pairs[index, A]] == vertices[pairs[index, B]]
@@ -180,62 +189,62 @@ def accepts(  # type: ignore[no-untyped-def]
 
 
 @inlined
-def count_two(steps, backward, level, positions, cursors, ends, bitsets, marks, marked):  # type: ignore[no-untyped-def]
-    """Size of the intersection of the two rows of a level, within its bitset when positions are vertices.
+def common_of_two(  # type: ignore[no-untyped-def]
+    steps, level, positions, marks, marked, kept, low, high, walked, other_low, other_high
+):
+    """Size of the intersection of two rows of a level, within its bitset when positions are vertices.
 
+    kept, walked: rows of the table of adjacencies, kept of the shallower level; with the begin and end of the data row.
     A row that is kept as a bitset is looked into. Otherwise the row of the shallower level stays while the deeper one
     changes, so from its second use on it is kept as marks: then every look at the other row is one bit test.
     marked[level]: the position whose row is marked, the one seen last.
     """
-    shallow, deep = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_BEGIN] + 1
-    if backward[shallow, LEVEL] > backward[deep, LEVEL]:
-        shallow, deep = deep, shallow
     words = steps[level, WORDS] if steps[level, VERTICES] == 0 else np.int64(0)
-    kept, walked = backward[shallow, NEIGHBOURS], backward[deep, NEIGHBOURS]
-    low, high = cursors[shallow], ends[shallow]
-    other_low, other_high = cursors[deep], ends[deep]
+    values, others = kept[NEIGHBOURS], walked[NEIGHBOURS]
     count = np.int64(0)
-    if high - low < other_high - other_low and backward[deep, BITS] != 0:
+    position = np.int64(positions[kept[LEVEL]])
+    if high - low < other_high - other_low and walked[BITS] != 0:
+        bits = walked[BITS] + 8 * walked[STRIDE] * np.int64(positions[walked[LEVEL]])
         for index in range(low, high):
-            count += has_bit(bitsets[deep], load_int32(kept, index))
+            count += has_bit(bits, load_int32(values, index))
         return count
-    if backward[shallow, BITS] != 0:
+    if kept[BITS] != 0:
+        bits = kept[BITS] + 8 * kept[STRIDE] * position
         for index in range(other_low, other_high):
-            count += has_bit(bitsets[shallow], load_int32(walked, index))
+            count += has_bit(bits, load_int32(others, index))
         return count
-    position = np.int64(positions[backward[shallow, LEVEL]])
     if (high - low) * 8 < other_high - other_low:
-        return count_common(kept, low, high, walked, other_low, other_high, words)
+        return count_common(values, low, high, others, other_low, other_high, words)
     base = steps[level, MARKS]
     if marked[level, 0] != position:
         if marked[level, 1] != position:
             marked[level, 1] = position
             if other_high - other_low < high - low:
-                return count_common(walked, other_low, other_high, kept, low, high, words)
-            return count_common(kept, low, high, walked, other_low, other_high, words)
+                return count_common(others, other_low, other_high, values, low, high, words)
+            return count_common(values, low, high, others, other_low, other_high, words)
         if marked[level, 0] >= 0:
-            old_low, old_high = row(
-                backward[shallow, OFFSETS], backward[shallow, FIRST], backward[shallow, ROWS], marked[level, 0]
-            )
+            old_low, old_high = row(kept[OFFSETS], kept[FIRST], kept[ROWS], marked[level, 0])
             for index in range(old_low, old_high):
-                marks[base + (load_int32(kept, index) >> 6)] = 0
-        old_low, old_high = row(backward[shallow, OFFSETS], backward[shallow, FIRST], backward[shallow, ROWS], position)
+                marks[base + (load_int32(values, index) >> 6)] = 0
+        old_low, old_high = row(kept[OFFSETS], kept[FIRST], kept[ROWS], position)
         for index in range(old_low, old_high):
-            neighbour = load_int32(kept, index)
+            neighbour = load_int32(values, index)
             marks[base + (neighbour >> 6)] |= np.uint64(1) << np.uint64(neighbour & 63)
         marked[level, 0] = position
     for index in range(other_low, other_high):
-        neighbour = load_int32(walked, index)
+        neighbour = load_int32(others, index)
         if (marks[base + (neighbour >> 6)] >> np.uint64(neighbour & 63)) & np.uint64(1) != np.uint64(0):
             count += words == 0 or has_bit(words, neighbour)
     return count
 
 
 @inlined
-def count_level(  # type: ignore[no-untyped-def]
+def set_size(  # type: ignore[no-untyped-def]
     steps,
     backward,
+    smaller,
     different,
+    absent,
     level,
     positions,
     vertices,
@@ -248,26 +257,39 @@ def count_level(  # type: ignore[no-untyped-def]
     marks,
     marked,
 ):
-    """Matches of an opened level by set size: the rows' intersection less the vertices matched already.
-
-    Returns the count and the number of neighbours looked at.
-    """
+    """Matches of a leaf by set size: the rows' intersection less the rows that must be missed and the vertices matched
+    already. Returns the size and the number of neighbours looked at."""
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    if steps[level, LENGTH] == 1:
+        low, high = row(
+            backward[begin, OFFSETS], backward[begin, FIRST], backward[begin, ROWS], positions[backward[begin, LEVEL]]
+        )
+        return high - low, np.int64(1)
+    open_level(steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last)
     masked = steps[level, VERTICES] == 0 and steps[level, WORDS] != 0
     pivot = pivots[level]
     floor = np.int64(last[level]) + 1
-    low, high = cursors[pivot], ends[pivot]
-    looks = high - low + 1
+    looks = ends[pivot] - cursors[pivot] + 1
     count = np.int64(0)
-    if end - begin == 1 and not masked and steps[level, SIMPLE] == 1:
-        count = high - low
-        looks = np.int64(1)
-        if count == 0:
-            return count, looks
-    elif end - begin == 2 and steps[level, SIMPLE] == 1:
-        count = count_two(steps, backward, level, positions, cursors, ends, bitsets, marks, marked)
-        if count == 0:
-            return count, looks
+    if end - begin == 2 and steps[level, SIMPLE] == 1:
+        shallow, deep = begin, begin + 1
+        if backward[shallow, LEVEL] > backward[deep, LEVEL]:
+            shallow, deep = deep, shallow
+        count = common_of_two(
+            steps,
+            level,
+            positions,
+            marks,
+            marked,
+            backward[shallow],
+            cursors[shallow],
+            ends[shallow],
+            backward[deep],
+            cursors[deep],
+            ends[deep],
+        )
+    elif end - begin == 1 and not masked and steps[level, SIMPLE] == 1:
+        count = ends[pivot] - cursors[pivot]
     else:
         while True:
             position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
@@ -275,8 +297,45 @@ def count_level(  # type: ignore[no-untyped-def]
                 break
             if not masked or has_bit(steps[level, WORDS], position):
                 count += 1
-        if count == 0:
-            return count, looks
+    if count == 0:
+        return count, looks
+    missed = steps[level, ABSENT_BEGIN]  # at most one, of a level with one row, where positions are vertices
+    missing = missed < steps[level, ABSENT_END]
+    low, high = np.int64(0), np.int64(0)
+    if missing:
+        low, high = row(
+            absent[missed, OFFSETS], absent[missed, FIRST], absent[missed, ROWS], vertices[absent[missed, LEVEL]]
+        )
+        low = lower_bound(absent[missed, NEIGHBOURS], low, high, floor)
+        if absent[missed, LEVEL] < backward[begin, LEVEL]:
+            count -= common_of_two(
+                steps,
+                level,
+                positions,
+                marks,
+                marked,
+                absent[missed],
+                low,
+                high,
+                backward[begin],
+                begins[begin],
+                ends[begin],
+            )
+        else:
+            count -= common_of_two(
+                steps,
+                level,
+                positions,
+                marks,
+                marked,
+                backward[begin],
+                begins[begin],
+                ends[begin],
+                absent[missed],
+                low,
+                high,
+            )
+        looks += min(high - low, ends[begin] - begins[begin])
     for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
         vertex = vertices[different[index]]
         repeated = False
@@ -293,5 +352,7 @@ def count_level(  # type: ignore[no-untyped-def]
                 inside = inside and has_bit(bitsets[other], position)
             else:
                 inside = inside and contains(backward[other, NEIGHBOURS], begins[other], ends[other], position)
+        if missing and inside:
+            inside = not contains(absent[missed, NEIGHBOURS], low, high, position)
         count -= inside
     return count, looks

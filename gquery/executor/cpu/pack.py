@@ -125,17 +125,27 @@ class _Packer:
         if factors:
             row[packed.FACTORS], row[packed.FACTOR_SIZES] = address(factors.sums), address(factors.sizes)
             row[packed.FACTOR_BASE] = factors.base
+        row[packed.TESTED] = int(bool(step.different_from or step.different_pairs or step.comparisons or step.absent))
         branches = any(other.parent == level and other is not step for other in self.plan.steps)
         leaf = level >= self.plan.kept and not branches
-        checked = step.different_pairs or step.comparisons or step.absent or weights[0] < weights[1]
-        if leaf and step.backward and not checked:
-            row[packed.SET_COUNT] = 1
-            if len(rows) == 2:
-                row[packed.MARKS] = self.marks
-                self.marks += (row[packed.SIZE] >> 6) + 1
+        if leaf and step.backward and weights[0] == weights[1] and not (step.different_pairs or step.comparisons):
+            self._set_size(row, step)
         row[packed.CAP] = _CAPS[step.cap]
         self._remember(row, step)
         return row
+
+    def _set_size(self, row: list[int], step: ExtendStep) -> None:
+        """Lets the size of a leaf be that of a set, if its tests allow that."""
+        rows = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN]
+        if step.absent and (self.plan.space != "vertices" or rows + len(step.absent) > 2 or not row[packed.SIMPLE]):
+            return
+        row[packed.SET_COUNT] = 1
+        masked = row[packed.VERTICES] == 0 and row[packed.WORDS] != 0
+        if rows + len(step.absent) == 2:
+            row[packed.MARKS] = self.marks
+            self.marks += (row[packed.SIZE] >> 6) + 1
+        elif rows == 1 and row[packed.SIMPLE] and not (masked or step.different_from or step.above):
+            row[packed.LENGTH] = 1
 
     def _folds(self) -> tuple[Fold, ...]:
         """The folds in their order: deeper levels come after their parents in the plan, so it is walked backwards."""
@@ -297,6 +307,9 @@ def _link(steps: list[list[int]], plan: MatchPlan) -> None:
             if plan.steps[child].parent == level and not plan.steps[child].folded
         ]
         row[packed.CHILD] = children[0] if children else -1
+        row[packed.BOTTOM] = all(
+            steps[child][packed.SET_COUNT] and not steps[child][packed.SLOTS] for child in children
+        )
         for child, sibling in itertools.pairwise(children):
             steps[child][packed.SIBLING] = sibling
 

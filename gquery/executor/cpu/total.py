@@ -18,7 +18,7 @@ from gquery.executor.cpu.capped import capped
 from gquery.executor.cpu.choices import count_choices
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.extend import load_row
-from gquery.executor.cpu.intersect import accepts, count_level, next_common, open_level
+from gquery.executor.cpu.intersect import accepts, next_common, open_level, set_size
 from gquery.executor.cpu.native import load_float, load_int32, load_word
 from gquery.executor.cpu.workspace import (
     DEPTH,
@@ -39,6 +39,7 @@ from gquery.executor.packed import (
     ABSENT,
     ADJACENCY_COLUMNS,
     BACKWARD,
+    BOTTOM,
     CAP,
     CHILD,
     CHOICE_COLUMNS,
@@ -197,17 +198,30 @@ def total(  # type: ignore[no-untyped-def]
                 slot = np.int64(-1)
                 recalled = True
             else:
-                open_level(
-                    steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last
-                )
                 if steps[level, SET_COUNT] == 0:
+                    open_level(
+                        steps,
+                        backward,
+                        smaller,
+                        level,
+                        positions,
+                        vertices,
+                        begins,
+                        cursors,
+                        ends,
+                        bitsets,
+                        pivots,
+                        last,
+                    )
                     level_sums[level] = np.uint64(0)
                     level_sizes[level] = 0.0
                     continue
-                found, looks = count_level(
+                found, looks = set_size(
                     steps,
                     backward,
+                    smaller,
                     different,
+                    absent,
                     level,
                     positions,
                     vertices,
@@ -224,42 +238,76 @@ def total(  # type: ignore[no-untyped-def]
                 value = np.uint64(found)
                 size = float(found)
         else:
-            budget -= 1
             position = np.int64(-1)
-            if level_sizes[level] == 0.0 or steps[level, CAP] < EXISTS:
-                position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
-            if position >= 0:
+            down = False
+            while budget > 0:
+                budget -= 1
+                position = np.int64(-1)
+                if level_sizes[level] == 0.0 or steps[level, CAP] < EXISTS:
+                    position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+                if position < 0:
+                    break
                 address = steps[level, VERTICES]
                 vertex = load_int32(address, position) if address != 0 else np.int32(position)
                 if not accepts(steps, different, pairs, compare, absent, level, position, vertex, positions, vertices):
                     continue
-                positions[level] = position
-                vertices[level] = vertex
                 state[STATE_SLOTS + level] += 1
-                weight = np.int64(1)
+                product, product_size = np.uint64(1), 1.0
                 if steps[level, WEIGHTS_BEGIN] < steps[level, WEIGHTS_END]:
                     weight = count_choices(
                         choices, steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END], collides, positions, scratch
                     )
                     if weight == 0:
                         continue
-                product, product_size = np.uint64(weight), float(weight)
+                    product, product_size = np.uint64(weight), float(weight)
                 if steps[level, FACTORS] != 0:
                     factor, factor_size = factor_at(steps, level, position)
                     product *= factor
                     product_size *= factor_size
+                    if modulus != 0:
+                        product %= modulus
                     if product_size == 0.0:
                         continue
-                if steps[level, CHILD] < 0:
-                    level_sums[level] += product
-                    level_sizes[level] += product_size
-                    if modulus != 0:
-                        level_sums[level] %= modulus
-                else:
+                child = steps[level, CHILD]
+                if steps[level, BOTTOM] == 1:
+                    while child >= 0 and product_size != 0.0:
+                        found, looks = set_size(
+                            steps,
+                            backward,
+                            smaller,
+                            different,
+                            absent,
+                            child,
+                            positions,
+                            vertices,
+                            begins,
+                            cursors,
+                            ends,
+                            bitsets,
+                            pivots,
+                            last,
+                            marks,
+                            marked,
+                        )
+                        budget -= looks
+                        value, size = capped(steps[child, CAP], np.uint64(found), float(found))
+                        product *= value
+                        product_size *= size
+                        if modulus != 0:
+                            product %= modulus
+                        child = steps[child, SIBLING]
+                elif child >= 0:
                     products[level] = product
                     product_sizes[level] = product_size
-                    level = steps[level, CHILD]
+                    level = child
                     entering = np.int64(1)
+                    down = True
+                    break
+                level_sums[level] += product
+                level_sizes[level] += product_size
+                if modulus != 0:
+                    level_sums[level] %= modulus
+            if down or position >= 0:
                 continue
             value = level_sums[level]
             if modulus != 0:

@@ -1,0 +1,44 @@
+"""The first half of a plan: what is decided before the data is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gquery.planner.expr import Expression
+from gquery.planner.logical import BoundQuery
+from gquery.planner.physical import Filter, Problem
+from gquery.planner.query_graph import QueryGraph
+from gquery.storage.statistics import Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """The first half.
+
+    filters: in the order in which they run. implied, costly: how many neighbour counts are left out because every
+    vertex passes, because they cost more than they save. kept: the query vertices that are listed, none when the answer
+    only counts; the others are summed out. weighted: what is listed comes with the number of matches that it stands
+    for. existence: that number does not matter. residual: predicates that the relational tail checks.
+    """
+
+    bound: BoundQuery
+    filters: tuple[Filter, ...]
+    problem: Problem
+    kept: frozenset[int]
+    weighted: bool
+    existence: bool
+    residual: tuple[Expression, ...]
+    statistics: Statistics
+    implied: int = 0
+    costly: int = 0
+    solved: dict[object, Any] = field(default_factory=dict, compare=False)  # what `matching.py` knows already
+
+    @property
+    def graph(self) -> QueryGraph:
+        return self.problem.graph
+
+    @property
+    def counting(self) -> bool:
+        """Whether only the number of matches is wanted."""
+        return bool(self.graph.vertices) and not self.kept
