@@ -31,21 +31,21 @@ PARENT, CHILD, SIBLING = 20, 21, 22  # the tree of a sum: levels, -1 for none
 CONTEXT_BEGIN, CONTEXT_END = 23, 24  # its rows of `context`
 SLOTS_BEGIN, SLOTS = 25, 26  # its entries of the memory; SLOTS is 0 when sums are not remembered, else a power of two
 DIRECT = 27  # 1 when the key of a context is its slot
-MARKS = 28  # its first word of the marks
-CAP = 29  # what a sum counts as
-FACTORS, FACTOR_SIZES = 30, 31  # addresses of uint64[] and float64[]: the folded branches at each position, 0 for none
-FACTOR_BASE = 32  # the position that they begin with
-TESTED = 33  # 1 when candidates of the rows have to pass tests other than membership
-BOTTOM = 34  # 1 when all levels below are leaves with a set size
-LENGTH = 35  # 1 when the size of a leaf is the length of its one row
-STEP_COLUMNS = 36
+CAP = 28  # what a sum counts as
+FACTORS, FACTOR_SIZES = 29, 30  # addresses of uint64[] and float64[]: the folded branches at each position, 0 for none
+FACTOR_BASE = 31  # the position that they begin with
+TESTED = 32  # 1 when candidates of the rows have to pass tests other than membership
+BOTTOM = 33  # 1 when all levels below are leaves with a set size
+LENGTH = 34  # 1 when the size of a leaf is the length of its one row
+STEP_COLUMNS = 35
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
 
 # Columns of `backward` and `absent`: the rows of one adjacency, looked up by the position (vertex) matched at LEVEL.
 LEVEL, FIRST, ROWS, OFFSETS, NEIGHBOURS = 0, 1, 2, 3, 4
-BITS, STRIDE = 5, 6  # the same rows as bitsets of STRIDE words each; 0 when there are none
+MARKS = 5  # the first word of the marks where a row can be kept as a bitset, -1 for nowhere
+MARKED = 6  # its row of what is known about the marks
 ADJACENCY_COLUMNS = 7
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
@@ -80,8 +80,8 @@ class PackedPlan:
     collides[*], pairs[*, 4], compare[*, 5], context[*, 2], choices[*, CHOICE_COLUMNS]. width: levels; rows: of
     backward; choices: edges whose data edges matter. kept: levels that are listed; the others are summed out. listed:
     the choices from here on are told apart in the answer, those before are weights. slots: entries of the memory of
-    sums; marks: words of marks. folds: what the backend computes before the search. is_folded: nothing
-    is left to search. keep: what the addresses point into.
+    sums; marks: words of marks; marked: rows of adjacencies. folds: what the backend computes before the search.
+    is_folded: nothing is left to search. keep: what the addresses point into.
     """
 
     tables: Table
@@ -92,6 +92,7 @@ class PackedPlan:
     listed: int
     slots: int
     marks: int
+    marked: int
     folds: tuple[Any, ...]
     is_folded: bool
     keep: tuple[object, ...]

@@ -9,7 +9,7 @@ vertex do not depend on each other, and each sum is computed once for each conte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gquery.planner.cardinality import PrefixModel
 from gquery.planner.query_graph import Part
@@ -148,7 +148,9 @@ class Factoriser:
             rows = max(1.0, visits * factor) if listed else max(1.0, evaluations * factor)
             accepted.append(rows)
             levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows, False))
-        return Tree(tuple(levels), cost)
+        tree = Tree(tuple(levels), cost)
+        scan = _ENTER + 2 * self.model.sizes[tree.levels[0].vertex]  # what finding the first vertex was taken to cost
+        return replace(tree, cost=cost - scan) if tree.is_folded else tree
 
     def _misses(self, vertex: int, context: int, root: int) -> float:
         """Cost of finding the rows that a vertex's candidates are in. Those of the root are met in order."""

@@ -7,6 +7,7 @@ work: the enumeration would find out by itself that a vertex lacks an edge, one 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gquery.planner.cardinality import edges_between, estimate, kept_share
@@ -29,6 +30,7 @@ from gquery.storage.statistics import Statistics
 
 # Costs in neighbours looked at, as in `factorise.py`.
 _ROW, _LOOK = 0.15, 0.05  # filtering a vertex, and each of its entries that is tested
+_CHEAP = 50_000.0  # filters that cost less together are all run without planning first
 _VISIT = 2.5  # a vertex that the enumeration matches in vain
 
 _IDENTICAL = 0.5  # share of vertices that are thought to be candidates of another query vertex too
@@ -58,22 +60,29 @@ def paying_filters(plan: QueryPlan, limit: int | None) -> tuple[tuple[NeighbourF
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
     sizes = estimate(plan.graph, plan.statistics).vertices
     left = [size * math.prod(s for f, s, _ in possible if f.vertex == u) for u, size in enumerate(sizes)]
-    cardinalities = estimate(plan.graph, plan.statistics, Counted(tuple(left), {}, everywhere))
-    space, tree = estimated_tree(plan, cardinalities, limit)
-    vain = _vain_visits(plan.graph, tree)
     chosen: list[tuple[float, NeighbourFilter]] = []
-    implied = costly = 0
+    implied = 0
     for filter_, share, looks in possible:
-        cost = sizes[filter_.vertex] * (_ROW + looks * _LOOK)
-        visits = max(vain.get((filter_.vertex, edge), 0.0) for edge in filter_.alike)
-        saved = (1 / share - 1) * visits * _VISIT  # the tree counts the visits of those that pass
         if share >= 1.0:
             implied += 1
-        elif space == "vertices" and saved < cost:
-            costly += 1
         else:
-            chosen.append((cost / (1 - share), replace(filter_, share=share)))
-    return tuple(filter_ for _, filter_ in sorted(chosen, key=lambda pair: pair[0])), implied, costly
+            cost = sizes[filter_.vertex] * (_ROW + looks * _LOOK)
+            chosen.append((cost, replace(filter_, share=share)))
+    paying = chosen
+    if sum(cost for cost, _ in chosen) > _CHEAP:
+        cardinalities = estimate(plan.graph, plan.statistics, Counted(tuple(left), {}, everywhere))
+        space, tree = estimated_tree(plan, cardinalities, limit)
+        if space == "vertices":
+            vain = _vain_visits(plan.graph, tree)
+            paying = [(cost, each) for cost, each in chosen if _saved(each, vain) >= cost]
+    ordered = sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share))
+    return tuple(each for _, each in ordered), implied, len(chosen) - len(paying)
+
+
+def _saved(filter_: NeighbourFilter, vain: Mapping[tuple[int, int], float]) -> float:
+    """What a filter saves: the vain visits are counted of those that pass."""
+    visits = max(vain.get((filter_.vertex, edge), 0.0) for edge in filter_.alike)
+    return (1 / filter_.share - 1) * visits * _VISIT
 
 
 def _vain_visits(graph: QueryGraph, tree: Tree) -> dict[tuple[int, int], float]:

@@ -13,7 +13,7 @@ from gquery.planner.cardinality import PrefixModel, derived
 from gquery.planner.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.grouping import group_sizes, regions_of
 from gquery.planner.inclusion import exclusions
-from gquery.planner.ordering import pick_order
+from gquery.planner.ordering import pick_order, rooted_orders
 from gquery.planner.physical import TURNED, Cardinalities, ExtendStep, MatchPlan, Problem, Space
 from gquery.planner.query_graph import PartKind
 from gquery.planner.query_plan import QueryPlan
@@ -37,16 +37,17 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None)
         return "vertices", f"{raw.cost:,.0f} looks at neighbours, every vertex in one pass"
     if limit is None and len(graph.vertices) > _TRUSTED:
         return "candidates", "estimates for so many vertices are not to be trusted"
-    candidate = _Planner(plan, cardinalities, "candidates").best(plan.problem).tree
     scanned = sum(cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
-    raw_work, candidate_work = raw.cost, candidate.cost
-    if limit is not None:
-        raw_work *= min(1.0, limit / raw.levels[-1].rows)
-        candidate_work *= min(1.0, limit / candidate.levels[-1].rows)
-    with_graph = _BUILD * scanned + candidate_work
+    raw_work, with_graph = _work(raw, limit), _BUILD * scanned
+    if with_graph < raw_work:
+        with_graph += _work(_Planner(plan, cardinalities, "candidates").best(plan.problem).tree, limit)
     if with_graph < raw_work:
         return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
-    return "vertices", f"{raw_work:,.0f} looks at neighbours, {with_graph:,.0f} with a candidate graph"
+    return "vertices", f"{raw_work:,.0f} looks at neighbours, a candidate graph takes {with_graph:,.0f}"
+
+
+def _work(tree: Tree, limit: int | None) -> float:
+    return tree.cost * (1.0 if limit is None else min(1.0, limit / tree.levels[-1].rows))
 
 
 def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> tuple[Space, Tree]:
@@ -139,22 +140,31 @@ class _Planner:
             tree = factoriser.tree((*listed, *factoriser.eliminated()), len(listed))
             return _Solution(problem, cardinalities, tree, 1, EMPTY)
         factoriser = Factoriser(model, ties, tests, checks, frozenset(), graph.parts)
-        eliminated = factoriser.eliminated()
         required = [vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None]
         listed = pick_order(model, regions, required, counting=True)
-        orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed)), eliminated}
-        solutions = [_Solution(problem, cardinalities, factoriser.tree(order, 0), 1, EMPTY) for order in sorted(orders)]
+        eliminated = factoriser.eliminated()
         symmetry = Symmetry(problem)
-        if not symmetry.is_trivial:
-            for order in sorted(orders):
-                factor, above = symmetry.break_along(order)
-                if factor > 1:
-                    smaller = [(low, high) for high, lows in above.items() for low in lows]
-                    tied, tested = (*ties, *smaller), (*tests, *smaller)
-                    broken = Factoriser(model, tied, tested, checks, frozenset(), graph.parts)
-                    tree = broken.tree(order, 0, above)
-                    solutions.append(_Solution(problem, cardinalities, tree, factor, above))
-        return min(solutions, key=lambda solution: solution.tree.cost)
+
+        def solutions(order: tuple[int, ...]) -> Iterator[_Solution]:
+            yield _Solution(problem, cardinalities, factoriser.tree(order, 0), 1, EMPTY)
+            factor, above = (1, EMPTY) if symmetry.is_trivial else symmetry.break_along(order)
+            if factor > 1:
+                smaller = [(low, high) for high, lows in above.items() for low in lows]
+                tied, tested = (*ties, *smaller), (*tests, *smaller)
+                broken = Factoriser(model, tied, tested, checks, frozenset(), graph.parts)
+                yield _Solution(problem, cardinalities, broken.tree(order, 0, above), factor, above)
+
+        orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed)), eliminated}
+        best = min((found for order in sorted(orders) for found in solutions(order)), key=_cost)
+        if best.tree.cost > _WORTH and len(graph.vertices) <= _TRUSTED:
+            last = tuple(vertex for vertex in eliminated if vertex not in required)
+            rooted = {(*order, *last) for order in rooted_orders(model, required, symmetry.colours)} - orders
+            best = min((best, *(found for order in sorted(rooted) for found in solutions(order))), key=_cost)
+        return best
+
+
+def _cost(solution: _Solution) -> float:
+    return solution.tree.cost
 
 
 def _match_plan(plan: QueryPlan, solution: _Solution, limit: int | None, space: Space, reason: str) -> MatchPlan:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gquery.planner.cardinality import PrefixModel
 from gquery.planner.grouping import Region
 
 _EXACT = 7  # query vertices up to which all connected orders are weighed
+_ROOTS = 3  # first vertices that are looked at more closely
 
 
 def pick_order(
@@ -18,6 +19,34 @@ def pick_order(
     if len(chosen) <= _EXACT:
         return _cheapest(model, chosen, counting)
     return _greedy(model, regions, set(chosen))
+
+
+def rooted_orders(model: PrefixModel, vertices: Iterable[int], colours: Sequence[int]) -> list[tuple[int, ...]]:
+    """The most promising of the orders that begin with each of the vertices and go on with what leaves the fewest
+    partial matches. Of the vertices of one colour only one is tried: they look alike."""
+    chosen = tuple(vertices)
+    found: dict[int, tuple[float, tuple[int, ...]]] = {}
+    for root in chosen:
+        candidate = _rooted(model, root, chosen)
+        found[colours[root]] = min(found.get(colours[root], candidate), candidate)
+    return [order for _, order in sorted(found.values())[:_ROOTS]]
+
+
+def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+    rows = cost = model.sizes[root]
+    order, matched = [root], 1 << root
+    left = set(vertices) - {root}
+    while left:
+        extensions = {vertex: model.extension(vertex, matched) for vertex in left}
+        connected = [vertex for vertex in left if extensions[vertex][2]] or list(left)
+        vertex = min(connected, key=lambda each: (extensions[each][0], -extensions[each][2], each))
+        factor, looks, _ = extensions[vertex]
+        cost += rows * (looks + factor)
+        rows = max(1.0, rows * factor)
+        order.append(vertex)
+        matched |= 1 << vertex
+        left.remove(vertex)
+    return cost, tuple(order)
 
 
 def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> tuple[int, ...]:

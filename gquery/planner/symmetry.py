@@ -20,20 +20,23 @@ Above = dict[int, tuple[int, ...]]
 
 
 class Symmetry:
-    """The automorphisms of a problem: permutations of its vertices that keep labels, predicates, edges and tests."""
+    """The automorphisms of a problem: permutations of its vertices that keep labels, predicates, edges and tests.
+
+    colours: numbers of the query vertices; only those of equal colour can change places.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.size = len(problem.graph.vertices)
         self._links = _links(problem)
-        self._colours = self._refined(_colours(problem))
+        self.colours = self._refined(_colours(problem))
         self._quads = {_canonical(quad) for quad in problem.constraints.different_pairs}
         self._left = _STEPS
 
     @property
     def is_trivial(self) -> bool:
         """Whether no two vertices look alike."""
-        return len(set(self._colours)) == self.size
+        return len(set(self.colours)) == self.size
 
     def break_along(self, order: tuple[int, ...]) -> tuple[int, Above]:
         """(factor, above): above[w] are earlier vertices of the order whose data vertices must have smaller ids."""
@@ -55,7 +58,7 @@ class Symmetry:
         """Whether an automorphism fixes some vertices and takes `vertex` to `image`."""
         if vertex == image:
             return True
-        if self._colours[vertex] != self._colours[image]:
+        if self.colours[vertex] != self.colours[image]:
             return False
         images = {other: other for other in fixed}
         return self._fits(images, vertex, image) and self._complete({**images, vertex: image})
@@ -74,7 +77,7 @@ class Symmetry:
         taken = set(images.values())
         # Itself first: most vertices stay where they are.
         for image in sorted(range(self.size), key=lambda other: other != vertex):
-            if image in taken or self._colours[image] != self._colours[vertex]:
+            if image in taken or self.colours[image] != self.colours[vertex]:
                 continue
             if self._fits(images, vertex, image) and self._complete({**images, vertex: image}):
                 return True
@@ -129,8 +132,8 @@ def _colours(problem: Problem) -> list[int]:
 
 
 def _links(problem: Problem) -> list[list[Hashable]]:
-    """What stands between two vertices, as seen from the first; None for nothing. Which data edges collide with which is
-    left to the scopes: only within one of them do they."""
+    """What stands between two vertices, as seen from the first; None for nothing. Which data edges may collide with
+    which is left to the scopes: only within one of them do they."""
     size = len(problem.graph.vertices)
     found: list[list[Counter[Hashable]]] = [[Counter() for _ in range(size)] for _ in range(size)]
     choices = {choice.edge: (len(choice.collides), choice.listed) for choice in problem.constraints.choices}

@@ -112,9 +112,7 @@ class CpuCandidates:
     def adjacency(self, edge: int, source: int) -> Adjacency:
         """Data edges that may be query edge `edge`, seen from query vertex `source`."""
         query_edge = self.graph.edges[edge]
-        direction: Direction = "both"
-        if query_edge.directed:
-            direction = "out" if source == query_edge.source else "in"
+        direction = self._direction(edge, source)
         if query_edge.types == IDENTITY:
             return self.snapshot.identity
         raw = self.snapshot.adjacency(query_edge.types, direction)
@@ -144,9 +142,21 @@ class CpuCandidates:
         ends = self.graph.vertices[source], self.graph.vertices[query_edge.other(source)]
         if not among.whole or query_edge.types == IDENTITY:
             return among.words_address
-        direction: Direction = "both" if not query_edge.directed else "out" if source == query_edge.source else "in"
+        direction = self._direction(edge, source)
         implied = self.snapshot.statistics.leads_only_to(query_edge.types, direction, ends[0].tables, ends[1].tables)
         return 0 if implied else among.words_address
+
+    def largest_row(self, edge: int, source: int) -> int:
+        """At least the length of the longest row of the edge's adjacency, seen from `source`."""
+        types = self.graph.edges[edge].types
+        if types == IDENTITY:
+            return 1
+        tables = self.graph.vertices[source].tables
+        return self.snapshot.statistics.degree(types, self._direction(edge, source), tables).maximum
+
+    def _direction(self, edge: int, source: int) -> Direction:
+        query_edge = self.graph.edges[edge]
+        return "both" if not query_edge.directed else "out" if source == query_edge.source else "in"
 
     # --- filters -----------------------------------------------------------------------------------------------
 
@@ -237,9 +247,9 @@ class CpuCandidates:
         )
         return keep
 
-    def sliced(self, count: int, work: Callable[[int, int], object]) -> None:
+    def sliced(self, count: int, work: Callable[[int, int], object], size: int = _SLICE) -> None:
         """Runs `work(begin, end)` over slices of `range(count)`, on all threads when there are many."""
-        slices = [(begin, min(begin + _SLICE, count)) for begin in range(0, count, _SLICE)]
+        slices = [(begin, min(begin + size, count)) for begin in range(0, count, size)]
         if len(slices) < 4 or self.threads == 1:
             for begin, end in slices:
                 self.control.check()

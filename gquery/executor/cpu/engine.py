@@ -62,8 +62,8 @@ class CpuBackend:
 
         def total(modulus: int) -> tuple[int, float]:
             fold.run(packed.folds, modulus, candidates.sliced)
-            if packed.is_folded and packed.folds:
-                return fold.total(packed.folds[-1].parent, _roots(plan, candidates), modulus)
+            if packed.is_folded:
+                return fold.total(packed.folds[-1], modulus)
             enumeration = self._enumeration(plan, packed, candidates, modulus)
             if modulus == 0:
                 profile.enumerations.append(enumeration)

@@ -12,6 +12,7 @@ import numpy as np
 
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.intersect import accepts, next_common, open_level
+from gquery.executor.cpu.marks import restore
 from gquery.executor.cpu.native import load_int32
 from gquery.executor.cpu.workspace import (
     DEPTH,
@@ -53,8 +54,9 @@ def load_row(steps, given, input_row, stop, positions, vertices):  # type: ignor
 
 
 @kernel
-def extend(plan, work, matched, given, output, start, stop, budget):  # type: ignore[no-untyped-def]
-    """One slice. given, output: positions int32[width, capacity], column-major; see the module's docstring."""
+def extend(plan, work, matched, given, output, marks, marked, start, stop, budget):  # type: ignore[no-untyped-def]
+    """One slice; see the module's docstring. given, output: positions int32[width, capacity], column-major. marks:
+    address of uint64[]; marked int64[*, 3]: see `marks.py`."""
     steps = table_of(plan, STEPS, STEP_COLUMNS)
     backward = table_of(plan, BACKWARD, ADJACENCY_COLUMNS)
     different = column_of(plan, DIFFERENT)
@@ -72,6 +74,7 @@ def extend(plan, work, matched, given, output, start, stop, budget):  # type: ig
     made = state[MADE]
     status = MORE
     capacity = output.shape[1]
+    restore(steps, backward, level, positions, bitsets, marks, marked)
     while budget > 0:
         if level < start:
             if state[ROW] >= state[ROW_END]:
@@ -81,7 +84,20 @@ def extend(plan, work, matched, given, output, start, stop, budget):  # type: ig
             state[ROW] += 1
             level = start
             open_level(
-                steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last
+                steps,
+                backward,
+                smaller,
+                level,
+                positions,
+                vertices,
+                begins,
+                cursors,
+                ends,
+                bitsets,
+                pivots,
+                last,
+                marks,
+                marked,
             )
         if level == stop - 1 and made == capacity:
             status = FULL
@@ -93,7 +109,9 @@ def extend(plan, work, matched, given, output, start, stop, budget):  # type: ig
             continue
         address = steps[level, VERTICES]
         vertex = load_int32(address, position) if address != 0 else np.int32(position)
-        if not accepts(steps, different, pairs, compare, absent, level, position, vertex, positions, vertices):
+        if not accepts(
+            steps, different, pairs, compare, absent, level, position, vertex, positions, vertices, marks, marked
+        ):
             continue
         positions[level] = position
         vertices[level] = vertex
@@ -101,7 +119,20 @@ def extend(plan, work, matched, given, output, start, stop, budget):  # type: ig
         if level < stop - 1:
             level += 1
             open_level(
-                steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last
+                steps,
+                backward,
+                smaller,
+                level,
+                positions,
+                vertices,
+                begins,
+                cursors,
+                ends,
+                bitsets,
+                pivots,
+                last,
+                marks,
+                marked,
             )
         else:
             for column in range(stop):

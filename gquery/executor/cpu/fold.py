@@ -24,10 +24,14 @@ Sums = NDArray[np.uint64]
 Sizes = NDArray[np.float64]
 
 
+_SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
+
+
 @dataclass(frozen=True, slots=True)
 class Factors:
     """For the positions `base .. base + len(sums) - 1` of a query vertex, the product of the sums of its folded
-    branches: modulo 2^64 or the run's modulus, and about."""
+    branches: modulo 2^64 or the run's modulus, and about; 0 at positions that are not candidates. No `sizes`: the sums
+    are known to be exact."""
 
     base: int
     sums: Sums
@@ -38,7 +42,7 @@ NO_FACTORS = Factors(0, np.zeros(0, np.uint64), np.zeros(0, np.float64))
 
 
 @kernel
-def fold(  # type: ignore[no-untyped-def]
+def multiply(  # type: ignore[no-untyped-def]
     vertices,
     begin,
     end,
@@ -55,83 +59,100 @@ def fold(  # type: ignore[no-untyped-def]
     sizes,
     cap,
     modulus,
+    fresh,
 ):
     """Multiplies the sums over the rows of `vertices[begin:end]` into their factors.
 
     vertices: int32[] positions of the parent. words: bitset of the child's candidates, 0 when every neighbour is one.
-    child_sums: factors of the child, of length 0 when it has none.
+    child_sums: factors of the child, of length 0 when it has none. sizes: of length 0 when they are not wanted. fresh:
+    whether the factors are one so far.
     """
     plain = len(child_sums) == 0
+    sized = len(sizes) > 0
     for index in range(begin, end):
         position = vertices[index]
         low, high = row(offsets, first, rows, position)
         total = np.uint64(0)
         size = 0.0
-        if plain and words == 0:
-            total = np.uint64(high - low)
-            size = float(high - low)
+        if plain:
+            count = high - low
+            if words != 0:
+                count = np.int64(0)
+                for entry in range(low, high):
+                    count += has_bit(words, load_int32(neighbours, entry))
+            total, size = np.uint64(count), float(count)
         else:
             for entry in range(low, high):
                 neighbour = load_int32(neighbours, entry)
-                if words != 0 and not has_bit(words, neighbour):
-                    continue
-                if plain:
-                    total += np.uint64(1)
-                    size += 1.0
-                else:
+                if words == 0 or has_bit(words, neighbour):
                     total += child_sums[neighbour - child_base]
-                    size += child_sizes[neighbour - child_base]
+                    if sized:
+                        size += child_sizes[neighbour - child_base]
+            if not sized:
+                size = float(total)
         total, size = capped(cap, total, size)
+        if modulus != 0:
+            total %= modulus
         place = position - base
-        if modulus == 0:
-            sums[place] *= total
-        else:
-            sums[place] = sums[place] * (total % modulus) % modulus
-        sizes[place] *= size
+        if not fresh:
+            total *= sums[place]
+            if modulus != 0:
+                total %= modulus
+            if sized:
+                size *= sizes[place]
+        sums[place] = total
+        if sized:
+            sizes[place] = size
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One folded level: the sums over its vertex go into the factors of its parent. words: address of the bitset of the
+    child's candidates, or 0."""
+
+    adjacency: Adjacency
+    words: int
+    child: Factors
+    cap: int
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One folded level: the sums over its vertex go into the factors of its parent. vertices: positions of the parent;
-    words: address of the bitset of the child's candidates, or 0."""
+    """The folded branches of one query vertex. vertices: its positions; factors: their products."""
 
     vertices: NDArray[np.int32]
-    adjacency: Adjacency
-    words: int
-    child: Factors
-    parent: Factors
-    cap: int
+    factors: Factors
+    branches: tuple[Branch, ...]
 
 
-def run(folds: Sequence[Fold], modulus: int, sliced: Callable[[int, Callable[[int, int], object]], None]) -> None:
-    """Runs the folds, each after those of its child's branches. `sliced` runs work over slices of a range."""
-    for each in folds:
-        each.parent.sums.fill(1)
-        each.parent.sizes.fill(1.0)
+def run(folds: Sequence[Fold], modulus: int, sliced: Callable[[int, Callable[[int, int], object], int], None]) -> None:
+    """Runs the folds, each after those below it. `sliced` runs work over slices of a range."""
     for each in folds:
 
         def work(begin: int, end: int, each: Fold = each) -> None:
-            fold(
-                each.vertices,
-                begin,
-                end,
-                *rows_of(each.adjacency),
-                address(each.adjacency.neighbours),
-                each.words,
-                each.child.base,
-                each.child.sums,
-                each.child.sizes,
-                each.parent.base,
-                each.parent.sums,
-                each.parent.sizes,
-                each.cap,
-                np.uint64(modulus),
-            )
+            for number, branch in enumerate(each.branches):
+                multiply(
+                    each.vertices,
+                    begin,
+                    end,
+                    *rows_of(branch.adjacency),
+                    address(branch.adjacency.neighbours),
+                    branch.words,
+                    branch.child.base,
+                    branch.child.sums,
+                    branch.child.sizes,
+                    each.factors.base,
+                    each.factors.sums,
+                    each.factors.sizes,
+                    branch.cap,
+                    np.uint64(modulus),
+                    number == 0,
+                )
 
-        sliced(len(each.vertices), work)
+        sliced(len(each.vertices), work, _SLICE)
 
 
-def total(factors: Factors, roots: NDArray[np.int32], modulus: int) -> tuple[int, float]:
-    """The sum of the factors at some positions, modulo 2^64 or the modulus, and about."""
-    places = roots - factors.base
-    return int(factors.sums[places].sum()) % (modulus or 2**64), float(factors.sizes[places].sum())
+def total(fold: Fold, modulus: int) -> tuple[int, float]:
+    """The sum of the factors, modulo 2^64 or the modulus, and about."""
+    exact = int(fold.factors.sums.sum()) % (modulus or 2**64)
+    return exact, float(fold.factors.sizes.sum()) if len(fold.factors.sizes) else float(exact)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu.extend import extend
+from gquery.executor.cpu.native import address
 from gquery.executor.cpu.total import total
 from gquery.executor.cpu.workspace import MADE, ROW, ROW_END, STATE_SLOTS, STATUS, new_work
 from gquery.executor.packed import PackedPlan
@@ -45,8 +46,9 @@ class Memory:
     def __init__(self, plan: PackedPlan) -> None:
         self.entries = np.zeros((max(1, plan.slots), 3), np.int64)
         self.sizes = self.entries.view(np.float64)
-        self.marks = np.zeros(max(1, plan.marks), np.uint64)
-        self.marked = np.full((plan.width, 2), -1, np.int64)
+        self._marks = np.zeros(max(1, plan.marks), np.uint64)
+        self.marks = address(self._marks)
+        self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)
 
 
 class Frame(ABC):
@@ -94,10 +96,12 @@ class ListingFrame(Frame):
         stage: int,
         stages: tuple[Stage, ...],
         given: PartialMatches,
+        memory: Memory,
         output: NDArray[np.int32],
     ) -> None:
         super().__init__(plan, stage, stages, given)
         self.output = output
+        self._memory = memory
 
     def run(self) -> int:
         extend(
@@ -106,6 +110,8 @@ class ListingFrame(Frame):
             self.matched,
             self.given.positions,
             self.output,
+            self._memory.marks,
+            self._memory.marked,
             self.start,
             self.stop,
             SLICE,

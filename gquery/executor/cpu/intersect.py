@@ -1,7 +1,7 @@
 """A level's candidates: the intersection of the rows of its backward neighbours, and the tests beyond the rows.
 
 Rows are sorted, so the shortest is walked and the others are looked into, by a bit test where the row is kept as a
-bitset and by galloping in step otherwise (a leapfrog join): no buffer is needed, whatever the degree.
+bitset for a while and by galloping in step otherwise (a leapfrog join).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import numpy as np
 
 from gquery.executor.cpu.compile import inlined
 from gquery.executor.cpu.lookup import contains, count_common, has_bit, lower_bound, rank, row
+from gquery.executor.cpu.marks import bits_of
 from gquery.executor.cpu.native import load_int32, load_int64
 from gquery.executor.packed import (
     ABSENT_BEGIN,
     ABSENT_END,
     BACKWARD_BEGIN,
     BACKWARD_END,
-    BITS,
     COMPARE_BEGIN,
     COMPARE_END,
     DIFFERENT_BEGIN,
@@ -28,7 +28,6 @@ from gquery.executor.packed import (
     LENGTH,
     LESS,
     LEVEL,
-    MARKS,
     NEIGHBOURS,
     NOT_EQUAL,
     NULL_RANK,
@@ -44,7 +43,6 @@ from gquery.executor.packed import (
     SIZE,
     SMALLER_BEGIN,
     SMALLER_END,
-    STRIDE,
     TESTED,
     VERTICES,
     WORDS,
@@ -69,7 +67,20 @@ def floor_of(steps, smaller, level, vertices):  # type: ignore[no-untyped-def]
 
 @inlined
 def open_level(  # type: ignore[no-untyped-def]
-    steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last
+    steps,
+    backward,
+    smaller,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
 ):
     """Points the cursors of a level at the rows of its backward neighbours and picks the shortest as pivot."""
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
@@ -79,16 +90,25 @@ def open_level(  # type: ignore[no-untyped-def]
     for index in range(begin, end):
         position = positions[backward[index, LEVEL]]
         low, high = row(backward[index, OFFSETS], backward[index, FIRST], backward[index, ROWS], position)
-        if floor > 0:
-            low = lower_bound(backward[index, NEIGHBOURS], low, high, floor)
         begins[index] = low
         cursors[index] = low
         ends[index] = high
-        if backward[index, BITS] != 0:
-            bitsets[index] = backward[index, BITS] + 8 * backward[index, STRIDE] * np.int64(position)
+        bitsets[index] = 0
         if shortest < 0 or high - low < shortest:
             shortest = high - low
             pivots[level] = index
+    if begin == end:
+        return
+    pivot = pivots[level]
+    if floor > 0:
+        low = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], floor)
+        begins[pivot] = low
+        cursors[pivot] = low
+    for index in range(begin, end):
+        if index != pivot and shortest > 0:
+            position = np.int64(positions[backward[index, LEVEL]])
+            length = ends[index] - begins[index]
+            bitsets[index] = bits_of(backward[index], position, length, shortest, marks, marked)
 
 
 @inlined
@@ -118,7 +138,7 @@ def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  
         for index in range(begin, end):
             if index == pivot:
                 continue
-            if backward[index, BITS] != 0:
+            if bitsets[index] != 0:
                 if not has_bit(bitsets[index], position):
                     cursor += 1
                     common = False
@@ -144,7 +164,7 @@ def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  
 
 @inlined
 def accepts(  # type: ignore[no-untyped-def]
-    steps, different, pairs, compare, absent, level, position, vertex, positions, vertices
+    steps, different, pairs, compare, absent, level, position, vertex, positions, vertices, marks, marked
 ):
     """Everything but the backward rows: membership, injectivity, edge collisions, comparisons, non-edges. The levels
     that must be smaller were minded when the level was opened."""
@@ -180,61 +200,31 @@ def accepts(  # type: ignore[no-untyped-def]
         if not holds:
             return False
     for index in range(steps[level, ABSENT_BEGIN], steps[level, ABSENT_END]):
-        low, high = row(
-            absent[index, OFFSETS], absent[index, FIRST], absent[index, ROWS], vertices[absent[index, LEVEL]]
-        )
-        if contains(absent[index, NEIGHBOURS], low, high, vertex):
+        other = np.int64(vertices[absent[index, LEVEL]])
+        low, high = row(absent[index, OFFSETS], absent[index, FIRST], absent[index, ROWS], other)
+        bits = bits_of(absent[index], other, high - low, np.int64(1), marks, marked)
+        if bits != 0:
+            if has_bit(bits, vertex):
+                return False
+        elif contains(absent[index, NEIGHBOURS], low, high, vertex):
             return False
     return True
 
 
 @inlined
-def common_of_two(  # type: ignore[no-untyped-def]
-    steps, level, positions, marks, marked, kept, low, high, walked, other_low, other_high
+def common_size(  # type: ignore[no-untyped-def]
+    values, low, high, bits, others, other_low, other_high, words
 ):
-    """Size of the intersection of two rows of a level, within its bitset when positions are vertices.
-
-    kept, walked: rows of the table of adjacencies, kept of the shallower level; with the begin and end of the data row.
-    A row that is kept as a bitset is looked into. Otherwise the row of the shallower level stays while the deeper one
-    changes, so from its second use on it is kept as marks: then every look at the other row is one bit test.
-    marked[level]: the position whose row is marked, the one seen last.
-    """
-    words = steps[level, WORDS] if steps[level, VERTICES] == 0 else np.int64(0)
-    values, others = kept[NEIGHBOURS], walked[NEIGHBOURS]
+    """Size of the intersection of two rows without repeats and of the bitset at `words`. bits: the other row as a
+    bitset, 0 when it is not written."""
     count = np.int64(0)
-    position = np.int64(positions[kept[LEVEL]])
-    if high - low < other_high - other_low and walked[BITS] != 0:
-        bits = walked[BITS] + 8 * walked[STRIDE] * np.int64(positions[walked[LEVEL]])
+    if bits == 0:
+        count = count_common(values, low, high, others, other_low, other_high, words)
+    else:
         for index in range(low, high):
-            count += has_bit(bits, load_int32(values, index))
-        return count
-    if kept[BITS] != 0:
-        bits = kept[BITS] + 8 * kept[STRIDE] * position
-        for index in range(other_low, other_high):
-            count += has_bit(bits, load_int32(others, index))
-        return count
-    if (high - low) * 8 < other_high - other_low:
-        return count_common(values, low, high, others, other_low, other_high, words)
-    base = steps[level, MARKS]
-    if marked[level, 0] != position:
-        if marked[level, 1] != position:
-            marked[level, 1] = position
-            if other_high - other_low < high - low:
-                return count_common(others, other_low, other_high, values, low, high, words)
-            return count_common(values, low, high, others, other_low, other_high, words)
-        if marked[level, 0] >= 0:
-            old_low, old_high = row(kept[OFFSETS], kept[FIRST], kept[ROWS], marked[level, 0])
-            for index in range(old_low, old_high):
-                marks[base + (load_int32(values, index) >> 6)] = 0
-        old_low, old_high = row(kept[OFFSETS], kept[FIRST], kept[ROWS], position)
-        for index in range(old_low, old_high):
             neighbour = load_int32(values, index)
-            marks[base + (neighbour >> 6)] |= np.uint64(1) << np.uint64(neighbour & 63)
-        marked[level, 0] = position
-    for index in range(other_low, other_high):
-        neighbour = load_int32(others, index)
-        if (marks[base + (neighbour >> 6)] >> np.uint64(neighbour & 63)) & np.uint64(1) != np.uint64(0):
-            count += words == 0 or has_bit(words, neighbour)
+            if has_bit(bits, neighbour):
+                count += words == 0 or has_bit(words, neighbour)
     return count
 
 
@@ -265,37 +255,47 @@ def set_size(  # type: ignore[no-untyped-def]
             backward[begin, OFFSETS], backward[begin, FIRST], backward[begin, ROWS], positions[backward[begin, LEVEL]]
         )
         return high - low, np.int64(1)
-    open_level(steps, backward, smaller, level, positions, vertices, begins, cursors, ends, bitsets, pivots, last)
-    masked = steps[level, VERTICES] == 0 and steps[level, WORDS] != 0
+    open_level(
+        steps,
+        backward,
+        smaller,
+        level,
+        positions,
+        vertices,
+        begins,
+        cursors,
+        ends,
+        bitsets,
+        pivots,
+        last,
+        marks,
+        marked,
+    )
+    words = steps[level, WORDS] if steps[level, VERTICES] == 0 else np.int64(0)
     pivot = pivots[level]
     floor = np.int64(last[level]) + 1
     looks = ends[pivot] - cursors[pivot] + 1
     count = np.int64(0)
     if end - begin == 2 and steps[level, SIMPLE] == 1:
-        shallow, deep = begin, begin + 1
-        if backward[shallow, LEVEL] > backward[deep, LEVEL]:
-            shallow, deep = deep, shallow
-        count = common_of_two(
-            steps,
-            level,
-            positions,
-            marks,
-            marked,
-            backward[shallow],
-            cursors[shallow],
-            ends[shallow],
-            backward[deep],
-            cursors[deep],
-            ends[deep],
+        other = begin + end - 1 - pivot
+        count = common_size(
+            backward[pivot, NEIGHBOURS],
+            cursors[pivot],
+            ends[pivot],
+            bitsets[other],
+            backward[other, NEIGHBOURS],
+            begins[other],
+            ends[other],
+            words,
         )
-    elif end - begin == 1 and not masked and steps[level, SIMPLE] == 1:
+    elif end - begin == 1 and words == 0 and steps[level, SIMPLE] == 1:
         count = ends[pivot] - cursors[pivot]
     else:
         while True:
             position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
             if position < 0:
                 break
-            if not masked or has_bit(steps[level, WORDS], position):
+            if words == 0 or has_bit(words, position):
                 count += 1
     if count == 0:
         return count, looks
@@ -306,34 +306,30 @@ def set_size(  # type: ignore[no-untyped-def]
         low, high = row(
             absent[missed, OFFSETS], absent[missed, FIRST], absent[missed, ROWS], vertices[absent[missed, LEVEL]]
         )
+        position = np.int64(vertices[absent[missed, LEVEL]])
+        bits = bits_of(absent[missed], position, high - low, ends[begin] - begins[begin], marks, marked)
         low = lower_bound(absent[missed, NEIGHBOURS], low, high, floor)
-        if absent[missed, LEVEL] < backward[begin, LEVEL]:
-            count -= common_of_two(
-                steps,
-                level,
-                positions,
-                marks,
-                marked,
-                absent[missed],
+        if bits == 0 and high - low < ends[begin] - begins[begin]:
+            count -= common_size(
+                absent[missed, NEIGHBOURS],
                 low,
                 high,
-                backward[begin],
+                bits,
+                backward[begin, NEIGHBOURS],
                 begins[begin],
                 ends[begin],
+                words,
             )
         else:
-            count -= common_of_two(
-                steps,
-                level,
-                positions,
-                marks,
-                marked,
-                backward[begin],
+            count -= common_size(
+                backward[begin, NEIGHBOURS],
                 begins[begin],
                 ends[begin],
-                absent[missed],
+                bits,
+                absent[missed, NEIGHBOURS],
                 low,
                 high,
+                words,
             )
         looks += min(high - low, ends[begin] - begins[begin])
     for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
@@ -348,10 +344,7 @@ def set_size(  # type: ignore[no-untyped-def]
             position = rank(steps[level, WORDS], steps[level, RANKS], vertex)
         inside = position >= floor
         for other in range(begin, end):
-            if backward[other, BITS] != 0:
-                inside = inside and has_bit(bitsets[other], position)
-            else:
-                inside = inside and contains(backward[other, NEIGHBOURS], begins[other], ends[other], position)
+            inside = inside and contains(backward[other, NEIGHBOURS], begins[other], ends[other], position)
         if missing and inside:
             inside = not contains(absent[missed, NEIGHBOURS], low, high, position)
         count -= inside

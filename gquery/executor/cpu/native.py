@@ -29,6 +29,18 @@ load_float = _loader(ir.DoubleType(), types.float64)  # (address, index) -> floa
 
 
 @intrinsic
+def store_word(typing_context: Any, address: Any, index: Any, word: Any) -> Any:
+    """Writes a uint64 at (address, index)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.uint64), generate
+
+
+@intrinsic
 def count_bits(typing_context: Any, word: Any) -> Any:
     """Number of set bits of a uint64."""
 

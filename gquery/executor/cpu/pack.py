@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gquery.executor import packed
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CpuCandidates, rows_of
-from gquery.executor.cpu.fold import NO_FACTORS, Factors, Fold
+from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.native import address
+from gquery.executor.exact import SAFE
 from gquery.executor.packed import PackedPlan, joined
 from gquery.executor.relational import scan
 from gquery.planner.expr import Expression
@@ -47,11 +48,16 @@ class _Packer:
         self.context: list[tuple[int, ...]] = []
         self.slots = 0
         self.marks = 0
+        self.adjacency_rows = 0
         self.factors: dict[int, Factors] = {}  # by level
+        self.bounded = False  # whether no sum can be too large for 64 bits
 
     def pack(self) -> PackedPlan:
-        folds = self._folds()
         choices, collides, weights, listed = self._choices()
+        folded = len(self.plan.steps) > 1 and all(step.folded for step in self.plan.steps[1:])
+        folded = folded and 0 not in weights and self.plan.kept == 0
+        self.bounded = folded and self._bound() < SAFE
+        folds = self._folds()
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
         _link(steps, self.plan)
         self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
@@ -77,8 +83,9 @@ class _Packer:
             listed,
             self.slots,
             self.marks,
+            self.adjacency_rows,
             folds,
-            all(step.folded for step in self.plan.steps[1:]) and 0 not in weights and self.plan.kept == 0,
+            folded,
             tuple(self.keep),
         )
 
@@ -88,9 +95,11 @@ class _Packer:
         self.keep.append(candidate_set)
         rows = [self._edges_from(edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward]
         row[packed.BACKWARD_BEGIN] = len(self.backward)
-        for edge, adjacency in zip(step.backward, rows, strict=True):
-            source = self.plan.graph.edges[edge].other(step.vertex)
-            self.backward.append(self._adjacency_row(self.level[source], adjacency))
+        levels = [self.level[self.plan.graph.edges[edge].other(step.vertex)] for edge in step.backward]
+        for source, adjacency in zip(levels, rows, strict=True):
+            # The row of the deepest level is another one every time: it is the one that is walked.
+            marks = self._marks(self._universe(step.vertex)) if source < max(levels) else -1
+            self.backward.append(self._adjacency_row(source, adjacency, marks))
         row[packed.BACKWARD_END] = len(self.backward)
         row[packed.WORDS] = candidate_set.words_address
         if self.plan.space == "candidates":
@@ -117,7 +126,8 @@ class _Packer:
         row[packed.ABSENT_BEGIN] = len(self.absent)
         for vertex, direction, types in step.absent:
             adjacency = self.candidates.snapshot.adjacency(types, direction)
-            self.absent.append(self._adjacency_row(self.level[vertex], adjacency))
+            marks = self._marks(self.candidates.snapshot.vertex_count)
+            self.absent.append(self._adjacency_row(self.level[vertex], adjacency, marks))
         row[packed.ABSENT_END] = len(self.absent)
         row[packed.WEIGHTS_BEGIN], row[packed.WEIGHTS_END] = weights
         row[packed.SIMPLE] = all(adjacency.simple for adjacency in rows)
@@ -141,46 +151,48 @@ class _Packer:
             return
         row[packed.SET_COUNT] = 1
         masked = row[packed.VERTICES] == 0 and row[packed.WORDS] != 0
-        if rows + len(step.absent) == 2:
-            row[packed.MARKS] = self.marks
-            self.marks += (row[packed.SIZE] >> 6) + 1
-        elif rows == 1 and row[packed.SIMPLE] and not (masked or step.different_from or step.above):
+        if rows == 1 and not step.absent and row[packed.SIMPLE] and not (masked or step.different_from or step.above):
             row[packed.LENGTH] = 1
 
     def _folds(self) -> tuple[Fold, ...]:
-        """The folds in their order: deeper levels come after their parents in the plan, so it is walked backwards."""
+        """A fold for each vertex with folded branches, the deepest first: they are needed above."""
         folds = []
-        for level in range(len(self.plan.steps) - 1, 0, -1):
-            step = self.plan.steps[level]
-            if not step.folded:
-                continue
-            (edge,) = step.backward
-            parent = self.plan.steps[step.parent].vertex
-            child_set, parent_set = self.candidates.sets[step.vertex], self.candidates.sets[parent]
-            raw = self.plan.space == "vertices"
-            if step.parent not in self.factors:
-                self.factors[step.parent] = self._new_factors(parent)
-            folds.append(
-                Fold(
-                    parent_set.vertices if raw else np.arange(len(parent_set.vertices), dtype=np.int32),
-                    self._edges_from(edge, parent),
-                    self.candidates.mask(edge, parent, child_set) if raw else 0,
-                    self.factors.get(level, NO_FACTORS),
-                    self.factors[step.parent],
-                    _CAPS[step.cap],
-                )
-            )
-            self.keep.append(child_set)
+        for level in range(len(self.plan.steps) - 1, -1, -1):
+            branches = [step for step in self.plan.steps[1:] if step.folded and step.parent == level]
+            if branches:
+                candidate_set = self.candidates.sets[self.plan.steps[level].vertex]
+                positions = candidate_set.vertices
+                if self.plan.space == "candidates":
+                    positions = np.arange(len(positions), dtype=np.int32)
+                self.factors[level] = self._new_factors(self.plan.steps[level].vertex, positions)
+                folds.append(Fold(positions, self.factors[level], tuple(self._branch(step) for step in branches)))
         return tuple(folds)
 
-    def _new_factors(self, vertex: int) -> Factors:
-        vertices = self.candidates.sets[vertex].vertices
-        base, size = 0, len(vertices)
-        if self.plan.space == "vertices" and size:
-            base = int(vertices[0])
-            size = int(vertices[-1]) - base + 1
-        self.candidates.control.memory.reserve(16 * size, f"the sums at {self.plan.graph.vertices[vertex].described}")
-        return Factors(base, np.ones(size, np.uint64), np.ones(size, np.float64))
+    def _bound(self) -> float:
+        """More than the matches of a plan of which everything is folded, by the largest degrees."""
+        sums = [1.0] * len(self.plan.steps)
+        for level in range(len(self.plan.steps) - 1, 0, -1):
+            step = self.plan.steps[level]
+            parent = self.plan.steps[step.parent].vertex
+            sums[step.parent] *= max(1, self.candidates.largest_row(step.backward[0], parent)) * sums[level]
+        return sums[0] * len(self.candidates.sets[self.plan.order[0]].vertices)
+
+    def _branch(self, step: ExtendStep) -> Branch:
+        (edge,) = step.backward
+        parent = self.plan.steps[step.parent].vertex
+        child_set = self.candidates.sets[step.vertex]
+        self.keep.append(child_set)
+        words = self.candidates.mask(edge, parent, child_set) if self.plan.space == "vertices" else 0
+        child = self.factors.get(self.level[step.vertex], NO_FACTORS)
+        return Branch(self._edges_from(edge, parent), words, child, _CAPS[step.cap])
+
+    def _new_factors(self, vertex: int, positions: NDArray[np.int32]) -> Factors:
+        base, size = 0, 0
+        if len(positions):
+            base = int(positions[0])
+            size = int(positions[-1]) - base + 1
+        self.candidates.control.memory.reserve((8 if self.bounded else 16) * size, f"the sums at {self.plan.graph.vertices[vertex].described}")
+        return Factors(base, np.zeros(size, np.uint64), np.zeros(0 if self.bounded else size, np.float64))
 
     def _remember(self, row: list[int], step: ExtendStep) -> None:
         """Gives a level its part of the memory of sums: room for all its contexts, or for as many as there is space."""
@@ -224,9 +236,19 @@ class _Packer:
             self.keep.append(adjacency)
         return self.adjacencies[edge, source]
 
-    def _adjacency_row(self, level: int, adjacency: Adjacency) -> tuple[int, ...]:
+    def _adjacency_row(self, level: int, adjacency: Adjacency, marks: int) -> tuple[int, ...]:
         self.keep.append(adjacency)
-        return (level, *rows_of(adjacency), address(adjacency.neighbours), 0, 0)
+        self.adjacency_rows += 1
+        return (level, *rows_of(adjacency), address(adjacency.neighbours), marks, self.adjacency_rows - 1)
+
+    def _marks(self, universe: int) -> int:
+        """Room for one row as a bitset: its first word, -1 when the budget is too small."""
+        words = (universe >> 6) + 1
+        available = self.candidates.control.memory.available
+        if available is not None and 8 * self.threads * (self.marks + words) > available // 8:
+            return -1
+        self.marks += words
+        return self.marks - words
 
     def _comparison(self, comparison: Comparison) -> tuple[int, ...]:
         left, right = self._ranks(comparison)

@@ -19,6 +19,7 @@ from gquery.executor.cpu.choices import count_choices
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.extend import load_row
 from gquery.executor.cpu.intersect import accepts, next_common, open_level, set_size
+from gquery.executor.cpu.marks import restore
 from gquery.executor.cpu.native import load_float, load_int32, load_word
 from gquery.executor.cpu.workspace import (
     DEPTH,
@@ -122,7 +123,8 @@ def total(  # type: ignore[no-untyped-def]
     """One slice: fills `sums` uint64[] and `sizes` float64[] for the rows of `given` int32[start, rows].
 
     exact uint64[2, width], approximate float64[2, width]: the sum so far at each level, the product so far of its
-    candidate. memory int64[slots, 3], memory_sizes: the same as float64. marks, marked: see `count_two`.
+    candidate. memory int64[slots, 3], memory_sizes: the same as float64. marks:
+    address of uint64[]; marked int64[*, 3]: see `marks.py`.
     """
     steps = table_of(plan, STEPS, STEP_COLUMNS)
     backward = table_of(plan, BACKWARD, ADJACENCY_COLUMNS)
@@ -147,6 +149,7 @@ def total(  # type: ignore[no-untyped-def]
     level = state[DEPTH]
     entering = state[ENTERING]
     status = MORE
+    restore(steps, backward, level, positions, bitsets, marks, marked)
     while budget > 0:
         if level < start:
             if state[ROW] >= state[ROW_END]:
@@ -212,6 +215,8 @@ def total(  # type: ignore[no-untyped-def]
                         bitsets,
                         pivots,
                         last,
+                        marks,
+                        marked,
                     )
                     level_sums[level] = np.uint64(0)
                     level_sizes[level] = 0.0
@@ -249,7 +254,20 @@ def total(  # type: ignore[no-untyped-def]
                     break
                 address = steps[level, VERTICES]
                 vertex = load_int32(address, position) if address != 0 else np.int32(position)
-                if not accepts(steps, different, pairs, compare, absent, level, position, vertex, positions, vertices):
+                if not accepts(
+                    steps,
+                    different,
+                    pairs,
+                    compare,
+                    absent,
+                    level,
+                    position,
+                    vertex,
+                    positions,
+                    vertices,
+                    marks,
+                    marked,
+                ):
                     continue
                 state[STATE_SLOTS + level] += 1
                 product, product_size = np.uint64(1), 1.0

@@ -267,7 +267,7 @@ class Worker:
             return
         free = self._free[stage]
         output = free.pop() if free else np.empty((stages[stage].stop, enumeration.capacity), np.int32)
-        self.frames.append(ListingFrame(plan, stage, stages, rows, output))
+        self.frames.append(ListingFrame(plan, stage, stages, rows, self._memory, output))
 
     def _give(self) -> None:
         for frame in self.frames:
