@@ -18,7 +18,7 @@ from gquery.planner.query_graph import Part
 _ENTER = 1.5  # beginning the sum of a level
 _RECALL = 2.0  # looking a sum up, and storing it
 _TEST = 0.5  # correcting a set size for a vertex that must be another
-_MISS, _CACHED = 3.0, 50_000  # finding a row of a vertex with more candidates than the caches hold rows of
+_MISS, _CACHED = 2.5, 50_000  # finding a row of a vertex with more candidates than the caches hold rows of
 _REUSE = 1.3  # visits for each context from which on remembering pays
 _FOLD_ROW, _FOLD_LOOK = 0.1, 0.15  # folding a row, and each of its entries when they are looked at
 _FOLDS = 10.0  # rows folded for each visit of the parent that would need one, up to which folding pays

@@ -173,7 +173,7 @@ class CpuCandidates:
                     kept = int(np.count_nonzero(self._edge_masks[edge]))
                     self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, kept))
                 case PredicateFilter(vertex=vertex):
-                    self._narrow(step, vertex, self._select_vertices(step))
+                    self._narrow(step, vertex, self.sets[vertex].vertices[self._select_vertices(step)])
                     self._labelled[vertex] = self.sets[vertex]
                 case LoopFilter(vertex=vertex):
                     self._narrow(step, vertex, self._with_loop(step))
@@ -192,15 +192,15 @@ class CpuCandidates:
         self.sets.append(CandidateSet(vertices, self.snapshot.vertex_count, whole=True))
         self._labelled.append(self.sets[-1])
 
-    def _narrow(self, step: Filter, vertex: int, keep: NDArray[np.bool_]) -> None:
+    def _narrow(self, step: Filter, vertex: int, kept: NDArray[np.int32]) -> None:
         before = self._size(vertex)
-        self.keep(vertex, keep)
+        self.keep(vertex, kept)
         self.outcomes.append(FilterOutcome(step, before, self._size(vertex)))
 
-    def keep(self, vertex: int, keep: NDArray[np.bool_]) -> None:
-        """Narrows C(vertex) to the positions where `keep` is true."""
-        if not keep.all():
-            self.sets[vertex] = CandidateSet(self.sets[vertex].vertices[keep], self.snapshot.vertex_count)
+    def keep(self, vertex: int, kept: NDArray[np.int32]) -> None:
+        """Narrows C(vertex) to some of its vertices."""
+        if len(kept) < self._size(vertex):
+            self.sets[vertex] = CandidateSet(kept, self.snapshot.vertex_count)
 
     def _select_vertices(self, step: PredicateFilter) -> NDArray[np.bool_]:
         masks = [
@@ -218,7 +218,7 @@ class CpuCandidates:
                 mask[begin:end] = scan.select_edges(self.snapshot, index, step.predicates, self.parameters)
         return mask
 
-    def _with_loop(self, step: LoopFilter) -> NDArray[np.bool_]:
+    def _with_loop(self, step: LoopFilter) -> NDArray[np.int32]:
         if step.edge is None:
             adjacency = self.snapshot.adjacency(step.types, "out")
         else:
@@ -231,21 +231,23 @@ class CpuCandidates:
                 vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), step.present, keep
             ),
         )
-        return keep
+        return vertices[keep]
 
-    def with_neighbours(self, vertex: int, edge: int, required: int, among: CandidateSet) -> NDArray[np.bool_]:
-        """Which of C(vertex) have `required` entries along the edge that lead into `among`."""
+    def with_neighbours(self, vertex: int, edge: int, required: int, among: CandidateSet) -> NDArray[np.int32]:
+        """Those of C(vertex) that have `required` entries along the edge that lead into `among`."""
         adjacency = self.adjacency(edge, vertex)
         vertices = self.sets[vertex].vertices
         words = self.mask(edge, vertex, among)
-        keep = np.ones(len(vertices), np.bool_)
-        self.sliced(
-            len(vertices),
-            lambda begin, end: filters.with_neighbours(
-                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), words, required, keep
-            ),
-        )
-        return keep
+        kept = np.empty_like(vertices)
+        counts: dict[int, int] = {}
+
+        def work(begin: int, end: int) -> None:
+            counts[begin] = filters.with_neighbours(
+                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), words, required, kept
+            )
+
+        self.sliced(len(vertices), work)
+        return np.concatenate([kept[:0], *(kept[begin : begin + counts[begin]] for begin in sorted(counts))])
 
     def sliced(self, count: int, work: Callable[[int, int], object], size: int = _SLICE) -> None:
         """Runs `work(begin, end)` over slices of `range(count)`, on all threads when there are many."""

@@ -18,20 +18,23 @@ def set_bits(vertices, words):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def with_neighbours(vertices, begin, end, first, rows, offsets, neighbours, words, required, keep):  # type: ignore[no-untyped-def]
-    """keep[i] = 0 unless vertices[i] has `required` entries of its row in the bitset (address 0: all vertices)."""
+def with_neighbours(vertices, begin, end, first, rows, offsets, neighbours, words, required, kept):  # type: ignore[no-untyped-def]
+    """Copies the vertices that have `required` entries of their row in the bitset (address 0: all vertices) to
+    kept[begin:] and returns how many they are."""
+    cursor = begin
     for index in range(begin, end):
-        low, high = row(offsets, first, rows, vertices[index])
-        if high - low < required:
-            keep[index] = False
-        elif words != 0:
+        vertex = vertices[index]
+        low, high = row(offsets, first, rows, vertex)
+        kept[cursor] = vertex
+        if words == 0:
+            cursor += high - low >= required
+        elif high - low >= required:
             missing = required
             while low < high and missing > 0:
-                if has_bit(words, load_int32(neighbours, low)):
-                    missing -= 1
+                missing -= has_bit(words, load_int32(neighbours, low))
                 low += 1
-            if missing > 0:
-                keep[index] = False
+            cursor += missing == 0
+    return cursor - begin
 
 
 @kernel

@@ -191,7 +191,9 @@ class _Packer:
         if len(positions):
             base = int(positions[0])
             size = int(positions[-1]) - base + 1
-        self.candidates.control.memory.reserve((8 if self.bounded else 16) * size, f"the sums at {self.plan.graph.vertices[vertex].described}")
+        self.candidates.control.memory.reserve(
+            (8 if self.bounded else 16) * size, f"the sums at {self.plan.graph.vertices[vertex].described}"
+        )
         return Factors(base, np.zeros(size, np.uint64), np.zeros(0 if self.bounded else size, np.float64))
 
     def _remember(self, row: list[int], step: ExtendStep) -> None:
