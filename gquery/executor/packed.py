@@ -37,7 +37,10 @@ FACTOR_BASE = 31  # the position that they begin with
 TESTED = 32  # 1 when candidates of the rows have to pass tests other than membership
 BOTTOM = 33  # 1 when all levels below are leaves with a set size
 LENGTH = 34  # 1 when the size of a leaf is the length of its one row
-STEP_COLUMNS = 35
+CLOSES = 35  # 1 when this level and the leaf below it are summed in one loop
+AHEAD_FIRST, AHEAD_ROWS, AHEAD_OFFSETS, AHEAD_NEIGHBOURS = 36, 37, 38, 39  # rows worth fetching early; ROWS 0: none
+CUT_BEGIN, CUT_END = 40, 41  # candidates lie between, and rows are cut to that; CUT_END 0: anywhere
+STEP_COLUMNS = 42
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gquery.executor.cpu.ahead import fetch_ahead
 from gquery.executor.cpu.compile import inlined
 from gquery.executor.cpu.lookup import contains, count_common, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.marks import bits_of
@@ -19,6 +20,8 @@ from gquery.executor.packed import (
     BACKWARD_END,
     COMPARE_BEGIN,
     COMPARE_END,
+    CUT_BEGIN,
+    CUT_END,
     DIFFERENT_BEGIN,
     DIFFERENT_END,
     EQUAL,
@@ -55,8 +58,8 @@ from gquery.executor.packed import (
 
 @inlined
 def floor_of(steps, smaller, level, vertices):  # type: ignore[no-untyped-def]
-    """The first position whose vertex id is above those of all levels that must be smaller; 0 without such levels."""
-    floor = np.int64(0)
+    """The first position that a level may take: its vertex id is above those of all levels that must be smaller."""
+    floor = np.int64(steps[level, CUT_BEGIN])
     for index in range(steps[level, SMALLER_BEGIN], steps[level, SMALLER_END]):
         above = np.int64(vertices[smaller[index]]) + 1
         if steps[level, VERTICES] != 0:
@@ -104,6 +107,8 @@ def open_level(  # type: ignore[no-untyped-def]
         low = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], floor)
         begins[pivot] = low
         cursors[pivot] = low
+    if steps[level, CUT_END] > 0:
+        ends[pivot] = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], steps[level, CUT_END])
     for index in range(begin, end):
         if index != pivot and shortest > 0:
             position = np.int64(positions[backward[index, LEVEL]])
@@ -127,6 +132,7 @@ def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  
     if end - begin == 1 and steps[level, SIMPLE] == 1:
         if cursor == stop:
             return np.int64(-1)
+        fetch_ahead(steps, level, values, cursor, stop)
         cursors[pivot] = cursor + 1
         return np.int64(load_int32(values, cursor))
     while cursor < stop:
@@ -309,6 +315,8 @@ def set_size(  # type: ignore[no-untyped-def]
         position = np.int64(vertices[absent[missed, LEVEL]])
         bits = bits_of(absent[missed], position, high - low, ends[begin] - begins[begin], marks, marked)
         low = lower_bound(absent[missed, NEIGHBOURS], low, high, floor)
+        if steps[level, CUT_END] > 0:
+            high = lower_bound(absent[missed, NEIGHBOURS], low, high, steps[level, CUT_END])
         if bits == 0 and high - low < ends[begin] - begins[begin]:
             count -= common_size(
                 absent[missed, NEIGHBOURS],

@@ -41,6 +41,21 @@ def store_word(typing_context: Any, address: Any, index: Any, word: Any) -> Any:
 
 
 @intrinsic
+def prefetch(typing_context: Any, address: Any) -> Any:
+    """Asks for the cache line of an address, and does not wait for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        shape = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], shape)
+        read, kept, data = number(0), number(3), number(1)
+        builder.call(function, [builder.inttoptr(arguments[0], pointer), read, kept, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@intrinsic
 def count_bits(typing_context: Any, word: Any) -> Any:
     """Number of set bits of a uint64."""
 

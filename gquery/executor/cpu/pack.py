@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gquery.executor import packed
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
-from gquery.executor.cpu.candidates import CpuCandidates, rows_of
+from gquery.executor.cpu.candidates import CandidateSet, CpuCandidates, rows_of
 from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.native import address
 from gquery.executor.exact import SAFE
@@ -28,6 +28,8 @@ _CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXIST
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
 _SMALLEST_MEMORY = 64  # slots
+_MOST = 0.9  # of all vertices: cutting rows to so many does not pay
+_UNCACHED = 1 << 15  # rows of an adjacency from which on it is worth fetching them early
 
 
 class _Packer:
@@ -60,6 +62,7 @@ class _Packer:
         folds = self._folds()
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
         _link(steps, self.plan)
+        _look_ahead(steps, [*self.backward, *self.absent])
         self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
         return PackedPlan(
             joined(
@@ -111,6 +114,8 @@ class _Packer:
             sources = ((edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward)
             if any(self.candidates.mask(edge, source, candidate_set) == 0 for edge, source in sources):
                 row[packed.WORDS] = 0
+            elif step.backward:
+                self._bound_rows(row, candidate_set)
         row[packed.DIFFERENT_BEGIN] = len(self.different)
         self.different.extend(self.level[vertex] for vertex in step.different_from)
         row[packed.DIFFERENT_END] = len(self.different)
@@ -144,13 +149,24 @@ class _Packer:
         self._remember(row, step)
         return row
 
+    def _bound_rows(self, row: list[int], candidate_set: CandidateSet) -> None:
+        """Cuts the rows of a level to the range that its candidates lie in: those of one label are side by side."""
+        if len(candidate_set.vertices) == 0:
+            return
+        begin, end = int(candidate_set.vertices[0]), int(candidate_set.vertices[-1]) + 1
+        if len(candidate_set.vertices) == end - begin:
+            row[packed.WORDS] = 0
+        elif end - begin > _MOST * candidate_set.universe:
+            return
+        row[packed.CUT_BEGIN], row[packed.CUT_END] = begin, end
+
     def _set_size(self, row: list[int], step: ExtendStep) -> None:
         """Lets the size of a leaf be that of a set, if its tests allow that."""
         rows = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN]
         if step.absent and (self.plan.space != "vertices" or rows + len(step.absent) > 2 or not row[packed.SIMPLE]):
             return
         row[packed.SET_COUNT] = 1
-        masked = row[packed.VERTICES] == 0 and row[packed.WORDS] != 0
+        masked = row[packed.CUT_END] > 0 or (row[packed.VERTICES] == 0 and row[packed.WORDS] != 0)
         if rows == 1 and not step.absent and row[packed.SIMPLE] and not (masked or step.different_from or step.above):
             row[packed.LENGTH] = 1
 
@@ -336,6 +352,31 @@ def _link(steps: list[list[int]], plan: MatchPlan) -> None:
         )
         for child, sibling in itertools.pairwise(children):
             steps[child][packed.SIBLING] = sibling
+        if len(children) == 1:
+            row[packed.CLOSES] = _closes(row, plan.steps[level], steps[children[0]], plan.steps[children[0]], plan)
+
+
+def _look_ahead(steps: list[list[int]], adjacencies: list[tuple[int, ...]]) -> None:
+    """Names for each level the rows that its candidates are asked for first, when the caches do not hold them."""
+    for level, row in enumerate(steps):
+        for adjacency in adjacencies:
+            if adjacency[packed.LEVEL] == level and adjacency[packed.ROWS] > _UNCACHED:
+                row[packed.AHEAD_FIRST] = adjacency[packed.FIRST]
+                row[packed.AHEAD_ROWS] = adjacency[packed.ROWS]
+                row[packed.AHEAD_OFFSETS] = adjacency[packed.OFFSETS]
+                row[packed.AHEAD_NEIGHBOURS] = adjacency[packed.NEIGHBOURS]
+                break
+
+
+def _closes(row: list[int], step: ExtendStep, leaf_row: list[int], leaf: ExtendStep, plan: MatchPlan) -> bool:
+    """Whether a level and the one leaf below it can be summed in one loop."""
+    plain = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN] == 1 and row[packed.SIMPLE] and not row[packed.TESTED]
+    plain = plain and row[packed.WEIGHTS_BEGIN] == row[packed.WEIGHTS_END] and row[packed.CAP] < packed.EXISTS
+    ends = [plan.graph.edges[edge].other(leaf.vertex) for edge in leaf.backward] + [other for other, *_ in leaf.absent]
+    counted = leaf_row[packed.SET_COUNT] and leaf_row[packed.SIMPLE] and not leaf_row[packed.SLOTS]
+    counted = counted and leaf_row[packed.CAP] == packed.PLAIN and not (leaf.absent and leaf_row[packed.WORDS])
+    two = len(ends) == 2 and ends.count(step.vertex) == 1 and len(leaf.different_from) <= 1
+    return bool(plain and counted and two)
 
 
 def pack(plan: MatchPlan, candidates: CpuCandidates, threads: int) -> PackedPlan:
