@@ -86,16 +86,9 @@ def sum_row(  # type: ignore[no-untyped-def]
         fixed_low = lower_bound(fixed_values, fixed_low, fixed_high, floor)
         fixed_high = lower_bound(fixed_values, fixed_low, fixed_high, ceiling)
     ordered = steps[child, SMALLER_BEGIN] < steps[child, SMALLER_END]
-    other = np.int64(-1)  # the position that the leaf must not take
+    distinct = steps[child, DIFFERENT_BEGIN] < steps[child, DIFFERENT_END]
     total, size = np.uint64(0), 0.0
     left = state[LEFT]
-    if steps[child, DIFFERENT_BEGIN] < steps[child, DIFFERENT_END]:
-        vertex = vertices[different[steps[child, DIFFERENT_BEGIN]]]
-        other = np.int64(vertex)
-        if steps[child, WORDS] != 0 and not has_bit(steps[child, WORDS], vertex):
-            other = np.int64(-1)
-        elif steps[child, VERTICES] != 0:
-            other = rank(steps[child, WORDS], steps[child, RANKS], vertex)
     while cursor < stop and left > 0:
         fetch_ahead(steps, level, values, cursor, stop)
         position = np.int64(load_int32(values, cursor))
@@ -106,15 +99,16 @@ def sum_row(  # type: ignore[no-untyped-def]
         state[STATE_SLOTS + level] += 1
         low, high = row(moving_offsets, moving_first, moving_rows, position)
         other_low = fixed_low
-        if ceiling > 0:
-            low = lower_bound(moving_values, low, high, floor)
-            high = lower_bound(moving_values, low, high, ceiling)
-        if ordered:
+        if ordered or distinct:
             vertices[level] = load_int32(address, position) if address != 0 else np.int32(position)
+        if ordered:
             floor = floor_of(steps, smaller, child, vertices)
-            low = lower_bound(moving_values, low, high, floor)
             if bits == 0 or missing:
                 other_low = lower_bound(fixed_values, fixed_low, fixed_high, floor)
+        if floor > 0:
+            low = lower_bound(moving_values, low, high, floor)
+        if ceiling > 0:
+            high = lower_bound(moving_values, low, high, ceiling)
         if bits == 0 and fixed_high - other_low < high - low:
             left -= fixed_high - other_low
             count = common_size(fixed_values, other_low, fixed_high, np.int64(0), moving_values, low, high, leaf_words)
@@ -125,7 +119,14 @@ def sum_row(  # type: ignore[no-untyped-def]
             count = high - low - count
         elif missing:
             count = fixed_high - other_low - count
-        if count > 0 and other >= floor:
+        other = np.int64(-1)  # the position that the leaf must not take
+        if distinct and count > 0:
+            vertex = vertices[different[steps[child, DIFFERENT_BEGIN]]]
+            if steps[child, WORDS] == 0 or has_bit(steps[child, WORDS], vertex):
+                other = np.int64(vertex)
+                if steps[child, VERTICES] != 0:
+                    other = rank(steps[child, WORDS], steps[child, RANKS], vertex)
+        if other >= floor and other >= 0:
             in_first = contains(moving_values, low, high, other)
             in_second = contains(fixed_values, other_low, fixed_high, other)
             if missing and moves:
