@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from gquery.planner.cardinality import PrefixModel, derived
 from gquery.planner.factorise import EMPTY, Factoriser, Tree
-from gquery.planner.grouping import group_sizes, regions_of
+from gquery.planner.grouping import Region, group_sizes, regions_of
 from gquery.planner.inclusion import exclusions
 from gquery.planner.ordering import pick_order, rooted_orders
 from gquery.planner.physical import TURNED, Cardinalities, ExtendStep, MatchPlan, Problem, Space
@@ -88,6 +88,18 @@ class _Solution:
     above: Mapping[int, tuple[int, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What planning needs to know about a problem besides cardinalities. `required`: the vertices that no part has."""
+
+    ties: tuple[tuple[int, ...], ...]
+    tests: tuple[tuple[int, ...], ...]
+    checks: tuple[tuple[int, ...], ...]
+    regions: tuple[Region, ...]
+    symmetry: Symmetry
+    required: tuple[int, ...]
+
+
 class _Planner:
     def __init__(self, plan: QueryPlan, cardinalities: Cardinalities, space: str) -> None:
         self.plan = plan
@@ -126,41 +138,50 @@ class _Planner:
         return replace(self._known[key], problem=problem)
 
     def _solved(self, problem: Problem) -> _Solution:
-        plan = self.plan
+        plan, graph, shape = self.plan, problem.graph, self._shape(problem)
         cardinalities = self.cardinalities
         if problem is not plan.problem:
             cardinalities = derived(problem, plan.graph, cardinalities, plan.statistics)
-        model = PrefixModel(problem.graph, cardinalities, self.raw)
-        graph = problem.graph
-        regions = regions_of(graph)
-        ties, tests, checks = tuple(problem.ties()), tuple(problem.tests()), tuple(problem.checks())
-        if not plan.counting:
-            listed = pick_order(model, regions, sorted(plan.kept), counting=False)
-            factoriser = Factoriser(model, ties, tests, checks, plan.kept, graph.parts)
-            tree = factoriser.tree((*listed, *factoriser.eliminated()), len(listed))
-            return _Solution(problem, cardinalities, tree, 1, EMPTY)
-        factoriser = Factoriser(model, ties, tests, checks, frozenset(), graph.parts)
-        required = [vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None]
-        listed = pick_order(model, regions, required, counting=True)
+        model = PrefixModel(graph, cardinalities, self.raw)
+        factoriser = Factoriser(model, shape.ties, shape.tests, shape.checks, plan.kept, graph.parts)
         eliminated = factoriser.eliminated()
-        symmetry = Symmetry(problem)
+        if not plan.counting:
+            listed = pick_order(model, shape.regions, sorted(plan.kept), counting=False)
+            return _Solution(problem, cardinalities, factoriser.tree((*listed, *eliminated), len(listed)), 1, EMPTY)
 
         def solutions(order: tuple[int, ...]) -> Iterator[_Solution]:
             yield _Solution(problem, cardinalities, factoriser.tree(order, 0), 1, EMPTY)
-            factor, above = (1, EMPTY) if symmetry.is_trivial else symmetry.break_along(order)
+            factor, above = (1, EMPTY) if shape.symmetry.is_trivial else shape.symmetry.break_along(order)
             if factor > 1:
                 smaller = [(low, high) for high, lows in above.items() for low in lows]
-                tied, tested = (*ties, *smaller), (*tests, *smaller)
-                broken = Factoriser(model, tied, tested, checks, frozenset(), graph.parts)
+                tied, tested = (*shape.ties, *smaller), (*shape.tests, *smaller)
+                broken = Factoriser(model, tied, tested, shape.checks, frozenset(), graph.parts)
                 yield _Solution(problem, cardinalities, broken.tree(order, 0, above), factor, above)
 
+        listed = pick_order(model, shape.regions, shape.required, counting=True)
         orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed)), eliminated}
         best = min((found for order in sorted(orders) for found in solutions(order)), key=_cost)
         if best.tree.cost > _WORTH and len(graph.vertices) <= _TRUSTED:
-            last = tuple(vertex for vertex in eliminated if vertex not in required)
-            rooted = {(*order, *last) for order in rooted_orders(model, required, symmetry.colours)} - orders
+            last = tuple(vertex for vertex in eliminated if vertex not in shape.required)
+            roots = rooted_orders(model, shape.required, shape.symmetry.colours)
+            rooted = {(*order, *last) for order in roots} - orders
             best = min((best, *(found for order in sorted(rooted) for found in solutions(order))), key=_cost)
         return best
+
+    def _shape(self, problem: Problem) -> _Shape:
+        key = ("shape", _key(problem))
+        if key not in self.plan.solved:
+            graph = problem.graph
+            self.plan.solved[key] = _Shape(
+                tuple(problem.ties()),
+                tuple(problem.tests()),
+                tuple(problem.checks()),
+                regions_of(graph),
+                Symmetry(problem),
+                tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
+            )
+        shape: _Shape = self.plan.solved[key]
+        return shape
 
 
 def _cost(solution: _Solution) -> float:

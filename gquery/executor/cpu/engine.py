@@ -29,6 +29,7 @@ from gquery.storage.graph import Snapshot
 
 _LARGEST_BUFFER = 1 << 15  # partial matches: stays in the second-level cache, and is a good Arrow batch
 _SMALLEST_BUFFER = 1 << 8
+_LASTING = 200_000.0  # estimated looks at neighbours: a few milliseconds
 
 
 class CpuBackend:
@@ -91,7 +92,8 @@ class CpuBackend:
     ) -> Enumeration:
         stages, capacity = self._stages(plan, packed, candidates.control)
         roots = _roots(plan, candidates)
-        return Enumeration(packed, stages, roots, capacity, self.threads, candidates.control, modulus)
+        lasting = plan.limit is None and plan.cost > _LASTING
+        return Enumeration(packed, stages, roots, capacity, self.threads, candidates.control, modulus, lasting)
 
     def _stages(self, plan: MatchPlan, packed: PackedPlan, control: Control) -> tuple[tuple[Stage, ...], int]:
         """Vertex groups as stages, and the buffers' capacity: as large as the budget allows. When even the smallest

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.ahead import fetch_ahead
-from gquery.executor.cpu.compile import inlined
+from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.lookup import contains, count_common, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.marks import bits_of
 from gquery.executor.cpu.native import load_int32, load_int64
@@ -28,7 +28,6 @@ from gquery.executor.packed import (
     FIRST,
     LEFT,
     LEFT_RANKS,
-    LENGTH,
     LESS,
     LEVEL,
     NEIGHBOURS,
@@ -183,6 +182,13 @@ def accepts(  # type: ignore[no-untyped-def]
     for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
         if vertices[different[index]] == vertex:
             return False
+    return steps[level, TESTED] == 1 or passes(steps, pairs, compare, absent, level, positions, vertices, marks, marked)
+
+
+@kernel
+def passes(steps, pairs, compare, absent, level, positions, vertices, marks, marked):  # type: ignore[no-untyped-def]
+    """The rarer tests on a level that was just matched: edge collisions, comparisons, non-edges."""
+    vertex = vertices[level]
     for index in range(steps[level, PAIRS_BEGIN], steps[level, PAIRS_END]):
         if (
             vertices[pairs[index, A]] == vertices[pairs[index, B]]
@@ -235,6 +241,15 @@ def common_size(  # type: ignore[no-untyped-def]
 
 
 @inlined
+def row_length(steps, backward, level, positions):  # type: ignore[no-untyped-def]
+    """Matches of a leaf whose size is the length of its one row."""
+    index = steps[level, BACKWARD_BEGIN]
+    position = positions[backward[index, LEVEL]]
+    low, high = row(backward[index, OFFSETS], backward[index, FIRST], backward[index, ROWS], position)
+    return high - low
+
+
+@kernel
 def set_size(  # type: ignore[no-untyped-def]
     steps,
     backward,
@@ -256,11 +271,6 @@ def set_size(  # type: ignore[no-untyped-def]
     """Matches of a leaf by set size: the rows' intersection less the rows that must be missed and the vertices matched
     already. Returns the size and the number of neighbours looked at."""
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
-    if steps[level, LENGTH] == 1:
-        low, high = row(
-            backward[begin, OFFSETS], backward[begin, FIRST], backward[begin, ROWS], positions[backward[begin, LEVEL]]
-        )
-        return high - low, np.int64(1)
     open_level(
         steps,
         backward,

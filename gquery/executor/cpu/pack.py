@@ -140,7 +140,8 @@ class _Packer:
         if factors:
             row[packed.FACTORS], row[packed.FACTOR_SIZES] = address(factors.sums), address(factors.sizes)
             row[packed.FACTOR_BASE] = factors.base
-        row[packed.TESTED] = int(bool(step.different_from or step.different_pairs or step.comparisons or step.absent))
+        rare = bool(step.different_pairs or step.comparisons or step.absent)
+        row[packed.TESTED] = 2 if rare else int(bool(step.different_from))
         branches = any(other.parent == level and other is not step for other in self.plan.steps)
         leaf = level >= self.plan.kept and not branches
         if leaf and step.backward and weights[0] == weights[1] and not (step.different_pairs or step.comparisons):

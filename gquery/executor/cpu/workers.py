@@ -25,6 +25,7 @@ from gquery.executor.packed import PackedPlan
 from gquery.executor.progress import Control
 
 _SMALLEST_CHUNK = 4096  # roots: a batch should be worth its cost, and heavy roots are given away later
+_HEAVY_CHUNK = 256  # roots, when much work is expected of each
 _ALONE = 0.002  # seconds before other workers are started
 _WAITING = 8  # finished batches that may wait for the consumer
 _POLL = 0.05  # seconds between two looks at the stop flag while the consumer is slow
@@ -35,7 +36,8 @@ class Enumeration:
     """One run of a packed plan from the start pool (all candidates of the first vertex) to batches or a sum.
 
     batches(): PartialMatches as wide as what is listed. total(): the number of matches. Use one of them, once.
-    modulus: what sums are reduced by; 0 for 2^64.
+    modulus: what sums are reduced by; 0 for 2^64. lasting: the search is expected to take long, so all workers start at
+    once.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Enumeration:
         threads: int,
         control: Control,
         modulus: int = 0,
+        lasting: bool = False,
     ) -> None:
         self.plan = plan
         self.stages = stages
@@ -58,7 +61,8 @@ class Enumeration:
         self.seconds_until = {stage.stop: 0.0 for stage in stages}
         self._roots = roots
         self._next_root = 0
-        self._chunk = max(_SMALLEST_CHUNK, min(capacity, len(roots) // (threads * 8) + 1))
+        self._alone = 0.0 if lasting else _ALONE
+        self._chunk = max(_HEAVY_CHUNK if lasting else _SMALLEST_CHUNK, min(capacity, len(roots) // (threads * 8) + 1))
         self._shared: list[tuple[int, PartialMatches]] = []
         self._lock = threading.Lock()
         self._hungry = 0
@@ -88,6 +92,8 @@ class Enumeration:
                 if self._failure:
                     raise self._failure
                 yield from self._finished()
+                if not self._others and self.threads > 1 and time.monotonic() - began >= self._alone:
+                    self._start_others()
                 batch, active = worker.advance()
                 if batch is not None:
                     yield batch
@@ -95,8 +101,6 @@ class Enumeration:
                     if self._idle():
                         break
                     yield from self._wait()
-                if not self._others and self.threads > 1 and time.monotonic() - began > _ALONE:
-                    self._start_others()
             yield from self._finished()
             if self._failure:
                 raise self._failure
