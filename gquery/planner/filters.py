@@ -71,8 +71,8 @@ def paying_filters(plan: QueryPlan, limit: int | None) -> tuple[tuple[NeighbourF
     paying = chosen
     if sum(cost for cost, _ in chosen) > _CHEAP:
         cardinalities = estimate(plan.graph, plan.statistics, Counted(tuple(left), {}, everywhere))
-        space, tree = estimated_tree(plan, cardinalities, limit)
-        if space == "vertices":
+        tree = estimated_tree(plan, cardinalities, limit)
+        if tree is not None:
             vain = _vain_visits(plan.graph, tree)
             paying = [(cost, each) for cost, each in chosen if _saved(each, vain) >= cost]
     ordered = sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share))

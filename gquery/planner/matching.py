@@ -19,6 +19,7 @@ from gquery.planner.query_graph import PartKind
 from gquery.planner.query_plan import QueryPlan
 from gquery.planner.symmetry import Symmetry
 
+_DOUBT = "estimates for so many vertices are not to be trusted"
 _TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
 _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two sweeps and one copy
 
@@ -32,11 +33,14 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None)
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
     graph = plan.graph
+    believed = limit is not None or len(graph.vertices) <= _TRUSTED
+    if not believed and (len(graph.edges) >= len(graph.vertices) or any(plan.problem.tests())):
+        return "candidates", _DOUBT
     raw = _Planner(plan, cardinalities, "vertices").best(plan.problem).tree
     if raw.is_folded:
         return "vertices", f"{raw.cost:,.0f} looks at neighbours, every vertex in one pass"
-    if limit is None and len(graph.vertices) > _TRUSTED:
-        return "candidates", "estimates for so many vertices are not to be trusted"
+    if not believed:
+        return "candidates", _DOUBT
     scanned = sum(cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
     raw_work, with_graph = _work(raw, limit), _BUILD * scanned
     if with_graph < raw_work:
@@ -50,10 +54,10 @@ def _work(tree: Tree, limit: int | None) -> float:
     return tree.cost * (1.0 if limit is None else min(1.0, limit / tree.levels[-1].rows))
 
 
-def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> tuple[Space, Tree]:
-    """The space that will be picked, as far as one can tell, and the tree of the query itself in it."""
+def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> Tree | None:
+    """The tree of the query itself if it will walk the raw adjacency, as far as one can tell; else None."""
     space, _ = pick_space(plan, cardinalities, limit)
-    return space, _Planner(plan, cardinalities, space).best(plan.problem).tree
+    return _Planner(plan, cardinalities, space).best(plan.problem).tree if space == "vertices" else None
 
 
 def plan_matching(

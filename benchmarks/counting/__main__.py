@@ -1,0 +1,145 @@
+"""Counts the patterns of one or all suites, checks the counts and writes a table for each to benchmarks/results.
+
+    python -m benchmarks.counting --data ../shared/data [--suite labelled research github16 small] [--memory 4GB]
+
+Graphs are loaded and kernels compiled before anything is timed. Peers were measured once on an H100 (gMatch, EGSM,
+STMatch, T-DFS, G2Miner) or on one core (DAF, search alone); their times stand in the data. A count that contradicts
+theirs ends the benchmark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from benchmarks.counting.measure import Outcome, measure, warm_up
+from benchmarks.counting.suites import SUITES, Suite, cases
+from gquery.settings import parse_memory
+
+_NOTE = "Milliseconds. Peak memory is what a query held besides the graph. Other systems: see `benchmarks/counting`."
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+
+def run(suite: Suite, data: Path, memory: int | None) -> list[Outcome]:
+    found = list(cases(suite.name, data))
+    outcomes = []
+    warm = None
+    for case in track(found, description=suite.name, console=Console(stderr=True)):
+        if warm != case.data:
+            warm_up(case, suite)
+            warm = case.data
+        outcomes.append(measure(case, suite, memory))
+        if not outcomes[-1].agrees:
+            raise SystemExit(f"{case.graph} {case.name}: counted {outcomes[-1].count}, expected {case.expected}")
+    return outcomes
+
+
+def table(suite: Suite, outcomes: list[Outcome]) -> str:
+    """One row a query."""
+    head = ["graph", "query", "count", "ms", "search ms", *(f"{peer} ms" for peer in suite.peers), "peak MB"]
+    rows = []
+    for outcome in outcomes:
+        count = outcome.problem if outcome.count is None else f"{outcome.count:,}" + ("*" if outcome.wrapped else "")
+        peers = [_cell(outcome.case.peers.get(peer)) for peer in suite.peers]
+        times = [_cell(outcome.seconds * 1000), _cell(outcome.search * 1000) if outcome.count is not None else ""]
+        rows.append([outcome.case.graph, outcome.case.name, count, *times, *peers, f"{outcome.peak / 1e6:.1f}"])
+    lines = [_row(head), "|" + " --- |" * 2 + " ---: |" * (len(head) - 2), *map(_row, rows)]
+    if any(outcome.wrapped for outcome in outcomes):
+        lines += ["", "\\* beyond 2^64: the published count is this one modulo 2^64."]
+    return "\n".join([*lines, "", *summary(suite, outcomes)])
+
+
+def grouped(suite: Suite, outcomes: list[Outcome]) -> str:
+    """One row for each group of queries: how many were counted in time, geometric means over those that all counted."""
+    head = ["queries", "counted", "by DAF", "search ms", "DAF ms", "ratio", "with planning ms", "peak MB"]
+    lines = [_row(head), "| --- |" + " ---: |" * (len(head) - 1)]
+    for group in dict.fromkeys(outcome.case.group for outcome in outcomes):
+        members = [outcome for outcome in outcomes if outcome.case.group == group]
+        lines.append(_row([group, *_group_cells(members)]))
+    for graph in dict.fromkeys(outcome.case.graph for outcome in outcomes):
+        members = [outcome for outcome in outcomes if outcome.case.graph == graph]
+        lines.append(_row([f"**{graph}**", *_group_cells(members)]))
+    return "\n".join([*lines, "", *summary(suite, outcomes)])
+
+
+def _group_cells(members: list[Outcome]) -> list[str]:
+    daf = [member for member in members if member.case.peers["DAF"] is not None]
+    both = [member for member in daf if member.count is not None]
+    search = _mean(member.search * 1000 for member in both)
+    peer = _mean(member.case.peers["DAF"] or math.nan for member in both)
+    return [
+        f"{sum(member.count is not None for member in members)} of {len(members)}",
+        str(len(daf)),
+        f"{search:.3f}",
+        f"{peer:.3f}",
+        f"{search / peer:.2f}",
+        f"{_mean(member.seconds * 1000 for member in both):.2f}",
+        f"{max(member.peak for member in members) / 1e6:.1f}",
+    ]
+
+
+def summary(suite: Suite, outcomes: list[Outcome]) -> list[str]:
+    counted = [outcome for outcome in outcomes if outcome.count is not None]
+    together = sum(outcome.seconds for outcome in outcomes)
+    lines = [
+        f"Counted {len(counted)} of {len(outcomes)} in {suite.timeout:g} s each, on {_threads(suite)}; "
+        f"all together {together:.1f} s."
+    ]
+    for peer in suite.peers:
+        theirs = [outcome for outcome in outcomes if outcome.case.peers.get(peer) is not None]
+        both = [outcome for outcome in theirs if outcome.count is not None]
+        if both:
+            search = _mean(outcome.search * 1000 / (outcome.case.peers[peer] or math.nan) for outcome in both)
+            total = _mean(outcome.seconds * 1000 / (outcome.case.peers[peer] or math.nan) for outcome in both)
+            lines.append(
+                f"{peer} counts {len(theirs)} of them, {len(theirs) - len(both)} that gquery does not; over the "
+                f"{len(both)} that both count, gquery needs {search:.3f} times its time for the search, "
+                f"{total:.3f} times with planning (geometric means)."
+            )
+    return lines
+
+
+def _threads(suite: Suite) -> str:
+    return "one core" if suite.threads == 1 else f"{suite.threads} cores"
+
+
+def _mean(values: object) -> float:
+    logs = [math.log(max(value, 1e-6)) for value in values]  # type: ignore[attr-defined]
+    return math.exp(statistics.fmean(logs)) if logs else math.nan
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if value < 10 else f"{value:,.1f}"
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the published graphs and queries")
+    parser.add_argument("--suite", nargs="+", default=list(SUITES), choices=list(SUITES))
+    parser.add_argument("--memory", default=None, help="limit besides the graph, such as 1GB")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the tables")
+    chosen = parser.parse_args()
+    memory = parse_memory(chosen.memory) if chosen.memory else None
+    for name in chosen.suite:
+        suite = SUITES[name]
+        outcomes = run(suite, chosen.data, memory)
+        text = grouped(suite, outcomes) if name == "research" else table(suite, outcomes)
+        Console(width=200).print(text, highlight=False)
+        limit = f" Limit: {chosen.memory} besides the graph." if chosen.memory else ""
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        (chosen.out / f"{name}.md").write_text(f"# {suite.title}\n\n{_NOTE}{limit}\n\n{text}\n")
+
+
+if __name__ == "__main__":
+    main()
