@@ -26,7 +26,8 @@ _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two 
 # Inclusion and exclusion.
 _WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
 _GAIN = 0.7  # share of the cost that must be left at most
-_TRIES = 200  # problems that are weighed at most for one query
+_LEAST_TRIES, _TRIES = 8, 200  # problems that are weighed at most for one query, however cheap or dear it is
+_TRY = 1250.0  # what weighing one costs, in neighbours looked at, times the query vertices squared
 
 
 def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> tuple[Space, str]:
@@ -110,13 +111,16 @@ class _Planner:
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
         self._known: dict[object, _Solution] = plan.solved.setdefault((space, cardinalities), {})
-        self._left = _TRIES
+        self._left: int | None = None  # problems that may still be weighed, once the first is
 
     def cheapest(self, problem: Problem) -> tuple[_Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
         solution = self.best(problem)
         if not self.plan.counting or solution.tree.cost < _WORTH:
             return (solution,)
+        if self._left is None:
+            affordable = solution.tree.cost / (_TRY * len(problem.graph.vertices) ** 2)
+            self._left = round(min(max(affordable, _LEAST_TRIES), _TRIES))
         ways = [
             (solution.tree.cost * _GAIN, (problem,)),
             *((sum(self.best(other).tree.cost for other in way), way) for way in self._ways(problem)),
@@ -129,7 +133,7 @@ class _Planner:
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem with one test less."""
         for without, refused in exclusions(problem):
-            if self._left <= 0:
+            if not self._left:
                 return
             yield (without,) if refused is None else (without, refused)
 
@@ -137,7 +141,7 @@ class _Planner:
         """The cheapest of several matching orders, with and without breaking symmetry."""
         key = _key(problem)
         if key not in self._known:
-            self._left -= 1
+            self._left = max(0, self._left - 1) if self._left is not None else None
             self._known[key] = self._solved(problem)
         return replace(self._known[key], problem=problem)
 

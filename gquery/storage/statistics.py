@@ -53,9 +53,13 @@ class TypeStatistics:
     loops: Mapping[int, int] = field(init=False, compare=False)  # self-loops by vertex table, where there are any
     ahead: Mapping[int, set[int]] = field(init=False, compare=False)  # source table -> target tables
     back: Mapping[int, set[int]] = field(init=False, compare=False)  # target table -> source tables
+    edges: Mapping[tuple[int, int], int] = field(init=False, compare=False)  # by source and target table
+    sums: Mapping[tuple[int, Direction], DegreeSums] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loops", {row.source: row.loops for row in self.between if row.loops})
+        object.__setattr__(self, "edges", {(row.source, row.target): row.edges for row in self.between})
+        object.__setattr__(self, "sums", {(row.table, row.direction): row for row in self.degrees})
         ahead: dict[int, set[int]] = {}
         back: dict[int, set[int]] = {}
         for row in self.between:
@@ -90,8 +94,12 @@ class Statistics:
         self, types: Iterable[str], source_tables: Collection[int], target_tables: Collection[int]
     ) -> int:
         """Number of edges of any of `types` from one of the source tables to one of the target tables."""
-        rows = (row for entry in self._entries(types) for row in entry.between)
-        return sum(row.edges for row in rows if row.source in source_tables and row.target in target_tables)
+        total = 0
+        for entry in self._entries(types):
+            for source in source_tables:
+                reached = entry.ahead.get(source, set())
+                total += sum(entry.edges[source, target] for target in reached.intersection(target_tables))
+        return total
 
     def leads_only_to(
         self, types: Iterable[str], direction: Direction, tables: Iterable[int], others: Collection[int]
@@ -149,9 +157,8 @@ class Statistics:
         count = self.vertices[table]
         combined = DegreeSums(table, direction, 0, 0, 0, 0)
         for entry in entries:
-            for row in entry.degrees:
-                if (row.table, row.direction) == (table, direction):
-                    combined = _independent_sum(combined, row, count)
+            if (table, direction) in entry.sums:
+                combined = _independent_sum(combined, entry.sums[table, direction], count)
         return combined
 
 
