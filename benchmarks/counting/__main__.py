@@ -2,7 +2,7 @@
 
     python -m benchmarks.counting --data ../shared/data [--suite labelled research github16 small] [--memory 4GB]
 
-Graphs are loaded and kernels compiled before anything is timed. Peers were measured once on an H100 (gMatch, EGSM,
+Graphs are loaded and kernels compiled before anything is timed, and short counts are repeated. Peers were measured once on an H100 (gMatch, EGSM,
 STMatch, T-DFS, G2Miner) or on one core (DAF, search alone); their times stand in the data. A count that contradicts
 theirs ends the benchmark.
 """

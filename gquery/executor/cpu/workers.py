@@ -64,27 +64,57 @@ class Enumeration:
         self._alone = 0.0 if lasting else _ALONE
         self._chunk = max(_HEAVY_CHUNK if lasting else _SMALLEST_CHUNK, min(capacity, len(roots) // (threads * 8) + 1))
         self._shared: list[tuple[int, PartialMatches]] = []
-        self._lock = threading.Lock()
         self._hungry = 0
         self._working = 0
-        self._stop = threading.Event()
         self._failure: BaseException | None = None
-        self._results: queue.Queue[PartialMatches] = queue.Queue(_WAITING)
         self._others: list[threading.Thread] = []
+        self._lock: threading.Lock  # these three are made when there may be other workers
+        self._stop: threading.Event
+        self._results: queue.Queue[PartialMatches]
 
     def total(self) -> tuple[int, float]:
         """Runs to the end; returns the number of matches, modulo 2^64 or the modulus, and about how many there are."""
         total, size = 0, 0.0
-        for batch in self.batches():
-            assert batch.sums is not None
-            assert batch.sizes is not None
-            total += int(batch.sums.sum())
-            size += float(batch.sizes.sum())
-        return total % (self.modulus or 2**64), size
+        frame = self._began()
+        if frame is not None:
+            status, begun = MORE, time.perf_counter()
+            while status == MORE and time.perf_counter() - begun < _ALONE:
+                self.control.check()
+                status = frame.run()
+            self.seconds_until[frame.stop] += time.perf_counter() - begun
+            if status == DONE:
+                self.found += frame.found
+                made = frame.drain()
+                return self._added(made, 0, 0.0)
+        for batch in self.batches(frame):
+            total, size = self._added(batch, total, size)
+        return total, size
 
-    def batches(self) -> Iterator[PartialMatches]:
-        """The full matches, batch by batch; closing the generator stops all workers."""
+    def _added(self, batch: PartialMatches, total: int, size: float) -> tuple[int, float]:
+        assert batch.sums is not None
+        assert batch.sizes is not None
+        return (total + int(batch.sums.sum())) % (self.modulus or 2**64), size + float(batch.sizes.sum())
+
+    def _began(self) -> Frame | None:
+        """The frame of a sum over few roots: most are done before workers would have been set up."""
+        if [stage.summing for stage in self.stages] != [True] or len(self._roots) > self._chunk or not self._alone:
+            return None
+        self._next_root = len(self._roots)
+        rows = PartialMatches(self._roots.reshape(1, -1), len(self._roots))
+        frame = SummingFrame(self.plan, 0, self.stages, rows, Memory(self.plan), self.modulus)
+        self.found[0] = len(self._roots)
+        return frame
+
+    def batches(self, begun: Frame | None = None) -> Iterator[PartialMatches]:
+        """The full matches, batch by batch; closing the generator stops all workers. `begun`: a frame to go on with."""
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._results = queue.Queue(_WAITING)
         worker = Worker(self)
+        if begun is not None:
+            worker.frames.append(begun)
+            worker.working = True
+            self._working = 1
         began = time.monotonic()
         try:
             while True:
