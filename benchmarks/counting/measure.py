@@ -20,12 +20,14 @@ _SHORT, _RUNS = 0.2, 5  # seconds below which so many runs are made, and their m
 @dataclass(frozen=True)
 class Outcome:
     """count: None when it was not found in time. seconds: from text to count, graph loaded; search: of that, without
-    parsing, planning, filters and building; peak: bytes besides the graph."""
+    parsing, planning, filters and building; kernel: of that, inside the compiled search, on all cores together; peak:
+    bytes besides the graph."""
 
     case: Case
     count: int | None
     seconds: float
     search: float
+    kernel: float
     peak: int
     problem: str
 
@@ -52,6 +54,7 @@ def measure(case: Case, suite: Suite, memory: int | None) -> Outcome:
         outcomes[0],
         seconds=statistics.median(outcome.seconds for outcome in outcomes),
         search=statistics.median(outcome.search for outcome in outcomes),
+        kernel=statistics.median(outcome.kernel for outcome in outcomes),
         peak=max(outcome.peak for outcome in outcomes),
     )
 
@@ -69,7 +72,9 @@ def _count(case: Case, suite: Suite, memory: int | None) -> Outcome:
         problem = type(error).__name__
     seconds = time.perf_counter() - began
     search = measured.profile.seconds.get("search", 0.0)
-    return Outcome(case, count, seconds, search, control.memory.peak, problem)
+    searched = measured.profile.enumerations
+    kernel = sum(sum(each.seconds_until.values()) for each in searched) if searched else search
+    return Outcome(case, count, seconds, search, kernel, control.memory.peak, problem)
 
 
 def warm_up(case: Case, suite: Suite) -> None:

@@ -40,6 +40,65 @@ def exclusions(problem: Problem) -> Iterator[Exclusion]:
         yield replace(problem, constraints=left), _joined(problem, left, absence)
 
 
+def twins(problem: Problem) -> Iterator[tuple[Problem, ...]]:
+    """For every three or more vertices that look alike and only must differ from each other: problems without that
+    test, where ever fewer of them are left. The falling factorial n (n - 1) .. (n - k + 1) of the number n of their
+    candidates is a polynomial in n, with Stirling numbers of the first kind as coefficients.
+    """
+    constraints = problem.constraints
+    for alike in _alike(problem):
+        among = {pair for pair in constraints.different if set(pair) <= set(alike)}
+        left = replace(constraints, different=constraints.different - among)
+        numbers = _stirling(len(alike))
+        ways = [replace(problem, constraints=left, coefficient=problem.coefficient * numbers[-1])]
+        for kept in range(len(alike) - 1, 0, -1):
+            groups = _groups(problem, *((alike[0], other) for other in alike[kept:]))
+            merged = _merged(problem, left, groups) if groups is not None else None
+            if merged is None:
+                break
+            ways.append(replace(merged, coefficient=problem.coefficient * numbers[kept]))
+        else:
+            yield tuple(ways)
+
+
+def _alike(problem: Problem) -> list[tuple[int, ...]]:
+    """Sets of at least three vertices with the same candidates, the same edges and the same tests, which must be
+    different vertices."""
+    graph, constraints = problem.graph, problem.constraints
+    told = {vertex for test in problem.checks() for vertex in test} | set(constraints.loopless)
+    told |= {end for choice in constraints.choices for end in choice.vertices}
+    told |= {vertex for part in graph.parts for vertex in part.vertices}
+    classes: dict[object, list[int]] = {}
+    for vertex in graph.vertices:
+        edges = [edge for edge in graph.edges if vertex.index in (edge.source, edge.target)]
+        if vertex.index in told or vertex.predicates or any(edge.predicates for edge in edges):
+            continue
+        links = frozenset(
+            (edge.other(vertex.index), edge.types, edge.directed and edge.source == vertex.index, edge.directed)
+            for edge in edges
+        )
+        classes.setdefault((vertex.tables, links), []).append(vertex.index)
+    return [members for found in classes.values() if len(members := _all_different(problem, found)) > 2]
+
+
+def _all_different(problem: Problem, vertices: list[int]) -> tuple[int, ...]:
+    """Those of the vertices that must all differ from each other, and from the same others."""
+    partners = {
+        vertex: {other for pair in problem.different if vertex in pair for other in pair} | {vertex}
+        for vertex in vertices
+    }
+    return tuple(vertex for vertex in vertices if partners[vertex] == partners[vertices[0]])
+
+
+def _stirling(size: int) -> list[int]:
+    """Signed Stirling numbers of the first kind: the coefficients of x (x - 1) .. (x - size + 1), lowest first."""
+    coefficients = [1]
+    for root in range(size):
+        shifted, scaled = [0, *coefficients], [-root * number for number in coefficients] + [0]
+        coefficients = [high + low for high, low in zip(shifted, scaled, strict=True)]
+    return coefficients
+
+
 def _groups(problem: Problem, *pairs: Pair) -> tuple[tuple[int, ...], ...] | None:
     """The vertices when those of each pair become one, as groups. None when an edge, the absence of one or a comparison
     would be left within a group: it would speak of self-loops, or of one vertex."""

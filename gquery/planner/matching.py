@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from gquery.planner.cardinality import PrefixModel, derived
 from gquery.planner.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.grouping import Region, group_sizes, regions_of
-from gquery.planner.inclusion import exclusions
+from gquery.planner.inclusion import exclusions, twins
 from gquery.planner.ordering import pick_order, rooted_orders
 from gquery.planner.physical import TURNED, Cardinalities, ExtendStep, MatchPlan, Problem, Space
 from gquery.planner.query_graph import PartKind
@@ -26,7 +26,8 @@ _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two 
 # Inclusion and exclusion.
 _WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
 _GAIN = 0.7  # share of the cost that must be left at most
-_LEAST_TRIES, _TRIES = 8, 200  # problems that are weighed at most for one query, however cheap or dear it is
+_PLENTY = 0.05  # share of the cost that is so little that no other way is looked for
+_LEAST_TRIES, _TRIES = 24, 200  # problems that are weighed at most for one query, however cheap or dear it is
 _TRY = 1250.0  # what weighing one costs, in neighbours looked at, times the query vertices squared
 
 
@@ -121,17 +122,21 @@ class _Planner:
         if self._left is None:
             affordable = solution.tree.cost / (_TRY * len(problem.graph.vertices) ** 2)
             self._left = round(min(max(affordable, _LEAST_TRIES), _TRIES))
-        ways = [
-            (solution.tree.cost * _GAIN, (problem,)),
-            *((sum(self.best(other).tree.cost for other in way), way) for way in self._ways(problem)),
-        ]
-        _, chosen = min(ways, key=lambda way: way[0])
+        least = solution.tree.cost * _GAIN
+        chosen: tuple[Problem, ...] = (problem,)
+        for way in self._ways(problem):
+            cost = sum(self.best(other).tree.cost for other in way)
+            if cost < least:
+                least, chosen = cost, way
+            if cost < solution.tree.cost * _PLENTY:
+                break
         if chosen == (problem,):
             return (solution,)
         return tuple(solution for other in chosen for solution in self.cheapest(other))
 
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
-        """Every way to count the problem with one test less."""
+        """Every way to count the problem with one test less, or without those among vertices that look alike."""
+        yield from twins(problem)
         for without, refused in exclusions(problem):
             if not self._left:
                 return

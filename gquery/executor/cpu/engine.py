@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from gquery.executor.cpu import choices as kernel
 from gquery.executor.cpu import fold
 from gquery.executor.cpu.candidate_graph import refine
 from gquery.executor.cpu.candidates import CpuCandidates
-from gquery.executor.cpu.frames import PartialMatches, Stage
+from gquery.executor.cpu.frames import Memory, PartialMatches, Stage
 from gquery.executor.cpu.pack import pack
 from gquery.executor.cpu.workers import Enumeration
 from gquery.executor.cpu.workspace import SCRATCH_ROWS
@@ -60,12 +60,14 @@ class CpuBackend:
         with profile.timed("pack"):
             candidates = candidates.of(plan.problem)
             packed = pack(plan, candidates, self.threads)
+            search = self._search(plan, packed, candidates)
 
         def total(modulus: int) -> tuple[int, float]:
-            fold.run(packed.folds, modulus, candidates.sliced)
+            if packed.folds:
+                fold.run(packed.folds, modulus, candidates.sliced)
             if packed.is_folded:
                 return fold.total(packed.folds[-1], modulus)
-            enumeration = self._enumeration(plan, packed, candidates, modulus)
+            enumeration = search(modulus)
             if modulus == 0:
                 profile.enumerations.append(enumeration)
             return enumeration.total()
@@ -76,7 +78,7 @@ class CpuBackend:
     def matches(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> Iterator[Matches]:
         packed = pack(plan, candidates, self.threads)
         fold.run(packed.folds, 0, candidates.sliced)
-        enumeration = self._enumeration(plan, packed, candidates)
+        enumeration = self._search(plan, packed, candidates)(0)
         profile.enumerations.append(enumeration)
         left = plan.limit
         for partial in enumeration.batches():
@@ -87,13 +89,19 @@ class CpuBackend:
                 yield batch
                 left = None if left is None else left - batch.count
 
-    def _enumeration(
-        self, plan: MatchPlan, packed: PackedPlan, candidates: CpuCandidates, modulus: int = 0
-    ) -> Enumeration:
+    def _search(self, plan: MatchPlan, packed: PackedPlan, candidates: CpuCandidates) -> Callable[[int], Enumeration]:
+        """What makes a run of the packed plan with a modulus."""
         stages, capacity = self._stages(plan, packed, candidates.control)
         roots = _roots(plan, candidates)
         lasting = plan.limit is None and plan.cost > _LASTING
-        return Enumeration(packed, stages, roots, capacity, self.threads, candidates.control, modulus, lasting)
+        memory = Memory(packed)
+
+        def search(modulus: int) -> Enumeration:
+            memory.forget()
+            threads, control = self.threads, candidates.control
+            return Enumeration(packed, stages, roots, capacity, threads, control, memory, modulus, lasting)
+
+        return search
 
     def _stages(self, plan: MatchPlan, packed: PackedPlan, control: Control) -> tuple[tuple[Stage, ...], int]:
         """Vertex groups as stages, and the buffers' capacity: as large as the budget allows. When even the smallest

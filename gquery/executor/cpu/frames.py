@@ -49,6 +49,13 @@ class Memory:
         self._marks = np.zeros(max(1, plan.marks), np.uint64)
         self.marks = address(self._marks)
         self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)
+        self._used = False
+
+    def forget(self) -> None:
+        """Before another run, whose sums are other numbers."""
+        if self._used:
+            self.entries.fill(0)
+        self._used = True
 
 
 class Frame(ABC):
@@ -125,7 +132,10 @@ class ListingFrame(Frame):
 
 
 class SummingFrame(Frame):
-    """Sums the levels of its stage out: the rows of `given` stay, and get their numbers of matches."""
+    """Sums the levels of its stage out: the rows of `given` stay, and get their numbers of matches.
+
+    sums uint64[rows], sizes float64[rows]: what is known of them so far, as in PartialMatches; 0 for the others.
+    """
 
     def __init__(
         self,
@@ -138,8 +148,8 @@ class SummingFrame(Frame):
     ) -> None:
         super().__init__(plan, stage, stages, given)
         self.modulus = np.uint64(modulus)
-        self._sums = np.zeros(given.count, np.uint64)
-        self._sizes = np.zeros(given.count, np.float64)
+        self.sums = np.zeros(given.count, np.uint64)
+        self.sizes = np.zeros(given.count, np.float64)
         self._memory = memory
         self._exact = np.zeros((2, plan.width), np.uint64)
         self._approximate = np.zeros((2, plan.width), np.float64)
@@ -154,8 +164,8 @@ class SummingFrame(Frame):
             self._exact,
             self._approximate,
             self.given.positions,
-            self._sums,
-            self._sizes,
+            self.sums,
+            self.sizes,
             memory.entries,
             memory.sizes,
             memory.marks,
@@ -170,5 +180,5 @@ class SummingFrame(Frame):
         """The rows done since the last drain for which there are any matches."""
         begin, end = self._drained, int(self.work[ROW])
         self._drained = end
-        kept = np.flatnonzero(self._sizes[begin:end]) + begin
-        return PartialMatches(self.given.positions[:, kept], len(kept), self._sums[kept], self._sizes[kept])
+        kept = np.flatnonzero(self.sizes[begin:end]) + begin
+        return PartialMatches(self.given.positions[:, kept], len(kept), self.sums[kept], self.sizes[kept])

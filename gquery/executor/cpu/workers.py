@@ -36,8 +36,8 @@ class Enumeration:
     """One run of a packed plan from the start pool (all candidates of the first vertex) to batches or a sum.
 
     batches(): PartialMatches as wide as what is listed. total(): the number of matches. Use one of them, once.
-    modulus: what sums are reduced by; 0 for 2^64. lasting: the search is expected to take long, so all workers start at
-    once.
+    memory: the caller's. modulus: what sums are reduced by; 0 for 2^64. lasting: the search is expected to take long,
+    so all workers start at once.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class Enumeration:
         capacity: int,
         threads: int,
         control: Control,
+        memory: Memory,
         modulus: int = 0,
         lasting: bool = False,
     ) -> None:
@@ -56,6 +57,7 @@ class Enumeration:
         self.capacity = capacity
         self.threads = threads
         self.control = control
+        self.memory = memory
         self.modulus = modulus
         self.found = np.zeros(plan.width, np.int64)
         self.seconds_until = {stage.stop: 0.0 for stage in stages}
@@ -84,24 +86,21 @@ class Enumeration:
             self.seconds_until[frame.stop] += time.perf_counter() - begun
             if status == DONE:
                 self.found += frame.found
-                made = frame.drain()
-                return self._added(made, 0, 0.0)
+                return int(frame.sums.sum()) % (self.modulus or 2**64), float(frame.sizes.sum())
         for batch in self.batches(frame):
-            total, size = self._added(batch, total, size)
-        return total, size
+            assert batch.sums is not None
+            assert batch.sizes is not None
+            total += int(batch.sums.sum())
+            size += float(batch.sizes.sum())
+        return total % (self.modulus or 2**64), size
 
-    def _added(self, batch: PartialMatches, total: int, size: float) -> tuple[int, float]:
-        assert batch.sums is not None
-        assert batch.sizes is not None
-        return (total + int(batch.sums.sum())) % (self.modulus or 2**64), size + float(batch.sizes.sum())
-
-    def _began(self) -> Frame | None:
+    def _began(self) -> SummingFrame | None:
         """The frame of a sum over few roots: most are done before workers would have been set up."""
         if [stage.summing for stage in self.stages] != [True] or len(self._roots) > self._chunk or not self._alone:
             return None
         self._next_root = len(self._roots)
         rows = PartialMatches(self._roots.reshape(1, -1), len(self._roots))
-        frame = SummingFrame(self.plan, 0, self.stages, rows, Memory(self.plan), self.modulus)
+        frame = SummingFrame(self.plan, 0, self.stages, rows, self.memory, self.modulus)
         self.found[0] = len(self._roots)
         return frame
 
@@ -110,7 +109,7 @@ class Enumeration:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._results = queue.Queue(_WAITING)
-        worker = Worker(self)
+        worker = Worker(self, self.memory)
         if begun is not None:
             worker.frames.append(begun)
             worker.working = True
@@ -147,7 +146,7 @@ class Enumeration:
             thread.start()
 
     def _work(self) -> None:
-        worker = Worker(self)
+        worker = Worker(self, Memory(self.plan))
         try:
             while not self._stop.is_set():
                 batch, active = worker.advance()
@@ -237,11 +236,11 @@ class Enumeration:
 class Worker:
     """A stack of frames, one for each vertex group in progress; the deepest runs."""
 
-    def __init__(self, enumeration: Enumeration) -> None:
+    def __init__(self, enumeration: Enumeration, memory: Memory) -> None:
         self.enumeration = enumeration
         self.frames: list[Frame] = []
         self._free: list[list[NDArray[np.int32]]] = [[] for _ in enumeration.stages]
-        self._memory = Memory(enumeration.plan)
+        self._memory = memory
         self.working = False
         self.waiting = False
         self._passed = time.monotonic()

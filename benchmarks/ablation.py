@@ -1,0 +1,199 @@
+"""What each technique is worth: every one is switched off alone, and the same queries are counted with and without it.
+
+    python -m benchmarks.ablation --data ../shared/data [--scale 0.3] [--timeout 5]
+
+The queries are those of the labelled suite that are counted within the given share of the timeout with everything on,
+and the nine of LSQB. With and without take turns. Counts must stay the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from rich.console import Console
+from rich.progress import track
+
+import gquery
+from benchmarks.counting.measure import measure
+from benchmarks.counting.suites import SUITES, Case, Suite, cases
+from benchmarks.lsqb.generate import SIZES, generate
+from benchmarks.lsqb.statements import CYPHER
+from gquery import session
+from gquery.executor.cpu import candidate_graph, engine, pack
+from gquery.planner import factorise, filters, matching, ordering, symmetry
+
+ROOT = Path(__file__).resolve().parents[1]
+RUNS = 5  # of a query of LSQB
+QUICK = 0.1  # share of the timeout within which a query must be counted with everything on
+
+
+@dataclass(frozen=True)
+class Technique:
+    """`off`: (owner, name of the attribute, what replaces it)."""
+
+    name: str
+    off: tuple[tuple[Any, str, Any], ...]
+
+
+def _never(*_: object, **__: object) -> bool:
+    return False
+
+
+def _nothing(*_: object, **__: object) -> list[Any]:
+    return []
+
+
+def _chain(self: factorise.Factoriser, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:
+    """Every vertex below the one before it, and dependent on all of them."""
+    below = range(max(1, kept), len(order))
+    parents = {order[level]: order[level - 1] for level in below}
+    contexts = {order[level]: sum(1 << vertex for vertex in order[:level]) for level in below}
+    return parents, contexts
+
+
+def _raw(*_: object, **__: object) -> tuple[str, str]:
+    return "vertices", "the candidate graph is switched off"
+
+
+TECHNIQUES = (
+    Technique("neighbour-label counts", ((filters, "_neighbour_counts", _nothing),)),
+    Technique("leaving out filters that do not pay", ((filters, "_CHEAP", math.inf),)),
+    Technique("candidate graph", ((matching, "pick_space", _raw), (session, "pick_space", _raw))),
+    Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
+    Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
+    Technique("remembered sums", ((factorise, "_REUSE", math.inf),)),
+    Technique("folded branches", ((factorise, "_FOLDS", -1.0),)),
+    Technique("inclusion and exclusion", ((matching._Planner, "_ways", _nothing),)),
+    Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
+    Technique("orders from several roots", ((ordering, "_ROOTS", 0),)),
+    Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
+    Technique("last two levels in one loop", ((pack, "_closes", _never),)),
+    Technique("rows as bitsets while they stay", ((pack._Packer, "_marks", lambda *_: -1),)),
+    Technique("rows cut to a label", ((pack._Packer, "_bound_rows", _never),)),
+    Technique("rows fetched ahead", ((pack, "_UNCACHED", 2**62),)),
+    Technique("all workers at once", ((engine, "_LASTING", math.inf),)),
+)
+
+
+@contextlib.contextmanager
+def without(technique: Technique) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for owner, name, value in technique.off:
+            patch = (
+                mock.patch(f"{owner}.{name}", value)
+                if isinstance(owner, str)
+                else mock.patch.object(owner, name, value)
+            )
+            stack.enter_context(patch)
+        yield
+
+
+@dataclass(frozen=True)
+class Effect:
+    """ratios: time without a technique over time with it, query by query; lost: queries not counted in time without."""
+
+    ratios: list[float]
+    lost: int
+
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        mean = math.exp(statistics.fmean(math.log(ratio) for ratio in self.ratios)) if self.ratios else math.nan
+        return f"{mean:.2f}", f"{max(self.ratios, default=math.nan):.1f}", str(self.lost)
+
+
+def on_patterns(data: Path, timeout: float) -> dict[str, Effect]:
+    suite = replace(SUITES["labelled"], timeout=timeout)
+    effects = {technique.name: Effect([], 0) for technique in TECHNIQUES}
+    for case in track(list(cases("labelled", data)), description="labelled patterns", console=Console(stderr=True)):
+        measure(case, suite, None)
+        full = measure(case, suite, None)
+        if full.count is not None and full.seconds < QUICK * timeout:
+            for technique in TECHNIQUES:
+                effects[technique.name] = _compared(effects[technique.name], technique, case, suite)
+    return effects
+
+
+def _compared(effect: Effect, technique: Technique, case: Case, suite: Suite) -> Effect:
+    full = measure(case, suite, None)
+    with without(technique):
+        less = measure(case, suite, None)
+    if less.count is None:
+        return replace(effect, lost=effect.lost + 1)
+    _expect(full.count == less.count, technique, case.text)
+    return replace(effect, ratios=[*effect.ratios, less.seconds / full.seconds])
+
+
+def on_lsqb(scale: float, timeout: float) -> dict[str, Effect]:
+    folder = ROOT / "build" / "lsqb" / f"sf{str(scale).replace('.', '_')}"
+    if not folder.exists():
+        generate(folder, scale)
+    graph = gquery.load(folder, super_labels={"Message": ["Post", "Comment"]})
+    effects = {}
+    for technique in track(TECHNIQUES, description="LSQB", console=Console(stderr=True)):
+        ratios, lost = [], 0
+        for text in CYPHER.values():
+            full, count = _timed(graph, text, timeout)
+            try:
+                with without(technique):
+                    less, same = _timed(graph, text, timeout)
+            except gquery.GQueryError:
+                lost += 1
+                continue
+            _expect(count == same, technique, text)
+            ratios.append(less / full)
+        effects[technique.name] = Effect(ratios, lost)
+    return effects
+
+
+def _timed(graph: gquery.Graph, text: str, timeout: float) -> tuple[float, Any]:
+    seconds, count = [], None
+    for _ in range(RUNS):
+        began = time.perf_counter()
+        count = graph.query(text, timeout=timeout).scalar()
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds), count
+
+
+def _expect(same: bool, technique: Technique, text: str) -> None:
+    if not same:
+        raise SystemExit(f"without {technique.name} the count is another: {text}")
+
+
+def table(patterns: dict[str, Effect], lsqb: dict[str, Effect]) -> str:
+    lines = [
+        "| without | patterns: mean | most | lost | LSQB: mean | most | lost |",
+        "| --- |" + " ---: |" * 6,
+    ]
+    for technique in TECHNIQUES:
+        cells = (technique.name, *patterns[technique.name].cells, *lsqb[technique.name].cells)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the published graphs and queries")
+    parser.add_argument("--scale", type=float, default=0.3, choices=list(SIZES), help="scale factor of LSQB")
+    parser.add_argument("--timeout", type=float, default=5.0, help="seconds for one count")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "ablation.md")
+    chosen = parser.parse_args()
+    text = table(on_patterns(chosen.data, chosen.timeout), on_lsqb(chosen.scale, chosen.timeout))
+    Console(width=200).print(text, highlight=False)
+    note = (
+        "How many times longer a query takes when one technique is switched off: the geometric mean, the most, and the "
+        f"queries that are not counted any more in {chosen.timeout:g} s. Planning is included.\n"
+    )
+    chosen.out.write_text(f"# What each technique is worth\n\n{note}\n{text}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Counts do not depend on how they are made: each technique is forced or switched off, and DuckDB knows the count.
+
+Whatever the planner would choose by cost is decided here instead, so that the rarer ways are taken as often as the
+others: products and sums over a tree, folded branches, remembered sums, inclusion and exclusion, symmetry, bitsets,
+slices that end in the middle of a row, exact arithmetic for numbers beyond 64 bits.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from random import Random
+from typing import Any
+
+import pytest
+
+import gquery
+from gquery import session
+from gquery.executor.cpu import frames, pack
+from gquery.planner import factorise, filters, matching, ordering, symmetry
+from tests.differential import sql
+from tests.differential.build import to_gquery
+from tests.differential.generate import random_graph, random_query
+from tests.differential.test_random import written
+
+FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
+GRAPHS, QUERIES = 6 * FUZZ, 4
+
+
+def _space(name: str) -> Any:
+    return lambda *_: (name, "the test wants it so")
+
+
+def _no(*_: object) -> bool:
+    return False
+
+
+WAYS: dict[str, list[tuple[Any, str, Any]]] = {
+    "as planned": [],
+    "inclusion and exclusion": [(matching, "_WORTH", -1.0), (matching, "_GAIN", 1e9), (matching, "_LEAST_TRIES", 60)],
+    "every root": [(matching, "_WORTH", -1.0), (ordering, "_ROOTS", 9), (matching._Planner, "_ways", lambda *_: [])],
+    "everything remembered": [(factorise, "_REUSE", 0.0), (factorise, "_FOLDS", -1.0)],
+    "nothing remembered": [(factorise, "_REUSE", math.inf)],
+    "everything folded": [(factorise, "_FOLDS", math.inf)],
+    "nothing folded": [(factorise, "_FOLDS", -1.0)],
+    "candidate graph": [(matching, "pick_space", _space("candidates")), (session, "pick_space", _space("candidates"))],
+    "raw adjacency": [(matching, "pick_space", _space("vertices")), (session, "pick_space", _space("vertices"))],
+    "no filters": [(filters, "_neighbour_counts", lambda _: [])],
+    "no symmetry": [(symmetry.Symmetry, "is_trivial", True)],
+    "no set sizes": [(pack._Packer, "_set_size", _no)],
+    "no closing loop": [(pack, "_closes", _no)],
+    "no bitsets": [(pack._Packer, "_marks", lambda *_: -1)],
+    "no cut rows": [(pack._Packer, "_bound_rows", _no)],
+    "everything fetched ahead": [(pack, "_UNCACHED", 0)],
+    "short slices": [(frames, "SLICE", 7)],
+    "short slices, nothing folded": [(frames, "SLICE", 3), (factorise, "_FOLDS", -1.0)],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_way_does_not_matter(way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, name, value in WAYS[way]:
+        monkeypatch.setattr(owner, name, value)
+    for seed in range(GRAPHS):
+        random = Random(f"counting {seed}")
+        data = random_graph(random, 30)
+        graph = to_gquery(data)
+        with sql.open_graph(data) as connection:
+            for _ in range(QUERIES):
+                query = random_query(random, data, connected=True)
+                renderer, body, mode = written(query, random)
+                told = f"{way}, seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
+                try:
+                    count = graph.query(
+                        f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device
+                    ).scalar()
+                except gquery.GQueryError as error:
+                    raise AssertionError(told) from error
+                assert count == sql.count(connection, query), told
+
+
+@pytest.mark.parametrize("arms", [1, 5, 12])
+@pytest.mark.parametrize("way", ["as planned", "inclusion and exclusion", "nothing folded", "candidate graph"])
+def test_counts_of_any_size(arms: int, way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel of hubs with `leaves` leaves each: the number of stars is known in closed form, however large."""
+    for owner, name, value in WAYS[way]:
+        monkeypatch.setattr(owner, name, value)
+    hubs, leaves = 3, 1000
+    ends = [(hub, hubs + hub * leaves + leaf) for hub in range(hubs) for leaf in range(leaves)]
+    source, target = ([pair[side] for pair in ends] for side in (0, 1))
+    graph = gquery.from_arrow(
+        vertices={"V": {"id": list(range(hubs + hubs * leaves))}},
+        edges={("V", "E", "V"): {"source": source, "target": target}},
+    )
+    star = ", ".join(f"(hub)-[:E]->(v{arm})" for arm in range(arms))
+    walk = "MATCH {} (hub)-[:E]->(first), " + star + " RETURN count(*)"
+    every = graph.query(walk.format("REPEATABLE ELEMENTS"), device=device).scalar()
+    assert every == hubs * leaves ** (arms + 1)
+    different = graph.query(walk.format("DIFFERENT EDGES"), device=device).scalar()
+    assert different == hubs * math.perm(leaves, arms + 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("limit", ["100kB", "1MB", None])
+def test_neither_memory_nor_threads_matter(limit: str | None, threads: int, device: str) -> None:
+    """A small budget may end in an error of ours, never in another count."""
+    counted = 0
+    for seed in range(GRAPHS):
+        random = Random(f"memory {seed}")
+        data = random_graph(random, 30)
+        graph = to_gquery(data).with_settings(memory_limit=limit, threads=threads)
+        with sql.open_graph(data) as connection:
+            for _ in range(QUERIES):
+                query = random_query(random, data, connected=True)
+                renderer, body, mode = written(query, random)
+                try:
+                    count = graph.query(
+                        f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device
+                    ).scalar()
+                except gquery.ExecutionError:
+                    continue
+                counted += 1
+                assert count == sql.count(connection, query), (
+                    f"seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
+                )
+    assert counted > GRAPHS * QUERIES / 2
