@@ -23,7 +23,8 @@ from gquery.settings import parse_memory
 
 _NOTE = (
     "Milliseconds. Search is everything after planning and building the candidate graph; kernel is what the "
-    "compiled search takes of it, on all cores together. Peak memory is what a query held besides the graph. Other systems: see `benchmarks/counting`."
+    "compiled search takes of it, on all cores together. Peak memory is what a query held besides the graph. Other "
+    "systems: see `benchmarks/counting`."
 )
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
