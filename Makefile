@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden benchmark clean
+.PHONY: demo test check golden benchmark counting clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -20,6 +20,12 @@ golden: .venv/developing
 benchmark: .venv/developing
 	$(BIN)/pip install -q -e '.[benchmark]'
 	$(BIN)/python -m benchmarks.small_graph
+	$(BIN)/python -m benchmarks.lsqb
+
+# DATA: the folder with the published graphs and queries.
+counting: .venv/developing
+	$(BIN)/python -m benchmarks.counting --data $(DATA)
+	$(BIN)/python -m benchmarks.ablation --data $(DATA)
 
 .venv/installed: pyproject.toml setup.py
 	$(PYTHON) -m venv .venv
