@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import gquery
+from benchmarks.lsqb.generate import generate
 from benchmarks.lsqb.statements import CYPHER, SQL, SQL_TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,3 +60,25 @@ def test_larger_graph_agrees_with_sql(shared_data: Path, layout: str, device: st
     graph = load(shared_data, "sf0.003", layout)
     counts = {name: graph.query(text, device=device).scalar() for name, text in CYPHER.items()}
     assert counts == sql_counts(shared_data / "lsqb" / "social-network-sf0.003-projected-fk")
+
+
+def test_generated_networks(tmp_path: Path, device: str) -> None:
+    """The same seed gives the same network, another seed another; on it gquery counts what joins count."""
+    for name, seed in (("one", 1), ("again", 1), ("other", 2)):
+        generate(tmp_path / name, 0.01, seed)
+    read = {
+        folder.name: {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+        for folder in tmp_path.iterdir()
+    }
+    assert read["one"] == read["again"] != read["other"]
+    graph = gquery.load(tmp_path / "one", super_labels={"Message": ["Post", "Comment"]})
+    counts = {name: graph.query(text, device=device).scalar() for name, text in CYPHER.items()}
+    assert counts == sql_counts(tmp_path / "one")
+
+
+@pytest.mark.parametrize("name", list(CYPHER))
+def test_little_memory_is_enough(tmp_path: Path, device: str, name: str) -> None:
+    generate(tmp_path / "network", 0.01)
+    graph = gquery.load(tmp_path / "network", super_labels={"Message": ["Post", "Comment"]})
+    count = graph.query(CYPHER[name], device=device).scalar()
+    assert graph.query(CYPHER[name], device=device, memory_limit="2MB").scalar() == count
