@@ -96,7 +96,7 @@ def summary(suite: Suite, outcomes: list[Outcome]) -> list[str]:
         f"all together {together:.1f} s."
     ]
     for peer in suite.peers:
-        theirs = [outcome for outcome in outcomes if outcome.case.peers.get(peer) is not None]
+        theirs = [outcome for outcome in outcomes if outcome.case.peers.get(peer)]  # 0: too short to be measured
         both = [outcome for outcome in theirs if outcome.count is not None]
         if both:
             search = _mean(outcome.search * 1000 / (outcome.case.peers[peer] or math.nan) for outcome in both)
