@@ -28,7 +28,7 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu import candidate_graph, engine, pack
+from gquery.executor.cpu import candidate_graph, engine, link, pack
 from gquery.planner import factorise, filters, matching, ordering, symmetry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,10 +76,10 @@ TECHNIQUES = (
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
     Technique("orders from several roots", ((ordering, "_ROOTS", 0),)),
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
-    Technique("last two levels in one loop", ((pack, "_closes", _never),)),
+    Technique("last two levels in one loop", ((link, "_closes", _never),)),
     Technique("rows as bitsets while they stay", ((pack._Packer, "_marks", lambda *_: -1),)),
     Technique("rows cut to a label", ((pack._Packer, "_bound_rows", _never),)),
-    Technique("rows fetched ahead", ((pack, "_UNCACHED", 2**62),)),
+    Technique("rows fetched ahead", ((link, "_UNCACHED", 2**62),)),
     Technique("all workers at once", ((engine, "_LASTING", math.inf),)),
 )
 

@@ -16,7 +16,7 @@ import pytest
 
 import gquery
 from gquery import session
-from gquery.executor.cpu import frames, pack
+from gquery.executor.cpu import frames, link, pack
 from gquery.planner import factorise, filters, matching, ordering, symmetry
 from tests.differential import sql
 from tests.differential.build import to_gquery
@@ -48,10 +48,10 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "no filters": [(filters, "_neighbour_counts", lambda _: [])],
     "no symmetry": [(symmetry.Symmetry, "is_trivial", True)],
     "no set sizes": [(pack._Packer, "_set_size", _no)],
-    "no closing loop": [(pack, "_closes", _no)],
+    "no closing loop": [(link, "_closes", _no)],
     "no bitsets": [(pack._Packer, "_marks", lambda *_: -1)],
     "no cut rows": [(pack._Packer, "_bound_rows", _no)],
-    "everything fetched ahead": [(pack, "_UNCACHED", 0)],
+    "everything fetched ahead": [(link, "_UNCACHED", 0)],
     "short slices": [(frames, "SLICE", 7)],
     "short slices, nothing folded": [(frames, "SLICE", 3), (factorise, "_FOLDS", -1.0)],
 }

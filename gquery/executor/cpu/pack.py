@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -14,6 +13,7 @@ from gquery.executor import packed
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CandidateSet, CpuCandidates, rows_of
 from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
+from gquery.executor.cpu.link import link
 from gquery.executor.cpu.native import address
 from gquery.executor.exact import SAFE
 from gquery.executor.packed import PackedPlan, joined
@@ -29,7 +29,6 @@ _CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXIST
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
 _SMALLEST_MEMORY = 64  # slots
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
-_UNCACHED = 1 << 15  # rows of an adjacency from which on it is worth fetching them early
 
 
 class _Packer:
@@ -61,8 +60,7 @@ class _Packer:
         self.bounded = folded and self._bound() < SAFE
         folds = self._folds()
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
-        _link(steps, self.plan)
-        _look_ahead(steps, [*self.backward, *self.absent])
+        link(steps, self.plan, [*self.backward, *self.absent])
         self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
         return PackedPlan(
             joined(
@@ -335,49 +333,6 @@ class _Packer:
     def _known_at(self, choice: EdgeChoice) -> int:
         """The level at which all the edges are matched that the choice may collide with, directly or through others."""
         return max(self.level[vertex] for vertex in choice.vertices)
-
-
-def _link(steps: list[list[int]], plan: MatchPlan) -> None:
-    """Writes the tree of the summed levels into the packed steps."""
-    for row, step in zip(steps, plan.steps, strict=True):
-        row[packed.PARENT], row[packed.CHILD], row[packed.SIBLING] = step.parent, -1, -1
-    for level, row in enumerate(steps):
-        children = [
-            child
-            for child in range(max(1, plan.kept), len(steps))
-            if plan.steps[child].parent == level and not plan.steps[child].folded
-        ]
-        row[packed.CHILD] = children[0] if children else -1
-        row[packed.BOTTOM] = all(
-            steps[child][packed.SET_COUNT] and not steps[child][packed.SLOTS] for child in children
-        )
-        for child, sibling in itertools.pairwise(children):
-            steps[child][packed.SIBLING] = sibling
-        if len(children) == 1:
-            row[packed.CLOSES] = _closes(row, plan.steps[level], steps[children[0]], plan.steps[children[0]], plan)
-
-
-def _look_ahead(steps: list[list[int]], adjacencies: list[tuple[int, ...]]) -> None:
-    """Names for each level the rows that its candidates are asked for first, when the caches do not hold them."""
-    for level, row in enumerate(steps):
-        for adjacency in adjacencies:
-            if adjacency[packed.LEVEL] == level and adjacency[packed.ROWS] > _UNCACHED:
-                row[packed.AHEAD_FIRST] = adjacency[packed.FIRST]
-                row[packed.AHEAD_ROWS] = adjacency[packed.ROWS]
-                row[packed.AHEAD_OFFSETS] = adjacency[packed.OFFSETS]
-                row[packed.AHEAD_NEIGHBOURS] = adjacency[packed.NEIGHBOURS]
-                break
-
-
-def _closes(row: list[int], step: ExtendStep, leaf_row: list[int], leaf: ExtendStep, plan: MatchPlan) -> bool:
-    """Whether a level and the one leaf below it can be summed in one loop."""
-    plain = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN] == 1 and row[packed.SIMPLE] and not row[packed.TESTED]
-    plain = plain and row[packed.WEIGHTS_BEGIN] == row[packed.WEIGHTS_END] and row[packed.CAP] < packed.EXISTS
-    ends = [plan.graph.edges[edge].other(leaf.vertex) for edge in leaf.backward] + [other for other, *_ in leaf.absent]
-    counted = leaf_row[packed.SET_COUNT] and leaf_row[packed.SIMPLE] and not leaf_row[packed.SLOTS]
-    counted = counted and leaf_row[packed.CAP] == packed.PLAIN and not (leaf.absent and leaf_row[packed.WORDS])
-    two = len(ends) == 2 and ends.count(step.vertex) == 1 and len(leaf.different_from) <= 1
-    return bool(plain and counted and two)
 
 
 def pack(plan: MatchPlan, candidates: CpuCandidates, threads: int) -> PackedPlan:
