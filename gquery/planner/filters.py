@@ -113,7 +113,8 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
     certain = certain and not other.predicates and not edge.predicates
     if certain and filter_.required == 1 and degree.with_any == count and len(edge.types) == 1:
         return 1.0, 0.0
-    leads = edges_between(edge, vertex.tables, other.tables, statistics) / (degree.mean * count)
+    source, target = (vertex, other) if outgoing else (other, vertex)
+    leads = edges_between(edge, source.tables, target.tables, statistics) / (degree.mean * count)
     leads *= kept_share(other.predicates, count) * kept_share(edge.predicates, count)
     any_leads = 1.0 if certain else 1 - (1 - min(leads, 1.0)) ** mean
     # Degrees fall off geometrically: of the vertices with k entries, 1 - 1/mean have one more.
