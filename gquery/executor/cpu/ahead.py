@@ -12,7 +12,7 @@ from gquery.executor.cpu.compile import inlined
 from gquery.executor.cpu.native import load_int32, load_int64, prefetch
 from gquery.executor.packed import AHEAD_FIRST, AHEAD_NEIGHBOURS, AHEAD_OFFSETS, AHEAD_ROWS, CHILD
 
-FAR, NEAR = 8, 4  # candidates ahead: asking where the row begins, asking for its first entries
+FAR, NEAR, NEXT = 8, 5, 3  # candidates ahead: where the row begins, its first entries, and what is below them
 
 
 @inlined
@@ -32,28 +32,6 @@ def fetch_entries(steps, level, position):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def fetch_ahead(steps, level, values, cursor, stop):  # type: ignore[no-untyped-def]
-    """Asks for the rows of the candidates after the one at `cursor` of the level's only row."""
-    if steps[level, AHEAD_ROWS] != 0:
-        if cursor + FAR < stop:
-            fetch_offsets(steps, level, load_int32(values, cursor + FAR))
-        if cursor + NEAR < stop:
-            fetch_entries(steps, level, load_int32(values, cursor + NEAR))
-
-
-@inlined
-def fetch_below(steps, level, given, input_row, end):  # type: ignore[no-untyped-def]
-    """The same one level further down, where rows are too short to look ahead in them: asks for the row of the first
-    candidate below each of the next rows of the input."""
-    child = steps[level, CHILD]
-    if steps[level, AHEAD_ROWS] != 0 and child >= 0 and steps[child, AHEAD_ROWS] != 0:
-        if input_row + FAR < end:
-            fetch_offsets(steps, child, _first_below(steps, level, given[level, input_row + FAR]))
-        if input_row + NEAR < end:
-            fetch_entries(steps, child, _first_below(steps, level, given[level, input_row + NEAR]))
-
-
-@inlined
 def _first_below(steps, level, position):  # type: ignore[no-untyped-def]
     index = np.int64(position) - steps[level, AHEAD_FIRST]
     first = np.int64(-1)
@@ -62,3 +40,31 @@ def _first_below(steps, level, position):  # type: ignore[no-untyped-def]
         if low < load_int64(steps[level, AHEAD_OFFSETS], index + 1):
             first = np.int64(load_int32(steps[level, AHEAD_NEIGHBOURS], low))
     return first
+
+
+@inlined
+def fetch_ahead(steps, level, values, cursor, stop):  # type: ignore[no-untyped-def]
+    """Asks for the rows of the candidates after the one at `cursor` of the level's only row, and for those of the first
+    candidate below each: one level down, rows are often too short to look ahead in them."""
+    if steps[level, AHEAD_ROWS] != 0:
+        if cursor + FAR < stop:
+            fetch_offsets(steps, level, load_int32(values, cursor + FAR))
+        if cursor + NEAR < stop:
+            fetch_entries(steps, level, load_int32(values, cursor + NEAR))
+        child = steps[level, CHILD]
+        if child >= 0 and steps[child, AHEAD_ROWS] != 0:
+            if cursor + NEXT < stop:
+                fetch_offsets(steps, child, _first_below(steps, level, load_int32(values, cursor + NEXT)))
+            if cursor + 1 < stop:
+                fetch_entries(steps, child, _first_below(steps, level, load_int32(values, cursor + 1)))
+
+
+@inlined
+def fetch_below(steps, level, given, input_row, end):  # type: ignore[no-untyped-def]
+    """The same for the rows of the input, which are met in order: only what is below them has to be asked for."""
+    child = steps[level, CHILD]
+    if steps[level, AHEAD_ROWS] != 0 and child >= 0 and steps[child, AHEAD_ROWS] != 0:
+        if input_row + FAR < end:
+            fetch_offsets(steps, child, _first_below(steps, level, given[level, input_row + FAR]))
+        if input_row + NEAR < end:
+            fetch_entries(steps, child, _first_below(steps, level, given[level, input_row + NEAR]))
