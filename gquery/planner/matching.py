@@ -45,7 +45,7 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None)
         return "candidates", _DOUBT
     scanned = sum(cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
     raw_work, with_graph = _work(raw, limit), _BUILD * scanned
-    if with_graph < raw_work:
+    if with_graph + _TRY * len(graph.vertices) ** 2 < raw_work:  # else looking closer costs more than it can save
         with_graph += _work(_Planner(plan, cardinalities, "candidates").best(plan.problem).tree, limit)
     if with_graph < raw_work:
         return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
