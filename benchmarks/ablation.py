@@ -1,6 +1,6 @@
 """What each technique is worth: every one is switched off alone, and the same queries are counted with and without it.
 
-    python -m benchmarks.ablation --data ../shared/data [--scale 0.3] [--timeout 5]
+    python -m benchmarks.ablation --data ../shared/data [--scale 0.3] [--timeout 5] [--sample 1]
 
 The queries are those of the labelled suite that are counted within the given share of the timeout with everything on,
 and the nine of LSQB. With and without take turns. Counts must stay the same.
@@ -110,10 +110,12 @@ class Effect:
         return f"{mean:.2f}", f"{max(self.ratios, default=math.nan):.1f}", str(self.lost)
 
 
-def on_patterns(data: Path, timeout: float) -> dict[str, Effect]:
+def on_patterns(data: Path, timeout: float, sample: int) -> dict[str, Effect]:
     suite = replace(SUITES["labelled"], timeout=timeout)
     effects = {technique.name: Effect([], 0) for technique in TECHNIQUES}
-    for case in track(list(cases("labelled", data)), description="labelled patterns", console=Console(stderr=True)):
+    for case in track(
+        list(cases("labelled", data))[::sample], description="labelled patterns", console=Console(stderr=True)
+    ):
         measure(case, suite, None)
         full = measure(case, suite, None)
         if full.count is not None and full.seconds < QUICK * timeout:
@@ -185,12 +187,14 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=0.3, choices=list(SIZES), help="scale factor of LSQB")
     parser.add_argument("--timeout", type=float, default=5.0, help="seconds for one count")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "ablation.md")
+    parser.add_argument("--sample", type=int, default=1, help="take every so many of the labelled queries")
     chosen = parser.parse_args()
-    text = table(on_patterns(chosen.data, chosen.timeout), on_lsqb(chosen.scale, chosen.timeout))
+    text = table(on_patterns(chosen.data, chosen.timeout, chosen.sample), on_lsqb(chosen.scale, chosen.timeout))
     Console(width=200).print(text, highlight=False)
     note = (
         "How many times longer a query takes when one technique is switched off: the geometric mean, the most, and the "
-        f"queries that are not counted any more in {chosen.timeout:g} s. Planning is included.\n"
+        f"queries that are not counted any more in {chosen.timeout:g} s. Planning is included. Patterns: one in "
+        f"{chosen.sample} of the labelled suite. LSQB: scale factor {chosen.scale:g}.\n"
     )
     chosen.out.write_text(f"# What each technique is worth\n\n{note}\n{text}\n")
 
