@@ -52,8 +52,13 @@ def _nothing(*_: object, **__: object) -> list[Any]:
     return []
 
 
+_tree = factorise.Factoriser._parents
+
+
 def _chain(self: factorise.Factoriser, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:
-    """Every vertex below the one before it, and dependent on all of them."""
+    """Every vertex below the one before it, and dependent on all of them; not where a part needs a sum of its own."""
+    if self.parts:
+        return _tree(self, order, kept)
     below = range(max(1, kept), len(order))
     parents = {order[level]: order[level - 1] for level in below}
     contexts = {order[level]: sum(1 << vertex for vertex in order[:level]) for level in below}
