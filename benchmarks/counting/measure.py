@@ -75,8 +75,3 @@ def _count(case: Case, suite: Suite, memory: int | None) -> Outcome:
     searched = measured.profile.enumerations
     kernel = sum(sum(each.seconds_until.values()) for each in searched) if searched else search
     return Outcome(case, count, seconds, search, kernel, control.memory.peak, problem)
-
-
-def warm_up(case: Case, suite: Suite) -> None:
-    """Loads the graph, and the compiled kernels by counting once."""
-    measure(case, suite, None)

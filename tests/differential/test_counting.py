@@ -124,3 +124,23 @@ def test_neither_memory_nor_threads_matter(limit: str | None, threads: int, devi
                     f"seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
                 )
     assert counted > GRAPHS * QUERIES / 2
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_a_missing_edge_may_be_missing_several_times(copies: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parallel edges between two vertices rule their pair out once, on the way that takes the sizes of sets."""
+    for owner, name, value in WAYS["raw adjacency"]:
+        monkeypatch.setattr(owner, name, value)
+    tagged = [(message, tag) for message in range(4) for tag in range(100) if (message + tag) % 5]
+    replies = [(comment, message) for message in range(4) for comment in range(30) if (comment + message) % 2]
+    own = [(comment, comment * 7 % 100) for comment in range(30)] * copies
+    graph = gquery.from_arrow(
+        vertices={label: {"id": list(range(count))} for label, count in (("M", 4), ("T", 100), ("C", 30))},
+        edges={
+            key: {"source": [pair[0] for pair in pairs], "target": [pair[1] for pair in pairs]}
+            for key, pairs in {("M", "A", "T"): tagged, ("C", "B", "M"): replies, ("C", "D", "T"): own}.items()
+        },
+    )
+    text = "MATCH (t:T)<-[:A]-(m:M)<-[:B]-(c:C) WHERE NOT (c)-[:D]->(t) RETURN count(*)"
+    expected = sum((c, t) not in set(own) for m, t in tagged for c, other in replies if other == m)
+    assert graph.query(text, device=device).scalar() == expected

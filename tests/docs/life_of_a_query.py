@@ -57,7 +57,7 @@ speak of one element alone go to that element; the rest spans several:
 
 ## 3. Filters
 
-`gquery/planner/candidates.py` picks what narrows the candidates of each vertex before any matching, and
+`gquery/planner/filters.py` picks what narrows the candidates of each vertex before any matching, and
 `comparisons.py` and `constraints.py` say what the matcher has to test while it matches.
 {constraints}
 

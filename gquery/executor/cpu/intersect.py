@@ -28,6 +28,7 @@ from gquery.executor.packed import (
     FIRST,
     LEFT,
     LEFT_RANKS,
+    LENGTH,
     LESS,
     LEVEL,
     NEIGHBOURS,
@@ -240,15 +241,6 @@ def common_size(  # type: ignore[no-untyped-def]
     return count
 
 
-@inlined
-def row_length(steps, backward, level, positions):  # type: ignore[no-untyped-def]
-    """Matches of a leaf whose size is the length of its one row."""
-    index = steps[level, BACKWARD_BEGIN]
-    position = positions[backward[index, LEVEL]]
-    low, high = row(backward[index, OFFSETS], backward[index, FIRST], backward[index, ROWS], position)
-    return high - low
-
-
 @kernel
 def set_size(  # type: ignore[no-untyped-def]
     steps,
@@ -367,3 +359,51 @@ def set_size(  # type: ignore[no-untyped-def]
             inside = not contains(absent[missed, NEIGHBOURS], low, high, position)
         count -= inside
     return count, looks
+
+
+@inlined
+def leaf_size(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    smaller,
+    different,
+    absent,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
+):
+    """The same as `set_size`, without a call where the size is the length of the one row."""
+    size, looks = np.int64(0), np.int64(1)
+    if steps[level, LENGTH] == 1:
+        only = steps[level, BACKWARD_BEGIN]
+        position = positions[backward[only, LEVEL]]
+        low, high = row(backward[only, OFFSETS], backward[only, FIRST], backward[only, ROWS], position)
+        size = high - low
+    else:
+        size, looks = set_size(
+            steps,
+            backward,
+            smaller,
+            different,
+            absent,
+            level,
+            positions,
+            vertices,
+            begins,
+            cursors,
+            ends,
+            bitsets,
+            pivots,
+            last,
+            marks,
+            marked,
+        )
+    return size, looks

@@ -127,8 +127,8 @@ class _Packer:
         self.compare.extend(self._comparison(self.plan.comparisons[index]) for index in step.comparisons)
         row[packed.COMPARE_END] = len(self.compare)
         row[packed.ABSENT_BEGIN] = len(self.absent)
-        for vertex, direction, types in step.absent:
-            adjacency = self.candidates.snapshot.adjacency(types, direction)
+        missed = [self.candidates.snapshot.adjacency(types, direction) for _, direction, types in step.absent]
+        for (vertex, *_), adjacency in zip(step.absent, missed, strict=True):
             marks = self._marks(self.candidates.snapshot.vertex_count)
             self.absent.append(self._adjacency_row(self.level[vertex], adjacency, marks))
         row[packed.ABSENT_END] = len(self.absent)
@@ -143,7 +143,7 @@ class _Packer:
         branches = any(other.parent == level and other is not step for other in self.plan.steps)
         leaf = level >= self.plan.kept and not branches
         if leaf and step.backward and weights[0] == weights[1] and not (step.different_pairs or step.comparisons):
-            self._set_size(row, step)
+            self._set_size(row, step, all(adjacency.simple for adjacency in missed))
         row[packed.CAP] = _CAPS[step.cap]
         self._remember(row, step)
         return row
@@ -159,10 +159,12 @@ class _Packer:
             return
         row[packed.CUT_BEGIN], row[packed.CUT_END] = begin, end
 
-    def _set_size(self, row: list[int], step: ExtendStep) -> None:
-        """Lets the size of a leaf be that of a set, if its tests allow that."""
+    def _set_size(self, row: list[int], step: ExtendStep, simple: bool) -> None:
+        """Lets the size of a leaf be that of a set, if its tests allow that. simple: no row that it must miss repeats a
+        neighbour, which would be taken away once for each repetition."""
         rows = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN]
-        if step.absent and (self.plan.space != "vertices" or rows + len(step.absent) > 2 or not row[packed.SIMPLE]):
+        countable = self.plan.space == "vertices" and rows + len(step.absent) <= 2 and row[packed.SIMPLE] and simple
+        if step.absent and not countable:
             return
         row[packed.SET_COUNT] = 1
         masked = row[packed.CUT_END] > 0 or (row[packed.VERTICES] == 0 and row[packed.WORDS] != 0)

@@ -20,7 +20,7 @@ from gquery.executor.cpu.choices import count_choices
 from gquery.executor.cpu.closing import sum_row
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.extend import load_row
-from gquery.executor.cpu.intersect import accepts, next_common, open_level, row_length, set_size
+from gquery.executor.cpu.intersect import accepts, leaf_size, next_common, open_level
 from gquery.executor.cpu.marks import restore
 from gquery.executor.cpu.native import load_float, load_int32, load_word
 from gquery.executor.cpu.workspace import (
@@ -62,7 +62,6 @@ from gquery.executor.packed import (
     FACTOR_SIZES,
     FACTORS,
     KEY_LEVEL,
-    LENGTH,
     PAIRS,
     PARENT,
     SET_COUNT,
@@ -227,28 +226,24 @@ def total(  # type: ignore[no-untyped-def]
                     level_sums[level] = np.uint64(0)
                     level_sizes[level] = 0.0
                     continue
-                found, looks = np.int64(0), np.int64(1)
-                if steps[level, LENGTH] == 1:
-                    found = row_length(steps, backward, level, positions)
-                else:
-                    found, looks = set_size(
-                        steps,
-                        backward,
-                        smaller,
-                        different,
-                        absent,
-                        level,
-                        positions,
-                        vertices,
-                        begins,
-                        cursors,
-                        ends,
-                        bitsets,
-                        pivots,
-                        last,
-                        marks,
-                        marked,
-                    )
+                found, looks = leaf_size(
+                    steps,
+                    backward,
+                    smaller,
+                    different,
+                    absent,
+                    level,
+                    positions,
+                    vertices,
+                    begins,
+                    cursors,
+                    ends,
+                    bitsets,
+                    pivots,
+                    last,
+                    marks,
+                    marked,
+                )
                 budget -= looks
                 value = np.uint64(found)
                 size = float(found)
@@ -323,28 +318,24 @@ def total(  # type: ignore[no-untyped-def]
                 child = steps[level, CHILD]
                 if steps[level, BOTTOM] == 1:
                     while child >= 0 and product_size != 0.0:
-                        found, looks = np.int64(0), np.int64(1)
-                        if steps[child, LENGTH] == 1:
-                            found = row_length(steps, backward, child, positions)
-                        else:
-                            found, looks = set_size(
-                                steps,
-                                backward,
-                                smaller,
-                                different,
-                                absent,
-                                child,
-                                positions,
-                                vertices,
-                                begins,
-                                cursors,
-                                ends,
-                                bitsets,
-                                pivots,
-                                last,
-                                marks,
-                                marked,
-                            )
+                        found, looks = leaf_size(
+                            steps,
+                            backward,
+                            smaller,
+                            different,
+                            absent,
+                            child,
+                            positions,
+                            vertices,
+                            begins,
+                            cursors,
+                            ends,
+                            bitsets,
+                            pivots,
+                            last,
+                            marks,
+                            marked,
+                        )
                         budget -= looks
                         value, size = capped(steps[child, CAP], np.uint64(found), float(found))
                         product *= value
