@@ -40,7 +40,9 @@ LENGTH = 34  # 1 when the size of a leaf is the length of its one row
 CLOSES = 35  # 1 when this level and the leaf below it are summed in one loop
 AHEAD_FIRST, AHEAD_ROWS, AHEAD_OFFSETS, AHEAD_NEIGHBOURS = 36, 37, 38, 39  # rows worth fetching early; ROWS 0: none
 CUT_BEGIN, CUT_END = 40, 41  # candidates lie between, and rows are cut to that; CUT_END 0: anywhere
-STEP_COLUMNS = 42
+SPANS = 42  # rows that are looked up for a whole block of partial matches; 0 when the level needs rarer tests
+LIVE = 43  # bit i: the position at level i is needed below this level
+STEP_COLUMNS = 44
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
@@ -84,7 +86,8 @@ class PackedPlan:
     backward; choices: edges whose data edges matter. kept: levels that are listed; the others are summed out. listed:
     the choices from here on are told apart in the answer, those before are weights. slots: entries of the memory of
     sums; marks: words of marks; marked: rows of adjacencies. folds: what the backend computes before the search.
-    is_folded: nothing is left to search. keep: what the addresses point into.
+    is_folded: nothing is left to search. room: partial matches in a block of a breadth-first sum, 0 to go depth first.
+    keep: what the addresses point into.
     """
 
     tables: Table
@@ -98,6 +101,7 @@ class PackedPlan:
     marked: int
     folds: tuple[Any, ...]
     is_folded: bool
+    room: int
     keep: tuple[object, ...]
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from gquery.executor.cpu.extend import extend
 from gquery.executor.cpu.native import address
+from gquery.executor.cpu.sweep import sweep
 from gquery.executor.cpu.total import total
-from gquery.executor.cpu.workspace import MADE, ROW, ROW_END, STATE_SLOTS, STATUS, new_work
+from gquery.executor.cpu.workspace import MADE, ROW, ROW_END, STATE_SLOTS, STATUS, TAKEN, new_work
 from gquery.executor.packed import PackedPlan
 
 SLICE = 1 << 16  # looks at neighbours in one slice: about a millisecond
@@ -49,6 +50,7 @@ class Memory:
         self._marks = np.zeros(max(1, plan.marks), np.uint64)
         self.marks = address(self._marks)
         self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)
+        self.blocks = Blocks(plan)
         self._used = False
 
     def forget(self) -> None:
@@ -56,6 +58,18 @@ class Memory:
         if self._used:
             self.entries.fill(0)
         self._used = True
+
+
+class Blocks:
+    """Room for the partial matches of a breadth-first sum; the parameters of `sweep` say what is where."""
+
+    def __init__(self, plan: PackedPlan) -> None:
+        width, room = plan.width, plan.room
+        self.columns = np.empty((width, width + 2, room), np.int32)
+        self.products = np.empty((width, room), np.uint64)
+        self.sizes = np.empty((width, room), np.float64)
+        self.spans = np.empty((width, 4, room), np.int64)
+        self.fill = np.zeros((3, width), np.int64)
 
 
 class Frame(ABC):
@@ -84,7 +98,7 @@ class Frame(ABC):
 
     @property
     def rows_left(self) -> int:
-        return int(self.work[ROW_END] - self.work[ROW])
+        return int(self.work[ROW_END] - max(self.work[ROW], self.work[TAKEN]))
 
     def split(self) -> PartialMatches:
         """Gives away the second half of the input that is left."""
@@ -157,6 +171,27 @@ class SummingFrame(Frame):
 
     def run(self) -> int:
         memory = self._memory
+        if self.plan.room > 0:
+            blocks = memory.blocks
+            sweep(
+                self.plan.tables,
+                self.work,
+                self.matched,
+                blocks.columns,
+                blocks.products,
+                blocks.sizes,
+                blocks.spans,
+                blocks.fill,
+                self.given.positions,
+                self.sums,
+                self.sizes,
+                memory.marks,
+                memory.marked,
+                self.start,
+                self.modulus,
+                SLICE,
+            )
+            return int(self.work[STATUS])
         total(
             self.plan.tables,
             self.work,

@@ -7,6 +7,7 @@ import itertools
 from gquery.executor import packed
 from gquery.planner.physical import ExtendStep, MatchPlan
 
+_MOST_LEVELS = 62  # levels that a set of levels in one number can hold
 _UNCACHED = 1 << 15  # rows of an adjacency from which on it is worth fetching them early
 
 
@@ -46,6 +47,48 @@ def _look_ahead(steps: list[list[int]], adjacencies: list[tuple[int, ...]]) -> N
                 row[packed.AHEAD_OFFSETS] = adjacency[packed.OFFSETS]
                 row[packed.AHEAD_NEIGHBOURS] = adjacency[packed.NEIGHBOURS]
                 break
+
+
+def chain(steps: list[list[int]], plan: MatchPlan) -> bool:
+    """Whether every summed level has at most one below it and no rare way to count, so that the sum can go breadth
+    first; prepares the steps for that."""
+    below = [level for level in range(max(1, plan.kept), len(steps)) if not plan.steps[level].folded]
+    if not below or len(steps) > _MOST_LEVELS:
+        return False
+    for level in below:
+        row = steps[level]
+        weighed = row[packed.WEIGHTS_BEGIN] < row[packed.WEIGHTS_END]
+        if row[packed.SIBLING] >= 0 or row[packed.SLOTS] or row[packed.CAP] != packed.PLAIN or weighed:
+            return False
+    needed: set[int] = set()
+    for level in reversed([max(1, plan.kept) - 1, *below]):
+        steps[level][packed.LIVE] = sum(1 << plan.order.index(vertex) for vertex in needed)
+        if level in below:
+            steps[level][packed.SPANS] = _spans(steps[level], plan.steps[level])
+            needed = (needed | _asks(plan, plan.steps[level])) - {plan.order[level]}
+    return True
+
+
+def _spans(row: list[int], step: ExtendStep) -> int:
+    """How many rows of a level can be looked up for a whole block of partial matches."""
+    rows = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN]
+    if not row[packed.SIMPLE]:
+        return 0
+    if not row[packed.SET_COUNT]:
+        return int(rows == 1 and row[packed.TESTED] < 2 and not step.above)
+    if row[packed.LENGTH]:
+        return 1
+    pair = rows + len(step.absent) == 2 and len(step.different_from) <= 1
+    return 2 if pair and not (step.absent and row[packed.WORDS]) else 0
+
+
+def _asks(plan: MatchPlan, step: ExtendStep) -> set[int]:
+    """The other vertices that a step looks at."""
+    asked = {plan.graph.edges[edge].other(step.vertex) for edge in step.backward}
+    asked.update(step.different_from, step.above, *step.different_pairs, (other for other, *_ in step.absent))
+    for index in step.comparisons:
+        asked.update((plan.comparisons[index].left, plan.comparisons[index].right))
+    return asked - {step.vertex}
 
 
 def _closes(row: list[int], step: ExtendStep, leaf_row: list[int], leaf: ExtendStep, plan: MatchPlan) -> bool:

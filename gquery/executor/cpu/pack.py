@@ -13,7 +13,7 @@ from gquery.executor import packed
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CandidateSet, CpuCandidates, rows_of
 from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
-from gquery.executor.cpu.link import link
+from gquery.executor.cpu.link import chain, link
 from gquery.executor.cpu.native import address
 from gquery.executor.exact import SAFE
 from gquery.executor.packed import PackedPlan, joined
@@ -28,6 +28,7 @@ _CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXIST
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
 _SMALLEST_MEMORY = 64  # slots
+_ROOM, _SMALLEST_ROOM = 1 << 10, 1 << 6  # partial matches in a block: those of a few levels stay in the caches
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
 
 
@@ -61,6 +62,7 @@ class _Packer:
         folds = self._folds()
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
         link(steps, self.plan, [*self.backward, *self.absent])
+        room = self._room(len(steps)) if chain(steps, self.plan) else 0
         self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
         return PackedPlan(
             joined(
@@ -87,8 +89,19 @@ class _Packer:
             self.adjacency_rows,
             folds,
             folded,
+            room,
             tuple(self.keep),
         )
+
+    def _room(self, width: int) -> int:
+        """Partial matches in a block, as many as there is space for; 0 when that is too few."""
+        row = self.threads * width * (4 * (width + 2) + 8 * 6)
+        available = self.candidates.control.memory.available
+        room = _ROOM if available is None else min(_ROOM, available // 8 // row)
+        if room < _SMALLEST_ROOM:
+            return 0
+        self.candidates.control.memory.reserve(room * row, "blocks of partial matches")
+        return room
 
     def _step(self, level: int, step: ExtendStep, weights: tuple[int, int]) -> list[int]:
         row = [0] * packed.STEP_COLUMNS

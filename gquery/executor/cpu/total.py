@@ -106,6 +106,25 @@ def factor_at(steps, level, position):  # type: ignore[no-untyped-def]
     return load_word(steps[level, FACTORS], place), load_float(steps[level, FACTOR_SIZES], place)
 
 
+@inlined
+def own_matches(steps, choices, collides, start, modulus, positions, scratch):  # type: ignore[no-untyped-def]
+    """What a given row of `start` levels stands for by itself: its choices of edges and what is folded into it."""
+    weight = np.int64(1)
+    for level in range(start):
+        begin, end = steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END]
+        if begin < end:
+            weight *= count_choices(choices, begin, end, collides, positions, scratch)
+    product, size = np.uint64(weight), float(weight)
+    for level in range(start):
+        if steps[level, FACTORS] != 0:
+            factor, factor_size = factor_at(steps, level, positions[level])
+            product *= factor
+            size *= factor_size
+            if modulus != 0:
+                product %= modulus
+    return product, size
+
+
 @kernel
 def total(  # type: ignore[no-untyped-def]
     plan,
@@ -161,27 +180,10 @@ def total(  # type: ignore[no-untyped-def]
                 break
             load_row(steps, given, state[ROW], start, positions, vertices)
             fetch_below(steps, top, given, state[ROW], state[ROW_END])
-            weight = np.int64(1)
-            for earlier in range(start):
-                if steps[earlier, WEIGHTS_BEGIN] < steps[earlier, WEIGHTS_END]:
-                    weight *= count_choices(
-                        choices,
-                        steps[earlier, WEIGHTS_BEGIN],
-                        steps[earlier, WEIGHTS_END],
-                        collides,
-                        positions,
-                        scratch,
-                    )
             budget -= 1
-            products[top] = np.uint64(weight)
-            product_sizes[top] = weight
-            for earlier in range(start):
-                if steps[earlier, FACTORS] != 0:
-                    factor, factor_size = factor_at(steps, earlier, positions[earlier])
-                    products[top] *= factor
-                    product_sizes[top] *= factor_size
-                    if modulus != 0:
-                        products[top] %= modulus
+            products[top], product_sizes[top] = own_matches(
+                steps, choices, collides, start, modulus, positions, scratch
+            )
             level = steps[top, CHILD]
             entering = np.int64(1)
             if level < 0 or product_sizes[top] == 0.0:

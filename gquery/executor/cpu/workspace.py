@@ -9,7 +9,7 @@ from gquery.executor.cpu.compile import inlined
 from gquery.executor.packed import PackedPlan
 
 # Slots of the state, at the front of the work; behind them the matches found at each level.
-ROW, ROW_END, DEPTH, MADE, STATUS, ENTERING, LEFT, STATE_SLOTS = 0, 1, 2, 3, 4, 5, 6, 7
+ROW, ROW_END, DEPTH, MADE, STATUS, ENTERING, LEFT, TAKEN, STATE_SLOTS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
 
 _LEVEL_PARTS, _CURSOR_PARTS = 2, 4  # pivots, last; begins, cursors, ends, bitsets
