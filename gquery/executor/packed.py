@@ -51,7 +51,8 @@ PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
 LEVEL, FIRST, ROWS, OFFSETS, NEIGHBOURS = 0, 1, 2, 3, 4
 MARKS = 5  # the first word of the marks where a row can be kept as a bitset, -1 for nowhere
 MARKED = 6  # its row of what is known about the marks
-ADJACENCY_COLUMNS = 7
+MATRIX, STRIDE = 7, 8  # address of all rows as bitsets, 0 without; bytes from one to the next
+ADJACENCY_COLUMNS = 9
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
 A, B, C, D = 0, 1, 2, 3

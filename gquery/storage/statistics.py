@@ -105,11 +105,14 @@ class Statistics:
         self, types: Iterable[str], direction: Direction, tables: Iterable[int], others: Collection[int]
     ) -> bool:
         """Whether every edge of `types` at a vertex of `tables`, seen in this direction, leads to one of `others`."""
+        return self.reached(types, direction, tables) <= set(others)
+
+    def reached(self, types: Iterable[str], direction: Direction, tables: Iterable[int]) -> set[int]:
+        """The tables that edges of `types` at vertices of `tables` lead to, seen in this direction."""
         entries = self._entries(types)
         maps = [entry.ahead for entry in entries if direction != "in"]
         maps += [entry.back for entry in entries if direction != "out"]
-        wanted = set(others)
-        return all(reached.get(table, wanted) <= wanted for table in tables for reached in maps)
+        return {other for table in tables for reached in maps for other in reached.get(table, ())}
 
     def loops(self, types: Iterable[str], tables: Collection[int] | None = None) -> int:
         """Number of self-loops of any of `types` on vertices of `tables` (of all when None)."""

@@ -16,7 +16,7 @@ import pytest
 
 import gquery
 from gquery import session
-from gquery.executor.cpu import frames, link, pack
+from gquery.executor.cpu import frames, link, matrix, pack
 from gquery.planner import factorise, filters, matching, ordering, symmetry
 from tests.differential import sql
 from tests.differential.build import to_gquery
@@ -53,7 +53,14 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "small blocks, short slices": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (frames, "SLICE", 3)],
     "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (factorise, "_FOLDS", -1.0)],
     "no closing loop": [(link, "_closes", _no)],
-    "no bitsets": [(pack._Packer, "_marks", lambda *_: -1)],
+    "no bitsets": [(pack._Packer, "_marks", lambda *_: -1), (matrix, "LARGEST", 0)],
+    "bitsets of all rows": [(matrix, "_LOOK", 1e9)],
+    "bitsets of all rows, depth first": [(matrix, "_LOOK", 1e9), (pack, "chain", _no)],
+    "bitsets of all rows, candidate graph": [
+        (matrix, "_LOOK", 1e9),
+        (matching, "pick_space", _space("candidates")),
+        (session, "pick_space", _space("candidates")),
+    ],
     "no cut rows": [(pack._Packer, "_bound_rows", _no)],
     "everything fetched ahead": [(link, "_UNCACHED", 0)],
     "short slices": [(frames, "SLICE", 7)],

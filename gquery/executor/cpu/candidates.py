@@ -146,6 +146,16 @@ class CpuCandidates:
         implied = self.snapshot.statistics.leads_only_to(query_edge.types, direction, ends[0].tables, ends[1].tables)
         return 0 if implied else among.words_address
 
+    def reach(self, edge: int, source: int) -> tuple[int, int]:
+        """All vertices that the edge leads to, seen from `source`, lie in [begin, end)."""
+        types = self.graph.edges[edge].types
+        if types == IDENTITY:
+            return 0, self.snapshot.vertex_count
+        tables = self.graph.vertices[source].tables
+        reached = self.snapshot.statistics.reached(types, self._direction(edge, source), tables)
+        ranges = [self.snapshot.vertex_range(table) for table in reached] or [(0, 1)]
+        return min(begin for begin, _ in ranges), max(end for _, end in ranges)
+
     def largest_row(self, edge: int, source: int) -> int:
         """At least the length of the longest row of the edge's adjacency, seen from `source`."""
         types = self.graph.edges[edge].types

@@ -12,7 +12,19 @@ import numpy as np
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.lookup import row
 from gquery.executor.cpu.native import load_int32, load_word, store_word
-from gquery.executor.packed import BACKWARD_BEGIN, BACKWARD_END, FIRST, LEVEL, MARKED, MARKS, NEIGHBOURS, OFFSETS, ROWS
+from gquery.executor.packed import (
+    BACKWARD_BEGIN,
+    BACKWARD_END,
+    FIRST,
+    LEVEL,
+    MARKED,
+    MARKS,
+    MATRIX,
+    NEIGHBOURS,
+    OFFSETS,
+    ROWS,
+    STRIDE,
+)
 
 # Columns of `marked`, int64[rows of adjacencies, 3], by row of `backward` and `absent`.
 POSITION, SEEN, SPENT = 0, 1, 2  # whose row is written; whose was asked for last; what looking into that one has cost
@@ -48,7 +60,11 @@ def bits_of(adjacency, position, length, looks, marks, marked):  # type: ignore[
     """
     base = adjacency[MARKS]
     address = np.int64(0)
-    if base >= 0:
+    if adjacency[MATRIX] != 0:
+        index = position - adjacency[FIRST]
+        if 0 <= index < adjacency[ROWS]:
+            address = adjacency[MATRIX] + index * adjacency[STRIDE]
+    elif base >= 0:
         state = marked[adjacency[MARKED]]
         if state[POSITION] == position:
             address = marks + 8 * base
@@ -69,5 +85,6 @@ def restore(steps, backward, depth, positions, bitsets, marks, marked):  # type:
     for level in range(depth + 1):
         for index in range(steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]):
             position = positions[backward[index, LEVEL]]
-            if bitsets[index] != 0 and marked[backward[index, MARKED], POSITION] != position:
+            room = backward[index, MARKS] >= 0
+            if room and bitsets[index] != 0 and marked[backward[index, MARKED], POSITION] != position:
                 write(backward[index], position, marks, marked)

@@ -14,6 +14,7 @@ from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CandidateSet, CpuCandidates, rows_of
 from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.link import chain, link
+from gquery.executor.cpu.matrix import Matrix, build_matrix, pays, shape_of
 from gquery.executor.cpu.native import address
 from gquery.executor.exact import SAFE
 from gquery.executor.packed import PackedPlan, joined
@@ -27,6 +28,7 @@ _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=":
 _CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXISTS, "absent": packed.NONE}
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
+_NO_BITSETS = (-1, 0, 0)
 _SMALLEST_MEMORY = 64  # slots
 _ROOM, _SMALLEST_ROOM = 1 << 10, 1 << 6  # partial matches in a block: those of a few levels stay in the caches
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
@@ -48,6 +50,7 @@ class _Packer:
         self.compare: list[tuple[int, ...]] = []
         self.absent: list[tuple[int, ...]] = []
         self.context: list[tuple[int, ...]] = []
+        self.matrices: dict[tuple[int, int, int], Matrix] = {}
         self.slots = 0
         self.marks = 0
         self.adjacency_rows = 0
@@ -90,7 +93,7 @@ class _Packer:
             folds,
             folded,
             room,
-            tuple(self.keep),
+            (*self.keep, *self.matrices.values()),
         )
 
     def _room(self, width: int) -> int:
@@ -108,13 +111,6 @@ class _Packer:
         candidate_set = self.candidates.sets[step.vertex]
         self.keep.append(candidate_set)
         rows = [self._edges_from(edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward]
-        row[packed.BACKWARD_BEGIN] = len(self.backward)
-        levels = [self.level[self.plan.graph.edges[edge].other(step.vertex)] for edge in step.backward]
-        for source, adjacency in zip(levels, rows, strict=True):
-            # The row of the deepest level is another one every time: it is the one that is walked.
-            marks = self._marks(self._universe(step.vertex)) if source < max(levels) else -1
-            self.backward.append(self._adjacency_row(source, adjacency, marks))
-        row[packed.BACKWARD_END] = len(self.backward)
         row[packed.WORDS] = candidate_set.words_address
         if self.plan.space == "candidates":
             row[packed.SIZE] = len(candidate_set.vertices)
@@ -127,6 +123,13 @@ class _Packer:
                 row[packed.WORDS] = 0
             elif step.backward:
                 self._bound_rows(row, candidate_set)
+        row[packed.BACKWARD_BEGIN] = len(self.backward)
+        levels = [self.level[self.plan.graph.edges[edge].other(step.vertex)] for edge in step.backward]
+        for source, adjacency in zip(levels, rows, strict=True):
+            # The row of the deepest level is another one every time: it is the one that is walked.
+            bitsets = _NO_BITSETS if source == max(levels) else self._bitsets(adjacency, self._range(row, step), step)
+            self.backward.append(self._adjacency_row(source, adjacency, bitsets))
+        row[packed.BACKWARD_END] = len(self.backward)
         row[packed.DIFFERENT_BEGIN] = len(self.different)
         self.different.extend(self.level[vertex] for vertex in step.different_from)
         row[packed.DIFFERENT_END] = len(self.different)
@@ -142,8 +145,13 @@ class _Packer:
         row[packed.ABSENT_BEGIN] = len(self.absent)
         missed = [self.candidates.snapshot.adjacency(types, direction) for _, direction, types in step.absent]
         for (vertex, *_), adjacency in zip(step.absent, missed, strict=True):
-            marks = self._marks(self.candidates.snapshot.vertex_count)
-            self.absent.append(self._adjacency_row(self.level[vertex], adjacency, marks))
+            # What must be missed is looked up by vertex, in either space.
+            among = (
+                self._range(row, step) if self.plan.space == "vertices" else (0, self.candidates.snapshot.vertex_count)
+            )
+            self.absent.append(
+                self._adjacency_row(self.level[vertex], adjacency, self._bitsets(adjacency, among, step))
+            )
         row[packed.ABSENT_END] = len(self.absent)
         row[packed.WEIGHTS_BEGIN], row[packed.WEIGHTS_END] = weights
         row[packed.SIMPLE] = all(adjacency.simple for adjacency in rows)
@@ -268,10 +276,44 @@ class _Packer:
             self.keep.append(adjacency)
         return self.adjacencies[edge, source]
 
-    def _adjacency_row(self, level: int, adjacency: Adjacency, marks: int) -> tuple[int, ...]:
+    def _adjacency_row(self, level: int, adjacency: Adjacency, bitsets: tuple[int, int, int]) -> tuple[int, ...]:
         self.keep.append(adjacency)
         self.adjacency_rows += 1
-        return (level, *rows_of(adjacency), address(adjacency.neighbours), marks, self.adjacency_rows - 1)
+        marks, matrix, stride = bitsets
+        where = (level, *rows_of(adjacency), address(adjacency.neighbours))
+        return (*where, marks, self.adjacency_rows - 1, matrix, stride)
+
+    def _bitsets(self, adjacency: Adjacency, among: tuple[int, int], step: ExtendStep) -> tuple[int, int, int]:
+        """Room for one row as a bitset, or address and stride of all rows as such. among: what is looked for in them
+        lies in [begin, end)."""
+        matrix = self._matrix(adjacency, *among, self.plan.steps[step.parent].rows)
+        if matrix is None:
+            return self._marks(max(among[1], self._universe(step.vertex))), 0, 0
+        return -1, matrix.address, 8 * matrix.stride
+
+    def _range(self, row: list[int], step: ExtendStep) -> tuple[int, int]:
+        """The positions that are looked for in the rows of a level lie in [begin, end)."""
+        if row[packed.CUT_END]:
+            return row[packed.CUT_BEGIN], row[packed.CUT_END]
+        if self.plan.space == "candidates" or not step.backward:
+            return 0, self._universe(step.vertex)
+        sources = ((edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward)
+        ranges = [self.candidates.reach(edge, source) for edge, source in sources]
+        return min(begin for begin, _ in ranges), max(end for _, end in ranges)
+
+    def _matrix(self, adjacency: Adjacency, begin: int, end: int, looks: float) -> Matrix | None:
+        """All rows of an adjacency as bitsets, where that pays and there is space for it."""
+        key = (id(adjacency), begin, end)
+        if key in self.matrices:
+            return self.matrices[key]
+        shape = shape_of(adjacency, begin, end)
+        available = self.candidates.control.memory.available
+        size = 8 * shape[0] * shape[1]
+        if not pays(adjacency, shape, looks) or (available is not None and size > available // 8):
+            return None
+        self.candidates.control.memory.reserve(size, "rows as bitsets")
+        self.matrices[key] = build_matrix(adjacency, begin, end, self.candidates.sliced)
+        return self.matrices[key]
 
     def _marks(self, universe: int) -> int:
         """Room for one row as a bitset: its first word, -1 when the budget is too small."""

@@ -308,9 +308,10 @@ def count_pairs(  # type: ignore[no-untyped-def]
                 if steps[child, VERTICES] != 0:
                     other = rank(steps[child, WORDS], steps[child, RANKS], vertex)
                 inside = contains(moving_values, low, high, other)
-                outside = contains(kept_values, kept_low, kept_high, other)
-                if bits != 0 and not missing:
-                    outside = has_bit(bits, other)
+                if not missing and bits != 0:
+                    outside = inside and has_bit(bits, other)
+                else:
+                    outside = contains(kept_values, kept_low, kept_high, other)
                 if not missing:
                     found -= inside and outside
                 elif moves:
