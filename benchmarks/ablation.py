@@ -28,7 +28,7 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu import candidate_graph, engine, link, pack
+from gquery.executor.cpu import candidate_graph, engine, link, matrix, pack
 from gquery.planner import factorise, filters, matching, ordering, symmetry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,8 +76,10 @@ TECHNIQUES = (
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
     Technique("remembered sums", ((factorise, "_REUSE", math.inf),)),
+    Technique("blocks of partial matches", ((pack, "chain", _never),)),
+    Technique("matrices of bits", ((matrix, "LARGEST", 0),)),
     Technique("folded branches", ((factorise, "_FOLDS", -1.0),)),
-    Technique("inclusion and exclusion", ((matching._Planner, "_ways", _nothing),)),
+    Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
     Technique("orders from several roots", ((ordering, "_ROOTS", 0),)),
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),

@@ -87,6 +87,7 @@ class Factoriser:
         self._tested = _partners(tests, len(model.sizes))
         self._checked = _partners(checks, len(model.sizes))
         self._sizes: dict[int, float] = {0: 1.0}
+        self._eliminations: dict[tuple[int, int], float] = {}
 
     def eliminated(self) -> tuple[int, ...]:
         """A matching order from greedy elimination: always the vertex whose sums are cheapest to compute goes next."""
@@ -113,17 +114,19 @@ class Factoriser:
         foldable = self._foldable(order, parents, contexts)
         levels: list[Level] = []
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
+        inner = set(parents.values())
+        placed: dict[int, int] = {}
         cost = 0.0
         for vertex in _preorder(order, parents, kept):
-            placed = {level.vertex: number for number, level in enumerate(levels)}
             parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
             listed = len(levels) < max(1, kept)
             visits = accepted[parent] if levels else 1.0
             context = _mask(placed) if listed else contexts[vertex]
+            placed[vertex] = len(levels)
             factor, looks, backward = self.model.extension(vertex, context)
             thinned = 1 + len(above.get(vertex, ()))
             factor, looks = factor / thinned, looks / thinned
-            leaf = not listed and vertex not in parents.values()
+            leaf = not listed and vertex not in inner
             if vertex in foldable:
                 above_all = self.model.sizes[parents[vertex]]
                 if levels[parent].folded or above_all <= _FOLDS * visits:
@@ -185,11 +188,12 @@ class Factoriser:
         inherited = list(self.near)
         parents: dict[int, int] = {}
         contexts: dict[int, int] = {}
+        earlier = _mask(order)
         for level in range(len(order) - 1, listed - 1, -1):
             vertex = order[level]
-            before = [other for other in _members(inherited[vertex]) if place[other] < level]
-            contexts[vertex] = _mask(before)
-            parent = max((place[other] for other in before), default=0)
+            earlier &= ~(1 << vertex)
+            contexts[vertex] = inherited[vertex] & earlier
+            parent = max((place[other] for other in _members(contexts[vertex])), default=0)
             root = roots.get(vertex)
             if root is not None:
                 parent = max(parent, place[root])
@@ -215,12 +219,18 @@ class Factoriser:
         return roots
 
     def _elimination_cost(self, vertex: int, context: int) -> float:
-        factor, looks, backward = self.model.extension(vertex, context)
-        return self._number(context) * (1.0 if backward == 1 and context.bit_count() == 1 else looks + factor)
+        key = (vertex, context)
+        if key not in self._eliminations:
+            factor, looks, backward = self.model.extension(vertex, context)
+            each = 1.0 if backward == 1 and context.bit_count() == 1 else looks + factor
+            self._eliminations[key] = self._number(context) * each
+        return self._eliminations[key]
 
     def _number(self, context: int) -> float:
         """About how many different assignments a context takes: the matches of the query graph among its vertices."""
         if context not in self._sizes:
+            if context & (context - 1) == 0:
+                return max(1.0, self.model.sizes[context.bit_length() - 1])
             vertices = sorted(_members(context), key=lambda vertex: self.model.sizes[vertex])
             rows, matched = 1.0, 0
             while vertices:
@@ -266,4 +276,8 @@ def _mask(vertices: Iterable[int]) -> int:
 
 
 def _members(mask: int) -> tuple[int, ...]:
-    return tuple(vertex for vertex in range(mask.bit_length()) if mask >> vertex & 1)
+    members = []
+    while mask:
+        members.append((mask & -mask).bit_length() - 1)
+        mask &= mask - 1
+    return tuple(members)

@@ -6,25 +6,21 @@ be searched for one match of every symmetric class only, and each sums its verti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
-from gquery.planner.cardinality import PrefixModel, derived
-from gquery.planner.factorise import EMPTY, Factoriser, Tree
-from gquery.planner.grouping import Region, group_sizes, regions_of
+from gquery.planner.factorise import Tree
+from gquery.planner.grouping import group_sizes, regions_of
 from gquery.planner.inclusion import exclusions, twins
-from gquery.planner.ordering import pick_order, rooted_orders
 from gquery.planner.physical import TURNED, Cardinalities, ExtendStep, MatchPlan, Problem, Space
-from gquery.planner.query_graph import PartKind
+from gquery.planner.query_graph import PartKind, QueryGraph
 from gquery.planner.query_plan import QueryPlan
-from gquery.planner.symmetry import Symmetry
+from gquery.planner.solving import TRUSTED, WORTH, Solution, Solver, problem_key
 
 _DOUBT = "estimates for so many vertices are not to be trusted"
-_TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
 _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two sweeps and one copy
 
 # Inclusion and exclusion.
-_WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
 _GAIN = 0.7  # share of the cost that must be left at most
 _PLENTY = 0.05  # share of the cost that is so little that no other way is looked for
 _LEAST_TRIES, _TRIES = 24, 200  # problems that are weighed at most for one query, however cheap or dear it is
@@ -35,18 +31,17 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None)
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
     graph = plan.graph
-    believed = limit is not None or len(graph.vertices) <= _TRUSTED
-    if not believed and (len(graph.edges) >= len(graph.vertices) or any(plan.problem.tests())):
+    believed = limit is not None or len(graph.vertices) <= TRUSTED
+    if not believed and _is_cyclic(plan):
         return "candidates", _DOUBT
-    raw = _Planner(plan, cardinalities, "vertices").best(plan.problem).tree
+    raw = Solver(plan, cardinalities, "vertices").best(plan.problem).tree
     if raw.is_folded:
         return "vertices", f"{raw.cost:,.0f} looks at neighbours, every vertex in one pass"
     if not believed:
         return "candidates", _DOUBT
-    scanned = sum(cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
-    raw_work, with_graph = _work(raw, limit), _BUILD * scanned
+    raw_work, with_graph = _work(raw, limit), _building(graph, cardinalities)
     if with_graph + _TRY * len(graph.vertices) ** 2 < raw_work:  # else looking closer costs more than it can save
-        with_graph += _work(_Planner(plan, cardinalities, "candidates").best(plan.problem).tree, limit)
+        with_graph += _work(Solver(plan, cardinalities, "candidates").best(plan.problem).tree, limit)
     if with_graph < raw_work:
         return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
     return "vertices", f"{raw_work:,.0f} looks at neighbours, a candidate graph takes {with_graph:,.0f}"
@@ -57,9 +52,24 @@ def _work(tree: Tree, limit: int | None) -> float:
 
 
 def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> Tree | None:
-    """The tree of the query itself if it will walk the raw adjacency, as far as one can tell; else None."""
-    space, _ = pick_space(plan, cardinalities, limit)
-    return _Planner(plan, cardinalities, space).best(plan.problem).tree if space == "vertices" else None
+    """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
+    None."""
+    believed = limit is not None or len(plan.graph.vertices) <= TRUSTED
+    if not believed and _is_cyclic(plan):
+        return None
+    tree = Solver(plan, cardinalities, "vertices").rough(plan.problem)
+    raw = tree.is_folded or (believed and _work(tree, limit) <= _building(plan.graph, cardinalities))
+    return tree if raw else None
+
+
+def _is_cyclic(plan: QueryPlan) -> bool:
+    return len(plan.graph.edges) >= len(plan.graph.vertices) or any(plan.problem.tests())
+
+
+def _building(graph: QueryGraph, cardinalities: Cardinalities) -> float:
+    """What building the candidate graph takes, in neighbours looked at."""
+    rows = (cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
+    return _BUILD * sum(rows)
 
 
 def plan_matching(
@@ -67,9 +77,9 @@ def plan_matching(
 ) -> tuple[MatchPlan, ...]:
     """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
     counts."""
-    found: dict[object, _Solution] = {}
-    for solution in _Planner(plan, cardinalities, space).cheapest(plan.problem):
-        key = _key(solution.problem)
+    found: dict[object, Solution] = {}
+    for solution in _CountPlanner(plan, Solver(plan, cardinalities, space)).cheapest(plan.problem):
+        key = problem_key(solution.problem)
         earlier = found[key].problem.coefficient if key in found else 0
         coefficient = earlier + solution.problem.coefficient
         found[key] = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
@@ -77,47 +87,18 @@ def plan_matching(
     return tuple(_match_plan(plan, s, limit, space, reason) for s in found.values() if s.problem.coefficient)
 
 
-def _key(problem: Problem) -> object:
-    """What tells the problems of one query apart, but for their coefficients."""
-    edges = tuple((edge.source, edge.target, edge.types, edge.directed) for edge in problem.graph.edges)
-    return problem.merged, problem.edges, edges, problem.constraints
+class _CountPlanner:
+    """Counts a query's matches as a sum of problems, if that is cheaper than the query itself."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Solution:
-    """A problem with its tree. `above`, `factor`: how its symmetry is broken."""
-
-    problem: Problem
-    cardinalities: Cardinalities
-    tree: Tree
-    factor: int
-    above: Mapping[int, tuple[int, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What planning needs to know about a problem besides cardinalities. `required`: the vertices that no part has."""
-
-    ties: tuple[tuple[int, ...], ...]
-    tests: tuple[tuple[int, ...], ...]
-    checks: tuple[tuple[int, ...], ...]
-    regions: tuple[Region, ...]
-    symmetry: Symmetry
-    required: tuple[int, ...]
-
-
-class _Planner:
-    def __init__(self, plan: QueryPlan, cardinalities: Cardinalities, space: str) -> None:
+    def __init__(self, plan: QueryPlan, solver: Solver) -> None:
         self.plan = plan
-        self.cardinalities = cardinalities
-        self.raw = space == "vertices"
-        self._known: dict[object, _Solution] = plan.solved.setdefault((space, cardinalities), {})
+        self.solver = solver
         self._left: int | None = None  # problems that may still be weighed, once the first is
 
-    def cheapest(self, problem: Problem) -> tuple[_Solution, ...]:
+    def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
-        solution = self.best(problem)
-        if not self.plan.counting or solution.tree.cost < _WORTH:
+        solution = self._best(problem)
+        if not self.plan.counting or solution.tree.cost < WORTH:
             return (solution,)
         if self._left is None:
             affordable = solution.tree.cost / (_TRY * len(problem.graph.vertices) ** 2)
@@ -125,7 +106,7 @@ class _Planner:
         least = solution.tree.cost * _GAIN
         chosen: tuple[Problem, ...] = (problem,)
         for way in self._ways(problem):
-            cost = sum(self.best(other).tree.cost for other in way)
+            cost = sum(self._best(other).tree.cost for other in way)
             if cost < least:
                 least, chosen = cost, way
             if cost < solution.tree.cost * _PLENTY:
@@ -142,66 +123,13 @@ class _Planner:
                 return
             yield (without,) if refused is None else (without, refused)
 
-    def best(self, problem: Problem) -> _Solution:
-        """The cheapest of several matching orders, with and without breaking symmetry."""
-        key = _key(problem)
-        if key not in self._known:
-            self._left = max(0, self._left - 1) if self._left is not None else None
-            self._known[key] = self._solved(problem)
-        return replace(self._known[key], problem=problem)
-
-    def _solved(self, problem: Problem) -> _Solution:
-        plan, graph, shape = self.plan, problem.graph, self._shape(problem)
-        cardinalities = self.cardinalities
-        if problem is not plan.problem:
-            cardinalities = derived(problem, plan.graph, cardinalities, plan.statistics)
-        model = PrefixModel(graph, cardinalities, self.raw)
-        factoriser = Factoriser(model, shape.ties, shape.tests, shape.checks, plan.kept, graph.parts)
-        eliminated = factoriser.eliminated()
-        if not plan.counting:
-            listed = pick_order(model, shape.regions, sorted(plan.kept), counting=False)
-            return _Solution(problem, cardinalities, factoriser.tree((*listed, *eliminated), len(listed)), 1, EMPTY)
-
-        def solutions(order: tuple[int, ...]) -> Iterator[_Solution]:
-            yield _Solution(problem, cardinalities, factoriser.tree(order, 0), 1, EMPTY)
-            factor, above = (1, EMPTY) if shape.symmetry.is_trivial else shape.symmetry.break_along(order)
-            if factor > 1:
-                smaller = [(low, high) for high, lows in above.items() for low in lows]
-                tied, tested = (*shape.ties, *smaller), (*shape.tests, *smaller)
-                broken = Factoriser(model, tied, tested, shape.checks, frozenset(), graph.parts)
-                yield _Solution(problem, cardinalities, broken.tree(order, 0, above), factor, above)
-
-        listed = pick_order(model, shape.regions, shape.required, counting=True)
-        orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed)), eliminated}
-        best = min((found for order in sorted(orders) for found in solutions(order)), key=_cost)
-        if best.tree.cost > _WORTH and len(graph.vertices) <= _TRUSTED:
-            last = tuple(vertex for vertex in eliminated if vertex not in shape.required)
-            roots = rooted_orders(model, shape.required, shape.symmetry.colours)
-            rooted = {(*order, *last) for order in roots} - orders
-            best = min((best, *(found for order in sorted(rooted) for found in solutions(order))), key=_cost)
-        return best
-
-    def _shape(self, problem: Problem) -> _Shape:
-        key = ("shape", _key(problem))
-        if key not in self.plan.solved:
-            graph = problem.graph
-            self.plan.solved[key] = _Shape(
-                tuple(problem.ties()),
-                tuple(problem.tests()),
-                tuple(problem.checks()),
-                regions_of(graph),
-                Symmetry(problem),
-                tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
-            )
-        shape: _Shape = self.plan.solved[key]
-        return shape
+    def _best(self, problem: Problem) -> Solution:
+        if self._left is not None and not self.solver.knows(problem):
+            self._left = max(0, self._left - 1)
+        return self.solver.best(problem)
 
 
-def _cost(solution: _Solution) -> float:
-    return solution.tree.cost
-
-
-def _match_plan(plan: QueryPlan, solution: _Solution, limit: int | None, space: Space, reason: str) -> MatchPlan:
+def _match_plan(plan: QueryPlan, solution: Solution, limit: int | None, space: Space, reason: str) -> MatchPlan:
     problem, tree = solution.problem, solution.tree
     kept = len(plan.kept)
     groups = group_sizes(tree.order[:kept], regions_of(problem.graph))
@@ -222,7 +150,7 @@ def _match_plan(plan: QueryPlan, solution: _Solution, limit: int | None, space: 
     )
 
 
-def _steps(plan: QueryPlan, solution: _Solution) -> tuple[ExtendStep, ...]:
+def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:
     problem = solution.problem
     caps = _caps(plan, solution)
     constraints, distinct = problem.constraints, problem.different
@@ -268,7 +196,7 @@ def _steps(plan: QueryPlan, solution: _Solution) -> tuple[ExtendStep, ...]:
     return tuple(steps)
 
 
-def _caps(plan: QueryPlan, solution: _Solution) -> dict[int, PartKind]:
+def _caps(plan: QueryPlan, solution: Solution) -> dict[int, PartKind]:
     """What sums count as: those over the first vertex of a part; and when the answer does not ask how often something
     matches, those right under what is listed."""
     caps: dict[int, PartKind] = {}

@@ -28,10 +28,14 @@ class Symmetry:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.size = len(problem.graph.vertices)
-        self._links = _links(problem)
-        self.colours = self._refined(_colours(problem))
+        self._links: list[list[int]] = []
+        self.colours = _colours(problem)
+        if not self.is_trivial:
+            self._links = _links(problem)
+            self.colours = self._refined(self.colours)
         self._quads = {_canonical(quad) for quad in problem.constraints.different_pairs}
         self._left = _STEPS
+        self._found: list[dict[int, int]] = []  # automorphisms
 
     @property
     def is_trivial(self) -> bool:
@@ -60,6 +64,8 @@ class Symmetry:
             return True
         if self.colours[vertex] != self.colours[image]:
             return False
+        if any(known[vertex] == image and all(known[other] == other for other in fixed) for known in self._found):
+            return True
         images = {other: other for other in fixed}
         return self._fits(images, vertex, image) and self._complete({**images, vertex: image})
 
@@ -69,10 +75,12 @@ class Symmetry:
             return False
         if len(images) == self.size:
             moved = {frozenset(frozenset(images[v] for v in pair) for pair in quad) for quad in self._quads}
+            if moved == self._quads:
+                self._found.append(images)
             return moved == self._quads
         vertex = max(
             (v for v in range(self.size) if v not in images),
-            key=lambda v: sum(self._links[v][other] is not None for other in images),
+            key=lambda v: sum(self._links[v][other] != 0 for other in images),
         )
         taken = set(images.values())
         # Itself first: most vertices stay where they are.
@@ -90,11 +98,9 @@ class Symmetry:
         """Colours that also tell apart vertices whose neighbours look different."""
         while True:
             looks = [
-                (colours[vertex], tuple(sorted(Counter(
-                    (repr(link), colours[other]) for other, link in enumerate(self._links[vertex]) if link is not None
-                ).items())))
-                for vertex in range(self.size)
-            ]  # fmt: skip
+                (colours[vertex], tuple(sorted((link, colours[other]) for other, link in enumerate(links) if link)))
+                for vertex, links in enumerate(self._links)
+            ]
             finer = _numbered(looks)
             if len(set(finer)) == len(set(colours)):
                 return finer
@@ -131,9 +137,9 @@ def _colours(problem: Problem) -> list[int]:
     )  # fmt: skip
 
 
-def _links(problem: Problem) -> list[list[Hashable]]:
-    """What stands between two vertices, as seen from the first; None for nothing. Which data edges may collide with
-    which is left to the scopes: only within one of them do they."""
+def _links(problem: Problem) -> list[list[int]]:
+    """Numbers of what stands between two vertices, as seen from the first; 0 for nothing. Which data edges may collide
+    with which is left to the scopes: only within one of them do they."""
     size = len(problem.graph.vertices)
     found: list[list[Counter[Hashable]]] = [[Counter() for _ in range(size)] for _ in range(size)]
     choices = {choice.edge: (len(choice.collides), choice.listed) for choice in problem.constraints.choices}
@@ -154,7 +160,8 @@ def _links(problem: Problem) -> list[list[Hashable]]:
     for one, other, direction, types in problem.constraints.absent:
         found[one][other]["absent", direction, types] += 1
         found[other][one]["absent", turned[direction], types] += 1
-    return [[frozenset(counter.items()) if counter else None for counter in row] for row in found]
+    numbers: dict[object, int] = {frozenset(): 0}
+    return [[numbers.setdefault(frozenset(counter.items()), len(numbers)) for counter in row] for row in found]
 
 
 def _anonymous(predicates: tuple[Expression, ...]) -> frozenset[Expression]:

@@ -17,7 +17,7 @@ import pytest
 import gquery
 from gquery import session
 from gquery.executor.cpu import frames, link, matrix, pack
-from gquery.planner import factorise, filters, matching, ordering, symmetry
+from gquery.planner import factorise, filters, matching, ordering, solving, symmetry
 from tests.differential import sql
 from tests.differential.build import to_gquery
 from tests.differential.generate import random_graph, random_query
@@ -37,8 +37,8 @@ def _no(*_: object) -> bool:
 
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as planned": [],
-    "inclusion and exclusion": [(matching, "_WORTH", -1.0), (matching, "_GAIN", 1e9), (matching, "_LEAST_TRIES", 60)],
-    "every root": [(matching, "_WORTH", -1.0), (ordering, "_ROOTS", 9), (matching._Planner, "_ways", lambda *_: [])],
+    "inclusion and exclusion": [(matching, "WORTH", -1.0), (matching, "_GAIN", 1e9), (matching, "_LEAST_TRIES", 60)],
+    "every root": [(solving, "WORTH", -1.0), (ordering, "_ROOTS", 9), (matching._CountPlanner, "_ways", lambda *_: [])],
     "everything remembered": [(factorise, "_REUSE", 0.0), (factorise, "_FOLDS", -1.0)],
     "nothing remembered": [(factorise, "_REUSE", math.inf)],
     "everything folded": [(factorise, "_FOLDS", math.inf)],
