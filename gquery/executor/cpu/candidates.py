@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from gquery.executor.backend import FilterOutcome
 from gquery.executor.cpu import filters
 from gquery.executor.cpu.native import address
+from gquery.executor.cpu.slices import run_slices
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.planner.physical import (
@@ -28,7 +28,7 @@ from gquery.planner.query_graph import IDENTITY, QueryGraph
 from gquery.storage.adjacency import Adjacency, Direction
 from gquery.storage.graph import Snapshot
 
-_SLICE = 1 << 16  # vertices between two looks at the clock
+_SLICE = 1 << 15  # vertices between two looks at the clock
 
 
 class CandidateSet:
@@ -261,20 +261,7 @@ class CpuCandidates:
 
     def sliced(self, count: int, work: Callable[[int, int], object], size: int = _SLICE) -> None:
         """Runs `work(begin, end)` over slices of `range(count)`, on all threads when there are many."""
-        slices = [(begin, min(begin + size, count)) for begin in range(0, count, size)]
-        if len(slices) < 4 or self.threads == 1:
-            for begin, end in slices:
-                self.control.check()
-                work(begin, end)
-            return
-
-        def checked(bounds: tuple[int, int]) -> None:
-            self.control.check()
-            work(*bounds)
-
-        with ThreadPoolExecutor(self.threads) as pool:
-            for _ in pool.map(checked, slices):
-                pass
+        run_slices(count, size, self.threads, self.control.check, work)
 
 
 def rows_of(adjacency: Adjacency) -> tuple[int, int, int]:
