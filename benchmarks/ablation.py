@@ -28,8 +28,9 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu import candidate_graph, engine, link, matrix, pack
+from gquery.executor.cpu import bitsets, candidate_graph, engine, link, pack
 from gquery.planner import factorise, filters, matching, ordering, symmetry
+from gquery.storage.adjacency import Adjacency
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 5  # of a query of LSQB
@@ -50,6 +51,10 @@ def _never(*_: object, **__: object) -> bool:
 
 def _nothing(*_: object, **__: object) -> list[Any]:
     return []
+
+
+def _walked(self: bitsets.Bitsets, adjacency: Adjacency, begin: int, end: int, *_: object) -> bitsets.Columns:
+    return self.walked(adjacency, begin, end)
 
 
 _tree = factorise.Factoriser._parents
@@ -77,14 +82,14 @@ TECHNIQUES = (
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
     Technique("remembered sums", ((factorise, "_REUSE", math.inf),)),
     Technique("blocks of partial matches", ((pack, "chain", _never),)),
-    Technique("matrices of bits", ((matrix, "LARGEST", 0),)),
+    Technique("matrices of bits", ((bitsets, "LARGEST", 0),)),
     Technique("folded branches", ((factorise, "_FOLDS", -1.0),)),
     Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
     Technique("orders from several roots", ((ordering, "_ROOTS", 0),)),
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
     Technique("last two levels in one loop", ((link, "_closes", _never),)),
-    Technique("rows as bitsets while they stay", ((pack._Packer, "_marks", lambda *_: -1),)),
+    Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),
     Technique("rows cut to a label", ((pack._Packer, "_bound_rows", _never),)),
     Technique("rows fetched ahead", ((link, "_UNCACHED", 2**62),)),
     Technique("all workers at once", ((engine, "_LASTING", math.inf),)),

@@ -52,7 +52,8 @@ LEVEL, FIRST, ROWS, OFFSETS, NEIGHBOURS = 0, 1, 2, 3, 4
 MARKS = 5  # the first word of the marks where a row can be kept as a bitset, -1 for nowhere
 MARKED = 6  # its row of what is known about the marks
 MATRIX, STRIDE = 7, 8  # address of all rows as bitsets, 0 without; bytes from one to the next
-ADJACENCY_COLUMNS = 9
+MATRIX_BEGIN, MATRIX_END = 9, 10  # the neighbours that the bitsets are of
+ADJACENCY_COLUMNS = 11
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
 A, B, C, D = 0, 1, 2, 3

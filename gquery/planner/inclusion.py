@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from gquery.planner.physical import Absence, Constraints, EdgeChoice, Problem
 from gquery.planner.query_graph import QueryEdge, QueryGraph, QueryVertex
+from gquery.storage.statistics import Statistics
 
 Pair = tuple[int, int]
 Exclusion = tuple[Problem, Problem | None]
 
 
-def exclusions(problem: Problem) -> Iterator[Exclusion]:
+def exclusions(problem: Problem, statistics: Statistics) -> Iterator[Exclusion]:
     """For every test that can be left out: (the problem without it, the problem whose matches it would have refused).
     The second is None when there are no such matches."""
     constraints = problem.constraints
@@ -37,7 +38,7 @@ def exclusions(problem: Problem) -> Iterator[Exclusion]:
         if own & set(absence[:2]):
             continue
         left = replace(constraints, absent=tuple(other for other in constraints.absent if other != absence))
-        yield replace(problem, constraints=left), _joined(problem, left, absence)
+        yield replace(problem, constraints=left), _joined(problem, left, absence, statistics)
 
 
 def twins(problem: Problem) -> Iterator[tuple[Problem, ...]]:
@@ -222,10 +223,14 @@ def _same_edge(one: QueryEdge, other: QueryEdge) -> bool:
     return ends == other_ends or (not one.directed and ends == other_ends[::-1])
 
 
-def _joined(problem: Problem, constraints: Constraints, absence: Absence) -> Problem:
-    """The problem with an edge where there must be none."""
+def _joined(problem: Problem, constraints: Constraints, absence: Absence, statistics: Statistics) -> Problem:
+    """The problem with an edge where there must be none. Its ends are different vertices anyway if there are no
+    self-loops."""
     graph = problem.graph
     one, other, direction, types = absence
+    if not statistics.loops(types, set(graph.vertices[one].tables) & set(graph.vertices[other].tables)):
+        pair = frozenset({(min(one, other), max(one, other))})
+        constraints = replace(constraints, different=constraints.different - pair, apart=constraints.apart | pair)
     source, target = (other, one) if direction == "in" else (one, other)
     names = [graph.vertices[vertex].variable.strip() for vertex in (source, target)]
     described = f"({names[0]})-[:{'|'.join(types)}]-{'' if direction == 'both' else '>'}({names[1]})"

@@ -118,7 +118,7 @@ class _CountPlanner:
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem with one test less, or without those among vertices that look alike."""
         yield from twins(problem)
-        for without, refused in exclusions(problem):
+        for without, refused in exclusions(problem, self.plan.statistics):
             if not self._left:
                 return
             yield (without,) if refused is None else (without, refused)

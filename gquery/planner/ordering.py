@@ -37,8 +37,8 @@ def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...]) -> tuple[f
     order, matched = [root], 1 << root
     left = set(vertices) - {root}
     while left:
-        extensions = {vertex: model.extension(vertex, matched) for vertex in left}
-        connected = [vertex for vertex in left if extensions[vertex][2]] or list(left)
+        connected = [vertex for vertex in left if model.near[vertex] & matched] or list(left)
+        extensions = {vertex: model.extension(vertex, matched) for vertex in connected}
         vertex = min(connected, key=lambda each: (extensions[each][0], -extensions[each][2], each))
         factor, looks, _ = extensions[vertex]
         cost += rows * (looks + factor)
@@ -56,17 +56,13 @@ def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> 
     for size in range(1, len(vertices) + 1):
         longer: dict[int, tuple[float, float, tuple[int, ...]]] = {}
         for matched, (cost, rows, order) in best.items():
-            extensions = [
-                (vertex, *model.extension(vertex, matched)) for vertex in vertices if not matched >> vertex & 1
-            ]
-            if matched:
-                extensions = [extension for extension in extensions if extension[3]] or extensions
-            for vertex, factor, looks, backward in extensions:
+            left = [vertex for vertex in vertices if not matched >> vertex & 1]
+            for vertex in [vertex for vertex in left if model.near[vertex] & matched] or left:
+                factor, looks, backward = model.extension(vertex, matched)
                 reached = matched | 1 << vertex
-                new_rows = max(1.0, rows * factor)
                 new_cost = cost + rows * _step_cost(looks, factor, backward, counting and size == len(vertices))
                 if reached not in longer or new_cost < longer[reached][0]:
-                    longer[reached] = (new_cost, new_rows, (*order, vertex))
+                    longer[reached] = (new_cost, max(1.0, rows * factor), (*order, vertex))
         best = longer
     ((_, _, order),) = best.values()
     return order

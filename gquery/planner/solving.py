@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gquery.planner.cardinality import PrefixModel, derived
 from gquery.planner.factorise import EMPTY, Factoriser, Tree
@@ -104,6 +105,10 @@ class _Orders:
         self.model = PrefixModel(problem.graph, cardinalities, raw)
         self.factoriser = Factoriser(self.model, shape.ties, shape.tests, shape.checks, kept, problem.graph.parts)
 
+    @cached_property
+    def _eliminated(self) -> tuple[int, ...]:
+        return self.factoriser.eliminated()
+
     def best(self) -> Solution:
         """The cheapest, with and without breaking symmetry."""
         trees = self.few()
@@ -117,7 +122,7 @@ class _Orders:
 
     def few(self) -> list[tuple[Tree, tuple[int, ...]]]:
         """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""
-        eliminated = self.factoriser.eliminated()
+        eliminated = self._eliminated
         vertices = sorted(self.kept) if self.kept else self.shape.required
         listed = pick_order(self.model, self.shape.regions, vertices, counting=not self.kept)
         orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed))}
@@ -128,7 +133,7 @@ class _Orders:
     def _rooted(self, known: set[tuple[int, ...]]) -> list[tuple[Tree, tuple[int, ...]]]:
         """Orders from other first vertices."""
         required = self.shape.required
-        last = tuple(vertex for vertex in self.factoriser.eliminated() if vertex not in required)
+        last = tuple(vertex for vertex in self._eliminated if vertex not in required)
         roots = rooted_orders(self.model, required, self.shape.symmetry.colours)
         rooted = {(*order, *last) for order in roots} - known
         return [(self.factoriser.tree(order, 0), order) for order in sorted(rooted)]

@@ -16,8 +16,9 @@ import pytest
 
 import gquery
 from gquery import session
-from gquery.executor.cpu import frames, link, matrix, pack
+from gquery.executor.cpu import bitsets, frames, link, pack
 from gquery.planner import factorise, filters, matching, ordering, solving, symmetry
+from gquery.storage.adjacency import Adjacency
 from tests.differential import sql
 from tests.differential.build import to_gquery
 from tests.differential.generate import random_graph, random_query
@@ -29,6 +30,10 @@ GRAPHS, QUERIES = 6 * FUZZ, 4
 
 def _space(name: str) -> Any:
     return lambda *_: (name, "the test wants it so")
+
+
+def _walked(self: bitsets.Bitsets, adjacency: Adjacency, begin: int, end: int, *_: object) -> bitsets.Columns:
+    return self.walked(adjacency, begin, end)
 
 
 def _no(*_: object) -> bool:
@@ -53,11 +58,11 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "small blocks, short slices": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (frames, "SLICE", 3)],
     "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (factorise, "_FOLDS", -1.0)],
     "no closing loop": [(link, "_closes", _no)],
-    "no bitsets": [(pack._Packer, "_marks", lambda *_: -1), (matrix, "LARGEST", 0)],
-    "bitsets of all rows": [(matrix, "_LOOK", 1e9)],
-    "bitsets of all rows, depth first": [(matrix, "_LOOK", 1e9), (pack, "chain", _no)],
+    "no bitsets": [(bitsets.Bitsets, "looked_into", _walked), (bitsets, "LARGEST", 0)],
+    "bitsets of all rows": [(bitsets, "_LOOK", 1e9)],
+    "bitsets of all rows, depth first": [(bitsets, "_LOOK", 1e9), (pack, "chain", _no)],
     "bitsets of all rows, candidate graph": [
-        (matrix, "_LOOK", 1e9),
+        (bitsets, "_LOOK", 1e9),
         (matching, "pick_space", _space("candidates")),
         (session, "pick_space", _space("candidates")),
     ],

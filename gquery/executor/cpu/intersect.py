@@ -233,11 +233,13 @@ def common_size(  # type: ignore[no-untyped-def]
     count = np.int64(0)
     if bits == 0:
         count = count_common(values, low, high, others, other_low, other_high, words)
+    elif words == 0:  # additions instead of branches: which neighbours are common cannot be predicted
+        for index in range(low, high):
+            count += has_bit(bits, load_int32(values, index))
     else:
         for index in range(low, high):
             neighbour = load_int32(values, index)
-            if has_bit(bits, neighbour):
-                count += words == 0 or has_bit(words, neighbour)
+            count += has_bit(bits, neighbour) & has_bit(words, neighbour)
     return count
 
 

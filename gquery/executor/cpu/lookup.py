@@ -59,6 +59,24 @@ def rank(words, ranks, vertex):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def count_both(bits, others, words, begin, end):  # type: ignore[no-untyped-def]
+    """Vertices of `begin .. end - 1` in two bitsets and in that at `words` (0: all vertices)."""
+    count = np.int64(0)
+    if begin >= end:
+        return count
+    if words == 0:
+        words = bits
+    first, last = begin >> 6, (end - 1) >> 6
+    for word in range(first, last + 1):
+        count += count_bits(load_word(bits, word) & load_word(others, word) & load_word(words, word))  # type: ignore[call-arg]
+    before = (np.uint64(1) << np.uint64(begin & 63)) - np.uint64(1)
+    count -= count_bits(load_word(bits, first) & load_word(others, first) & load_word(words, first) & before)  # type: ignore[call-arg]
+    after = ~(np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(63 - ((end - 1) & 63)))
+    count -= count_bits(load_word(bits, last) & load_word(others, last) & load_word(words, last) & after)
+    return count
+
+
+@kernel
 def count_common(short, begin, end, long, other_begin, other_end, words):  # type: ignore[no-untyped-def]
     """Size of the intersection of two sorted rows without repeats and of the bitset at `words` (0: all vertices).
 

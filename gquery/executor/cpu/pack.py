@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.executor import packed
+from gquery.executor.cpu.bitsets import Bitsets, Columns
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CandidateSet, CpuCandidates, rows_of
 from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.link import chain, link
-from gquery.executor.cpu.matrix import Matrix, build_matrix, pays, shape_of
 from gquery.executor.cpu.native import address
 from gquery.executor.exact import SAFE
 from gquery.executor.packed import PackedPlan, joined
@@ -28,7 +28,6 @@ _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=":
 _CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXISTS, "absent": packed.NONE}
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
-_NO_BITSETS = (-1, 0, 0)
 _SMALLEST_MEMORY = 64  # slots
 _ROOM, _SMALLEST_ROOM = 1 << 10, 1 << 6  # partial matches in a block: those of a few levels stay in the caches
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
@@ -50,10 +49,8 @@ class _Packer:
         self.compare: list[tuple[int, ...]] = []
         self.absent: list[tuple[int, ...]] = []
         self.context: list[tuple[int, ...]] = []
-        self.matrices: dict[tuple[int, int, int], Matrix] = {}
+        self.bitsets = Bitsets(candidates.control.memory, threads, candidates.sliced)
         self.slots = 0
-        self.marks = 0
-        self.adjacency_rows = 0
         self.factors: dict[int, Factors] = {}  # by level
         self.bounded = False  # whether no sum can be too large for 64 bits
 
@@ -66,7 +63,9 @@ class _Packer:
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
         link(steps, self.plan, [*self.backward, *self.absent])
         room = self._room(len(steps)) if chain(steps, self.plan) else 0
-        self.candidates.control.memory.reserve(self.threads * (24 * self.slots + 8 * self.marks), "remembered sums")
+        self.candidates.control.memory.reserve(
+            self.threads * (24 * self.slots + 8 * self.bitsets.marks), "remembered sums"
+        )
         return PackedPlan(
             joined(
                 [
@@ -88,12 +87,12 @@ class _Packer:
             self.plan.kept,
             listed,
             self.slots,
-            self.marks,
-            self.adjacency_rows,
+            self.bitsets.marks,
+            self.bitsets.rows,
             folds,
             folded,
             room,
-            (*self.keep, *self.matrices.values()),
+            (*self.keep, *self.bitsets.matrices.values()),
         )
 
     def _room(self, width: int) -> int:
@@ -123,12 +122,9 @@ class _Packer:
                 row[packed.WORDS] = 0
             elif step.backward:
                 self._bound_rows(row, candidate_set)
+        missed = self._absent(row, step, rows)
         row[packed.BACKWARD_BEGIN] = len(self.backward)
-        levels = [self.level[self.plan.graph.edges[edge].other(step.vertex)] for edge in step.backward]
-        for source, adjacency in zip(levels, rows, strict=True):
-            # The row of the deepest level is another one every time: it is the one that is walked.
-            bitsets = _NO_BITSETS if source == max(levels) else self._bitsets(adjacency, self._range(row, step), step)
-            self.backward.append(self._adjacency_row(source, adjacency, bitsets))
+        self._backward(row, step, rows)
         row[packed.BACKWARD_END] = len(self.backward)
         row[packed.DIFFERENT_BEGIN] = len(self.different)
         self.different.extend(self.level[vertex] for vertex in step.different_from)
@@ -142,17 +138,6 @@ class _Packer:
         row[packed.COMPARE_BEGIN] = len(self.compare)
         self.compare.extend(self._comparison(self.plan.comparisons[index]) for index in step.comparisons)
         row[packed.COMPARE_END] = len(self.compare)
-        row[packed.ABSENT_BEGIN] = len(self.absent)
-        missed = [self.candidates.snapshot.adjacency(types, direction) for _, direction, types in step.absent]
-        for (vertex, *_), adjacency in zip(step.absent, missed, strict=True):
-            # What must be missed is looked up by vertex, in either space.
-            among = (
-                self._range(row, step) if self.plan.space == "vertices" else (0, self.candidates.snapshot.vertex_count)
-            )
-            self.absent.append(
-                self._adjacency_row(self.level[vertex], adjacency, self._bitsets(adjacency, among, step))
-            )
-        row[packed.ABSENT_END] = len(self.absent)
         row[packed.WEIGHTS_BEGIN], row[packed.WEIGHTS_END] = weights
         row[packed.SIMPLE] = all(adjacency.simple for adjacency in rows)
         factors = self.factors.get(level)
@@ -168,6 +153,37 @@ class _Packer:
         row[packed.CAP] = _CAPS[step.cap]
         self._remember(row, step)
         return row
+
+    def _backward(self, row: list[int], step: ExtendStep, rows: list[Adjacency]) -> None:
+        """The rows that are intersected. That of the deepest level is another one every time: it is walked."""
+        among = self._range(row, step)
+        looks = self._looks(step, rows)
+        universe = self._universe(step.vertex)
+        levels = [self.level[self.plan.graph.edges[edge].other(step.vertex)] for edge in step.backward]
+        found = {}
+        for index in sorted(range(len(levels)), key=lambda each: levels[each]):
+            if levels[index] < max(levels):
+                found[index] = self.bitsets.looked_into(rows[index], *among, universe, looks)
+            else:
+                found[index] = self.bitsets.walked(rows[index], *among)
+        self.backward.extend(self._adjacency_row(levels[index], rows[index], found[index]) for index in sorted(found))
+
+    def _looks(self, step: ExtendStep, rows: list[Adjacency]) -> float:
+        """About how often a row of a level is looked into while another is walked."""
+        walked = min((len(adjacency.neighbours) / max(1, adjacency.rows) for adjacency in rows), default=0.0)
+        return self.plan.steps[step.parent].rows * max(1.0, walked)
+
+    def _absent(self, row: list[int], step: ExtendStep, rows: list[Adjacency]) -> list[Adjacency]:
+        """The rows that must be missed; they are looked up by vertex, in either space."""
+        universe = self.candidates.snapshot.vertex_count
+        among = self._range(row, step) if self.plan.space == "vertices" else (0, universe)
+        missed = [self.candidates.snapshot.adjacency(types, direction) for _, direction, types in step.absent]
+        row[packed.ABSENT_BEGIN] = len(self.absent)
+        for (vertex, *_), adjacency in zip(step.absent, missed, strict=True):
+            bitsets = self.bitsets.looked_into(adjacency, *among, universe, self._looks(step, rows))
+            self.absent.append(self._adjacency_row(self.level[vertex], adjacency, bitsets))
+        row[packed.ABSENT_END] = len(self.absent)
+        return missed
 
     def _bound_rows(self, row: list[int], candidate_set: CandidateSet) -> None:
         """Cuts the rows of a level to the range that its candidates lie in: those of one label are side by side."""
@@ -276,20 +292,9 @@ class _Packer:
             self.keep.append(adjacency)
         return self.adjacencies[edge, source]
 
-    def _adjacency_row(self, level: int, adjacency: Adjacency, bitsets: tuple[int, int, int]) -> tuple[int, ...]:
+    def _adjacency_row(self, level: int, adjacency: Adjacency, bitsets: Columns) -> tuple[int, ...]:
         self.keep.append(adjacency)
-        self.adjacency_rows += 1
-        marks, matrix, stride = bitsets
-        where = (level, *rows_of(adjacency), address(adjacency.neighbours))
-        return (*where, marks, self.adjacency_rows - 1, matrix, stride)
-
-    def _bitsets(self, adjacency: Adjacency, among: tuple[int, int], step: ExtendStep) -> tuple[int, int, int]:
-        """Room for one row as a bitset, or address and stride of all rows as such. among: what is looked for in them
-        lies in [begin, end)."""
-        matrix = self._matrix(adjacency, *among, self.plan.steps[step.parent].rows)
-        if matrix is None:
-            return self._marks(max(among[1], self._universe(step.vertex))), 0, 0
-        return -1, matrix.address, 8 * matrix.stride
+        return (level, *rows_of(adjacency), address(adjacency.neighbours), *bitsets)
 
     def _range(self, row: list[int], step: ExtendStep) -> tuple[int, int]:
         """The positions that are looked for in the rows of a level lie in [begin, end)."""
@@ -300,29 +305,6 @@ class _Packer:
         sources = ((edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward)
         ranges = [self.candidates.reach(edge, source) for edge, source in sources]
         return min(begin for begin, _ in ranges), max(end for _, end in ranges)
-
-    def _matrix(self, adjacency: Adjacency, begin: int, end: int, looks: float) -> Matrix | None:
-        """All rows of an adjacency as bitsets, where that pays and there is space for it."""
-        key = (id(adjacency), begin, end)
-        if key in self.matrices:
-            return self.matrices[key]
-        shape = shape_of(adjacency, begin, end)
-        available = self.candidates.control.memory.available
-        size = 8 * shape[0] * shape[1]
-        if not pays(adjacency, shape, looks) or (available is not None and size > available // 8):
-            return None
-        self.candidates.control.memory.reserve(size, "rows as bitsets")
-        self.matrices[key] = build_matrix(adjacency, begin, end, self.candidates.sliced)
-        return self.matrices[key]
-
-    def _marks(self, universe: int) -> int:
-        """Room for one row as a bitset: its first word, -1 when the budget is too small."""
-        words = (universe >> 6) + 1
-        available = self.candidates.control.memory.available
-        if available is not None and 8 * self.threads * (self.marks + words) > available // 8:
-            return -1
-        self.marks += words
-        return self.marks - words
 
     def _comparison(self, comparison: Comparison) -> tuple[int, ...]:
         left, right = self._ranks(comparison)

@@ -17,7 +17,7 @@ import numpy as np
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.extend import load_row
 from gquery.executor.cpu.intersect import accepts, common_size, floor_of, leaf_size, next_common, open_level
-from gquery.executor.cpu.lookup import contains, has_bit, lower_bound, rank, row
+from gquery.executor.cpu.lookup import contains, count_both, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.marks import bits_of
 from gquery.executor.cpu.native import load_int32, prefetch
 from gquery.executor.cpu.total import factor_at, own_matches
@@ -58,6 +58,9 @@ from gquery.executor.packed import (
     FIRST,
     LEVEL,
     LIVE,
+    MATRIX,
+    MATRIX_BEGIN,
+    MATRIX_END,
     NEIGHBOURS,
     OFFSETS,
     PAIRS,
@@ -262,7 +265,9 @@ def count_pairs(  # type: ignore[no-untyped-def]
     moving, kept = (first, second) if moves else (second, first)
     moving_span, kept_span = (0, 2) if moves else (2, 0)
     moving_values, kept_values = moving[NEIGHBOURS], kept[NEIGHBOURS]
-    owners = columns[level, kept[LEVEL]]
+    owners, movers = columns[level, kept[LEVEL]], columns[level, moving[LEVEL]]
+    dense = moving[MATRIX] != 0 and kept[MATRIX] != 0
+    matrix_words = (moving[MATRIX_END] - moving[MATRIX_BEGIN]) >> 6
     words = steps[child, WORDS] if steps[child, VERTICES] == 0 else np.int64(0)
     cut, ceiling = steps[child, CUT_BEGIN], steps[child, CUT_END]
     ordered = steps[child, SMALLER_BEGIN] < steps[child, SMALLER_END]
@@ -290,7 +295,18 @@ def count_pairs(  # type: ignore[no-untyped-def]
             high = lower_bound(moving_values, low, high, ceiling)
             if bits == 0 or missing:
                 kept_high = lower_bound(kept_values, kept_low, kept_high, ceiling)
-        if bits == 0 and kept_high - kept_low < high - low:
+        shorter = min(high - low, kept_high - kept_low)
+        if dense and 2 * matrix_words < high - low:
+            left -= matrix_words
+            mover = np.int64(movers[index])
+            found = count_both(
+                bits_of(moving, mover, high - low, shorter, marks, marked),
+                bits,
+                words,
+                max(floor, moving[MATRIX_BEGIN]),
+                min(ceiling, moving[MATRIX_END]) if ceiling > 0 else moving[MATRIX_END],
+            )
+        elif bits == 0 and kept_high - kept_low < high - low:
             left -= kept_high - kept_low
             found = common_size(kept_values, kept_low, kept_high, np.int64(0), moving_values, low, high, words)
         else:
