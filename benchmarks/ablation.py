@@ -28,7 +28,7 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu import bitsets, candidate_graph, engine, link, pack
+from gquery.executor.cpu import bitsets, candidate_graph, engine, pack
 from gquery.planner import factorise, filters, matching, ordering, symmetry
 from gquery.storage.adjacency import Adjacency
 
@@ -88,10 +88,8 @@ TECHNIQUES = (
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
     Technique("orders from several roots", ((ordering, "_ROOTS", 0),)),
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
-    Technique("last two levels in one loop", ((link, "_closes", _never),)),
     Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),
     Technique("rows cut to a label", ((pack._Packer, "_bound_rows", _never),)),
-    Technique("rows fetched ahead", ((link, "_UNCACHED", 2**62),)),
     Technique("all workers at once", ((engine, "_LASTING", math.inf),)),
 )
 

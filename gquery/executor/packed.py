@@ -37,12 +37,10 @@ FACTOR_BASE = 31  # the position that they begin with
 TESTED = 32  # tests besides membership: 0 none, 1 that the vertex is another than some, 2 rarer ones too
 BOTTOM = 33  # 1 when all levels below are leaves with a set size
 LENGTH = 34  # 1 when the size of a leaf is the length of its one row
-CLOSES = 35  # 1 when this level and the leaf below it are summed in one loop
-AHEAD_FIRST, AHEAD_ROWS, AHEAD_OFFSETS, AHEAD_NEIGHBOURS = 36, 37, 38, 39  # rows worth fetching early; ROWS 0: none
-CUT_BEGIN, CUT_END = 40, 41  # candidates lie between, and rows are cut to that; CUT_END 0: anywhere
-SPANS = 42  # rows that are looked up for a whole block of partial matches; 0 when the level needs rarer tests
-LIVE = 43  # bit i: the position at level i is needed below this level
-STEP_COLUMNS = 44
+CUT_BEGIN, CUT_END = 35, 36  # candidates lie between, and rows are cut to that; CUT_END 0: anywhere
+SPANS = 37  # rows that are looked up for a whole block of partial matches; 0 when the level needs rarer tests
+LIVE = 38  # bit i: the position at level i is needed below this level
+STEP_COLUMNS = 39
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3

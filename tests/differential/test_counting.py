@@ -16,7 +16,7 @@ import pytest
 
 import gquery
 from gquery import session
-from gquery.executor.cpu import bitsets, frames, link, pack
+from gquery.executor.cpu import bitsets, frames, pack
 from gquery.planner import factorise, filters, matching, ordering, solving, symmetry
 from gquery.storage.adjacency import Adjacency
 from tests.differential import sql
@@ -57,7 +57,6 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
     "small blocks, short slices": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (frames, "SLICE", 3)],
     "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (factorise, "_FOLDS", -1.0)],
-    "no closing loop": [(link, "_closes", _no)],
     "no bitsets": [(bitsets.Bitsets, "looked_into", _walked), (bitsets, "LARGEST", 0)],
     "bitsets of all rows": [(bitsets, "_LOOK", 1e9)],
     "bitsets of all rows, depth first": [(bitsets, "_LOOK", 1e9), (pack, "chain", _no)],
@@ -67,7 +66,6 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
         (session, "pick_space", _space("candidates")),
     ],
     "no cut rows": [(pack._Packer, "_bound_rows", _no)],
-    "everything fetched ahead": [(link, "_UNCACHED", 0)],
     "short slices": [(frames, "SLICE", 7)],
     "short slices, nothing folded": [(frames, "SLICE", 3), (factorise, "_FOLDS", -1.0)],
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.blocks import Blocks
 from gquery.executor.cpu.extend import extend
 from gquery.executor.cpu.native import address
 from gquery.executor.cpu.sweep import sweep
@@ -58,18 +59,6 @@ class Memory:
         if self._used:
             self.entries.fill(0)
         self._used = True
-
-
-class Blocks:
-    """Room for the partial matches of a breadth-first sum; the parameters of `sweep` say what is where."""
-
-    def __init__(self, plan: PackedPlan) -> None:
-        width, room = plan.width, plan.room
-        self.columns = np.empty((width, width + 2, room), np.int32)
-        self.products = np.empty((width, room), np.uint64)
-        self.sizes = np.empty((width, room), np.float64)
-        self.spans = np.empty((width, 4, room), np.int64)
-        self.fill = np.zeros((3, width), np.int64)
 
 
 class Frame(ABC):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.ahead import fetch_ahead
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.lookup import contains, count_common, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.marks import bits_of
@@ -132,7 +131,6 @@ def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  
     if end - begin == 1 and steps[level, SIMPLE] == 1:
         if cursor == stop:
             return np.int64(-1)
-        fetch_ahead(steps, level, values, cursor, stop)
         cursors[pivot] = cursor + 1
         return np.int64(load_int32(values, cursor))
     while cursor < stop:

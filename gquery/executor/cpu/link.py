@@ -1,4 +1,4 @@
-"""How packed levels hang together: the tree of a sum, its last levels, and the rows worth fetching early."""
+"""How packed levels hang together: the tree of a sum, and whether it is a chain that can be summed breadth first."""
 
 from __future__ import annotations
 
@@ -8,17 +8,10 @@ from gquery.executor import packed
 from gquery.planner.physical import ExtendStep, MatchPlan
 
 _MOST_LEVELS = 62  # levels that a set of levels in one number can hold
-_UNCACHED = 1 << 15  # rows of an adjacency from which on it is worth fetching them early
 
 
-def link(steps: list[list[int]], plan: MatchPlan, adjacencies: list[tuple[int, ...]]) -> None:
-    """Writes into the packed steps what they have to know of each other. adjacencies: rows of `backward`, `absent`."""
-    _look_ahead(steps, adjacencies)
-    _join(steps, plan)
-
-
-def _join(steps: list[list[int]], plan: MatchPlan) -> None:
-    """The tree of the summed levels, and where its last levels can be taken together."""
+def link(steps: list[list[int]], plan: MatchPlan) -> None:
+    """Writes the tree of the summed levels into the packed steps."""
     for row, step in zip(steps, plan.steps, strict=True):
         row[packed.PARENT], row[packed.CHILD], row[packed.SIBLING] = step.parent, -1, -1
     for level, row in enumerate(steps):
@@ -33,20 +26,6 @@ def _join(steps: list[list[int]], plan: MatchPlan) -> None:
         )
         for child, sibling in itertools.pairwise(children):
             steps[child][packed.SIBLING] = sibling
-        if len(children) == 1:
-            row[packed.CLOSES] = _closes(row, plan.steps[level], steps[children[0]], plan.steps[children[0]], plan)
-
-
-def _look_ahead(steps: list[list[int]], adjacencies: list[tuple[int, ...]]) -> None:
-    """Names for each level the rows that its candidates are asked for first, when the caches do not hold them."""
-    for level, row in enumerate(steps):
-        for adjacency in adjacencies:
-            if adjacency[packed.LEVEL] == level and adjacency[packed.ROWS] > _UNCACHED:
-                row[packed.AHEAD_FIRST] = adjacency[packed.FIRST]
-                row[packed.AHEAD_ROWS] = adjacency[packed.ROWS]
-                row[packed.AHEAD_OFFSETS] = adjacency[packed.OFFSETS]
-                row[packed.AHEAD_NEIGHBOURS] = adjacency[packed.NEIGHBOURS]
-                break
 
 
 def chain(steps: list[list[int]], plan: MatchPlan) -> bool:
@@ -89,14 +68,3 @@ def _asks(plan: MatchPlan, step: ExtendStep) -> set[int]:
     for index in step.comparisons:
         asked.update((plan.comparisons[index].left, plan.comparisons[index].right))
     return asked - {step.vertex}
-
-
-def _closes(row: list[int], step: ExtendStep, leaf_row: list[int], leaf: ExtendStep, plan: MatchPlan) -> bool:
-    """Whether a level and the one leaf below it can be summed in one loop."""
-    plain = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN] == 1 and row[packed.SIMPLE] and not row[packed.TESTED]
-    plain = plain and row[packed.WEIGHTS_BEGIN] == row[packed.WEIGHTS_END] and row[packed.CAP] < packed.EXISTS
-    ends = [plan.graph.edges[edge].other(leaf.vertex) for edge in leaf.backward] + [other for other, *_ in leaf.absent]
-    counted = leaf_row[packed.SET_COUNT] and leaf_row[packed.SIMPLE] and not leaf_row[packed.SLOTS]
-    counted = counted and leaf_row[packed.CAP] == packed.PLAIN and not (leaf.absent and leaf_row[packed.WORDS])
-    two = len(ends) == 2 and ends.count(step.vertex) == 1 and len(leaf.different_from) <= 1
-    return bool(plain and counted and two)

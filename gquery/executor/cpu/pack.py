@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gquery.executor import packed
 from gquery.executor.cpu.bitsets import Bitsets, Columns
+from gquery.executor.cpu.blocks import Blocks
 from gquery.executor.cpu.candidate_graph import build_candidate_edges
 from gquery.executor.cpu.candidates import CandidateSet, CpuCandidates, rows_of
 from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
@@ -61,7 +62,7 @@ class _Packer:
         self.bounded = folded and self._bound() < SAFE
         folds = self._folds()
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
-        link(steps, self.plan, [*self.backward, *self.absent])
+        link(steps, self.plan)
         room = self._room(len(steps)) if chain(steps, self.plan) else 0
         self.candidates.control.memory.reserve(
             self.threads * (24 * self.slots + 8 * self.bitsets.marks), "remembered sums"
@@ -97,7 +98,7 @@ class _Packer:
 
     def _room(self, width: int) -> int:
         """Partial matches in a block, as many as there is space for; 0 when that is too few."""
-        row = self.threads * width * (4 * (width + 2) + 8 * 6)
+        row = self.threads * Blocks.bytes_of(width)
         available = self.candidates.control.memory.available
         room = _ROOM if available is None else min(_ROOM, available // 8 // row)
         if room < _SMALLEST_ROOM:

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.ahead import fetch_below
 from gquery.executor.cpu.capped import capped
 from gquery.executor.cpu.choices import count_choices
-from gquery.executor.cpu.closing import sum_row
 from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.extend import load_row
 from gquery.executor.cpu.intersect import accepts, leaf_size, next_common, open_level
@@ -27,7 +25,6 @@ from gquery.executor.cpu.workspace import (
     DEPTH,
     DONE,
     ENTERING,
-    LEFT,
     MORE,
     ROW,
     ROW_END,
@@ -48,7 +45,6 @@ from gquery.executor.packed import (
     CHILD,
     CHOICE_COLUMNS,
     CHOICES,
-    CLOSES,
     COLLIDES,
     COMPARE,
     CONTEXT,
@@ -179,7 +175,6 @@ def total(  # type: ignore[no-untyped-def]
                 status = DONE
                 break
             load_row(steps, given, state[ROW], start, positions, vertices)
-            fetch_below(steps, top, given, state[ROW], state[ROW_END])
             budget -= 1
             products[top], product_sizes[top] = own_matches(
                 steps, choices, collides, start, modulus, positions, scratch
@@ -252,31 +247,7 @@ def total(  # type: ignore[no-untyped-def]
         else:
             position = np.int64(-1)
             down = False
-            if steps[level, CLOSES] == 1:
-                state[LEFT] = budget
-                value, size = sum_row(
-                    steps,
-                    backward,
-                    smaller,
-                    different,
-                    absent,
-                    level,
-                    positions,
-                    vertices,
-                    cursors,
-                    ends,
-                    marks,
-                    marked,
-                    modulus,
-                    state,
-                )
-                budget = state[LEFT]
-                level_sums[level] += value
-                level_sizes[level] += size
-                if modulus != 0:
-                    level_sums[level] %= modulus
-                down = cursors[pivots[level]] < ends[pivots[level]]  # the slice is over
-            while budget > 0 and steps[level, CLOSES] == 0:
+            while budget > 0:
                 budget -= 1
                 position = np.int64(-1)
                 if level_sizes[level] == 0.0 or steps[level, CAP] < EXISTS:
