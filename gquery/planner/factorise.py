@@ -107,6 +107,21 @@ class Factoriser:
             last.append(chosen)
         return tuple(reversed(last))
 
+    def extended(self, order: tuple[int, ...]) -> tuple[int, ...]:
+        """An order with what it lacks behind it: always the connected vertex that leaves the fewest partial matches,
+        those of inner parts after those of outer ones."""
+        result, matched = list(order), _mask(order)
+        left = [vertex for vertex in range(len(self.near)) if vertex not in order]
+        while left:
+            depth = min(self._depth(vertex) for vertex in left)
+            outer = [vertex for vertex in left if self._depth(vertex) == depth]
+            connected = [vertex for vertex in outer if self.model.near[vertex] & matched] or outer
+            vertex = min(connected, key=lambda v: (self.model.extension(v, matched)[0], v))
+            left.remove(vertex)
+            result.append(vertex)
+            matched |= 1 << vertex
+        return tuple(result)
+
     def tree(self, order: tuple[int, ...], kept: int, above: Mapping[int, tuple[int, ...]] = EMPTY) -> Tree:
         """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
         to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out."""

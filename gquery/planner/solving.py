@@ -128,6 +128,8 @@ class _Orders:
         orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed))}
         if not self.kept:
             orders.add(eliminated)
+        if self.problem.graph.parts:
+            orders.add(self.factoriser.extended(listed))
         return sorted(((self.factoriser.tree(order, len(self.kept)), order) for order in sorted(orders)), key=_cost)
 
     def _rooted(self, known: set[tuple[int, ...]]) -> list[tuple[Tree, tuple[int, ...]]]:
