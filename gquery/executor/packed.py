@@ -86,7 +86,7 @@ class PackedPlan:
     backward; choices: edges whose data edges matter. kept: levels that are listed; the others are summed out. listed:
     the choices from here on are told apart in the answer, those before are weights. slots: entries of the memory of
     sums; marks: words of marks; marked: rows of adjacencies. folds: what the backend computes before the search.
-    is_folded: nothing is left to search. room: partial matches in a block of a breadth-first sum, 0 to go depth first.
+    is_folded: nothing is left to search. room: partial matches in a block. is_chain: the sum can go breadth first.
     keep: what the addresses point into.
     """
 
@@ -102,6 +102,7 @@ class PackedPlan:
     folds: tuple[Any, ...]
     is_folded: bool
     room: int
+    is_chain: bool
     keep: tuple[object, ...]
 
 

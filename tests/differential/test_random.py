@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from gquery.executor.cpu import engine, frames, pack
 from tests.differential import sql
 from tests.differential.build import expected_rows, found_rows, to_gquery
 from tests.differential.forms import DataGraph, Match, Query, Vertex
@@ -47,21 +48,38 @@ def written(query: Query, random: Random) -> tuple[Renderer, str, str | None]:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_rows_and_counts(chunk: int, device: str) -> None:
     for seed in range(chunk * GRAPHS, (chunk + 1) * GRAPHS):
-        random = Random(seed)
-        data = random_graph(random, 8)
-        graph = to_gquery(data)
-        for query, matches in cases(random, data):
-            renderer, body, mode = written(query, random)
-            text = f"{body} RETURN {renderer.returned()}"
-            told = f"seed {seed}: {text} {renderer.parameters} {mode}\n{data}"
-            try:
-                rows = found_rows(graph.query(text, renderer.parameters, mode=mode, device=device))
-                text = f"{body} RETURN count(*) AS n"
-                count = graph.query(text, renderer.parameters, mode=mode, device=device).scalar()
-            except Exception as error:
-                raise AssertionError(told) from error
-            assert rows == expected_rows(query, matches), told
-            assert count == len(matches), told
+        compare(seed, device)
+
+
+@pytest.mark.parametrize("room", [1, 2, 5])
+def test_blocks_of_any_size(room: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks, slices and buffers end in the middle of everything."""
+    monkeypatch.setattr(pack, "_ROOM", room)
+    monkeypatch.setattr(pack, "_SMALLEST_ROOM", 1)
+    monkeypatch.setattr(frames, "SLICE", 2 * room + 1)
+    monkeypatch.setattr(engine, "_LARGEST_BUFFER", 3)
+    monkeypatch.setattr(engine, "_SMALLEST_BUFFER", 3)
+    for seed in range(8 * FUZZ):
+        compare(seed, device)
+
+
+def compare(seed: int, device: str) -> None:
+    """Rows and counts of the queries of one seed."""
+    random = Random(seed)
+    data = random_graph(random, 8)
+    graph = to_gquery(data)
+    for query, matches in cases(random, data):
+        renderer, body, mode = written(query, random)
+        text = f"{body} RETURN {renderer.returned()}"
+        told = f"seed {seed}: {text} {renderer.parameters} {mode}\n{data}"
+        try:
+            rows = found_rows(graph.query(text, renderer.parameters, mode=mode, device=device))
+            text = f"{body} RETURN count(*) AS n"
+            count = graph.query(text, renderer.parameters, mode=mode, device=device).scalar()
+        except Exception as error:
+            raise AssertionError(told) from error
+        assert rows == expected_rows(query, matches), told
+        assert count == len(matches), told
 
 
 @pytest.mark.parametrize("chunk", range(5))

@@ -1,4 +1,10 @@
-"""Blocks of partial matches: what a breadth-first sum (`sweep.py`) keeps of each level, and how one fills the next.
+"""Blocks of partial matches: what a breadth-first search keeps of each level, and how one block fills the next.
+
+A depth-first search waits for memory at every vertex: where its row begins, what the row holds, where the next row
+begins. A block of partial matches asks for all of its rows first and reads them after, so that the waiting overlaps,
+and every loop does one thing (the blocks of EGSM's hybrid search, section 5.2, with the batches of columnar engines).
+When a block is full it is searched before the rest of the block above, so the blocks of all levels together are all
+the room that a search needs.
 
 A block holds as many partial matches as fit the caches, as columns: the positions that are still needed of the levels
 above, the row of the input that each began with, and the number of matches that it stands for so far.
@@ -8,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.compile import inlined
+from gquery.executor.cpu.compile import inlined, kernel
+from gquery.executor.cpu.intersect import accepts, next_common, open_level
 from gquery.executor.cpu.lookup import has_bit, lower_bound, row
 from gquery.executor.cpu.native import load_int32, prefetch
 from gquery.executor.cpu.total import factor_at
@@ -16,7 +23,6 @@ from gquery.executor.packed import (
     ABSENT_BEGIN,
     BACKWARD_BEGIN,
     BACKWARD_END,
-    CHILD,
     CUT_BEGIN,
     CUT_END,
     DIFFERENT_BEGIN,
@@ -32,7 +38,6 @@ from gquery.executor.packed import (
     SPANS,
     VERTICES,
     WORDS,
-    PackedPlan,
 )
 
 # Rows of `fill`, int64[3, width], by level: partial matches in the block; the next to be extended; where in its row.
@@ -50,8 +55,7 @@ class Blocks:
     and about. spans int64[width, 4, room]: begin and end of the rows that each is extended with. fill int64[3, width].
     """
 
-    def __init__(self, plan: PackedPlan) -> None:
-        width, room = plan.width, plan.room
+    def __init__(self, width: int, room: int) -> None:
         self.columns = np.empty((width, width + 2, room), np.int32)
         self.products = np.empty((width, room), np.uint64)
         self.sizes = np.empty((width, room), np.float64)
@@ -65,6 +69,18 @@ class Blocks:
 
 
 @inlined
+def is_needed(steps, level, column):  # type: ignore[no-untyped-def]
+    """Whether the levels below `level` ask for the position at another level."""
+    return (steps[level, LIVE] >> min(column, 63)) & 1 != 0
+
+
+@inlined
+def share_of(columns):  # type: ignore[no-untyped-def]
+    """Rows of the input that are taken at once: few, since what is not taken yet can be given to another worker."""
+    return max(1, columns.shape[2] >> 2)
+
+
+@inlined
 def vertex_at(steps, level, position):  # type: ignore[no-untyped-def]
     """The vertex of a position."""
     address = steps[level, VERTICES]
@@ -75,7 +91,7 @@ def vertex_at(steps, level, position):  # type: ignore[no-untyped-def]
 def load_partial(steps, columns, level, index, positions, vertices):  # type: ignore[no-untyped-def]
     """What is still needed of a partial match in the block of `level`."""
     for column in range(level + 1):
-        if (steps[level, LIVE] >> column) & 1:
+        if is_needed(steps, level, column):
             position = columns[level, column, index]
             positions[column] = position
             vertices[column] = vertex_at(steps, column, position)
@@ -92,12 +108,12 @@ def look_up(adjacency, positions, begins, ends, count):  # type: ignore[no-untyp
 
 
 @inlined
-def open_block(steps, backward, absent, columns, spans, fill, level, count):  # type: ignore[no-untyped-def]
-    """The block of `level` has been filled: looks up the rows that its partial matches are extended with."""
+def open_block(steps, backward, absent, columns, spans, fill, level, child, count):  # type: ignore[no-untyped-def]
+    """The block of `level` has been filled: looks up the rows that its partial matches are extended with to `child`, -1
+    for none."""
     fill[COUNT, level] = count
     fill[NEXT, level] = 0
     fill[CURSOR, level] = CLOSED
-    child = steps[level, CHILD]
     if child >= 0 and steps[child, SPANS] > 0:
         first = steps[child, BACKWARD_BEGIN]
         look_up(backward[first], columns[level, backward[first, LEVEL]], spans[level, 0], spans[level, 1], count)
@@ -109,47 +125,55 @@ def open_block(steps, backward, absent, columns, spans, fill, level, count):  # 
 
 
 @inlined
-def inherit(steps, different, columns, products, product_sizes, level, made, modulus):  # type: ignore[no-untyped-def]
-    """Completes the new partial matches of a block from those that they extend, and leaves out those without matches.
-
-    columns[level, width + 1]: the partial match above that each extends. Returns how many are left.
-    """
-    above = steps[level, PARENT]
-    width = len(steps)
-    parents, own = columns[level, width + 1], columns[level, level]
+def leave_same(steps, different, columns, level, made):  # type: ignore[no-untyped-def]
+    """Leaves out the new partial matches whose vertex must be another than one above; returns how many stay."""
     begin, end = steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]
-    if steps[level, SPANS] > 0 and begin < end:
-        kept = 0
-        for index in range(made):
-            vertex = vertex_at(steps, level, own[index])
-            same = False
-            for other in range(begin, end):
-                column = different[other]
-                same |= vertex_at(steps, column, columns[above, column, parents[index]]) == vertex
-            own[kept], parents[kept] = own[index], parents[index]
-            kept += not same
-        made = kept
-    if steps[level, FACTORS] != 0:
-        kept = 0
-        for index in range(made):
-            factor, factor_size = factor_at(steps, level, own[index])
-            products[level, kept] = products[above, parents[index]] * factor
-            if modulus != 0:
-                products[level, kept] %= modulus
-            product_sizes[level, kept] = product_sizes[above, parents[index]] * factor_size
-            own[kept], parents[kept] = own[index], parents[index]
-            kept += factor_size != 0.0
-        made = kept
-    else:
+    if steps[level, SPANS] == 0 or begin == end:
+        return made
+    above, own, parents = steps[level, PARENT], columns[level, level], columns[level, len(steps) + 1]
+    kept = 0
+    for index in range(made):
+        vertex = vertex_at(steps, level, own[index])
+        same = False
+        for other in range(begin, end):
+            column = different[other]
+            same |= vertex_at(steps, column, columns[above, column, parents[index]]) == vertex
+        own[kept], parents[kept] = own[index], parents[index]
+        kept += not same
+    return kept
+
+
+@inlined
+def multiply(steps, columns, products, product_sizes, level, made, modulus):  # type: ignore[no-untyped-def]
+    """Numbers of matches of the new partial matches, without those that have none; returns how many stay."""
+    above, own, parents = steps[level, PARENT], columns[level, level], columns[level, len(steps) + 1]
+    if steps[level, FACTORS] == 0:
         for index in range(made):
             products[level, index] = products[above, parents[index]]
             product_sizes[level, index] = product_sizes[above, parents[index]]
+        return made
+    kept = 0
+    for index in range(made):
+        factor, factor_size = factor_at(steps, level, own[index])
+        products[level, kept] = products[above, parents[index]] * factor
+        if modulus != 0:
+            products[level, kept] %= modulus
+        product_sizes[level, kept] = product_sizes[above, parents[index]] * factor_size
+        own[kept], parents[kept] = own[index], parents[index]
+        kept += factor_size != 0.0
+    return kept
+
+
+@inlined
+def inherit(steps, columns, level, made):  # type: ignore[no-untyped-def]
+    """Copies to the new partial matches what is still needed of those that they extend."""
+    above, width = steps[level, PARENT], len(steps)
+    parents = columns[level, width + 1]
     for column in range(width + 1):
-        if column == width or (column <= above and (steps[level, LIVE] >> column) & 1):
+        if column == width or (column <= above and is_needed(steps, level, column)):
             source, target = columns[above, column], columns[level, column]
             for index in range(made):
                 target[index] = source[parents[index]]
-    return made
 
 
 @inlined
@@ -198,3 +222,128 @@ def walk_rows(steps, backward, columns, spans, fill, level, left):  # type: igno
         cursor = np.int64(CLOSED)
     fill[NEXT, above], fill[CURSOR, above] = index, cursor
     return made, looks
+
+
+@inlined
+def intersect_rows(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    smaller,
+    different,
+    pairs,
+    compare,
+    absent,
+    columns,
+    fill,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
+    left,
+):
+    """Extends partial matches along any number of rows and with all tests, until the block of `level` is full. Returns
+    how many it made and the looks."""
+    above = steps[level, PARENT]
+    own, parents = columns[level, level], columns[level, len(steps) + 1]
+    room = len(own)
+    made, looks = 0, np.int64(0)
+    index, count = fill[NEXT, above], fill[COUNT, above]
+    while index < count and looks < left and made < room:
+        load_partial(steps, columns, above, index, positions, vertices)
+        if fill[CURSOR, above] == CLOSED:
+            open_level(
+                steps,
+                backward,
+                smaller,
+                level,
+                positions,
+                vertices,
+                begins,
+                cursors,
+                ends,
+                bitsets,
+                pivots,
+                last,
+                marks,
+                marked,
+            )
+            fill[CURSOR, above] = 0
+        position = np.int64(0)
+        while made < room:
+            looks += 1
+            position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+            if position < 0:
+                break
+            vertex = vertex_at(steps, level, position)
+            if accepts(
+                steps, different, pairs, compare, absent, level, position, vertex, positions, vertices, marks, marked
+            ):
+                own[made], parents[made] = position, index
+                made += 1
+        if position < 0:
+            index += 1
+            fill[CURSOR, above] = CLOSED
+    fill[NEXT, above] = index
+    return made, looks
+
+
+@kernel
+def fill_block(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    smaller,
+    different,
+    pairs,
+    compare,
+    absent,
+    columns,
+    spans,
+    fill,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
+    left,
+):
+    """Extends partial matches of the block above, until the block of `level` is full. Returns how many it made, and the
+    looks at neighbours that this took; it stops after about `left` of them."""
+    if steps[level, SPANS] == 1:
+        made, looks = walk_rows(steps, backward, columns, spans, fill, level, left)
+        return leave_same(steps, different, columns, level, made), looks
+    return intersect_rows(
+        steps,
+        backward,
+        smaller,
+        different,
+        pairs,
+        compare,
+        absent,
+        columns,
+        fill,
+        level,
+        positions,
+        vertices,
+        begins,
+        cursors,
+        ends,
+        bitsets,
+        pivots,
+        last,
+        marks,
+        marked,
+        left,
+    )

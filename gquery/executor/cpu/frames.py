@@ -51,8 +51,15 @@ class Memory:
         self._marks = np.zeros(max(1, plan.marks), np.uint64)
         self.marks = address(self._marks)
         self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)
-        self.blocks = Blocks(plan)
+        self._plan = plan
+        self._blocks: dict[int, Blocks] = {}
         self._used = False
+
+    def blocks(self, stage: int) -> Blocks:
+        """The blocks of a stage: one frame of each can be under way."""
+        if stage not in self._blocks:
+            self._blocks[stage] = Blocks(self._plan.width, self._plan.room)
+        return self._blocks[stage]
 
     def forget(self) -> None:
         """Before another run, whose sums are other numbers."""
@@ -114,10 +121,14 @@ class ListingFrame(Frame):
         self._memory = memory
 
     def run(self) -> int:
+        blocks = self._memory.blocks(self.stage)
         extend(
             self.plan.tables,
             self.work,
             self.matched,
+            blocks.columns,
+            blocks.spans,
+            blocks.fill,
             self.given.positions,
             self.output,
             self._memory.marks,
@@ -160,8 +171,8 @@ class SummingFrame(Frame):
 
     def run(self) -> int:
         memory = self._memory
-        if self.plan.room > 0:
-            blocks = memory.blocks
+        if self.plan.is_chain:
+            blocks = memory.blocks(self.stage)
             sweep(
                 self.plan.tables,
                 self.work,

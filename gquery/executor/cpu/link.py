@@ -8,12 +8,15 @@ from gquery.executor import packed
 from gquery.planner.physical import ExtendStep, MatchPlan
 
 _MOST_LEVELS = 62  # levels that a set of levels in one number can hold
+_EVERY_LEVEL = -1  # the set of all levels
 
 
 def link(steps: list[list[int]], plan: MatchPlan) -> None:
-    """Writes the tree of the summed levels into the packed steps."""
-    for row, step in zip(steps, plan.steps, strict=True):
+    """Writes the tree of the summed levels into the packed steps, and how each level is extended."""
+    for level, (row, step) in enumerate(zip(steps, plan.steps, strict=True)):
         row[packed.PARENT], row[packed.CHILD], row[packed.SIBLING] = step.parent, -1, -1
+        row[packed.SPANS] = _spans(row, step) if level else 0
+        row[packed.LIVE] = _EVERY_LEVEL
     for level, row in enumerate(steps):
         children = [
             child
@@ -40,11 +43,9 @@ def chain(steps: list[list[int]], plan: MatchPlan) -> bool:
         if row[packed.SIBLING] >= 0 or row[packed.SLOTS] or row[packed.CAP] != packed.PLAIN or weighed:
             return False
     needed: set[int] = set()
-    for level in reversed([max(1, plan.kept) - 1, *below]):
+    for level in reversed(below):
         steps[level][packed.LIVE] = sum(1 << plan.order.index(vertex) for vertex in needed)
-        if level in below:
-            steps[level][packed.SPANS] = _spans(steps[level], plan.steps[level])
-            needed = (needed | _asks(plan, plan.steps[level])) - {plan.order[level]}
+        needed = (needed | _asks(plan, plan.steps[level])) - {plan.order[level]}
     return True
 
 

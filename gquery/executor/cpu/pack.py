@@ -63,7 +63,9 @@ class _Packer:
         folds = self._folds()
         steps = [self._step(level, step, weights.get(level, (0, 0))) for level, step in enumerate(self.plan.steps)]
         link(steps, self.plan)
-        room = self._room(len(steps)) if chain(steps, self.plan) else 0
+        is_chain = chain(steps, self.plan)
+        listing = self.plan.kept > 1
+        room = self._room(len(steps)) if is_chain or listing else 0
         self.candidates.control.memory.reserve(
             self.threads * (24 * self.slots + 8 * self.bitsets.marks), "remembered sums"
         )
@@ -93,6 +95,7 @@ class _Packer:
             folds,
             folded,
             room,
+            is_chain and room >= _SMALLEST_ROOM,
             (*self.keep, *self.bitsets.matrices.values()),
         )
 
@@ -100,9 +103,7 @@ class _Packer:
         """Partial matches in a block, as many as there is space for; 0 when that is too few."""
         row = self.threads * Blocks.bytes_of(width)
         available = self.candidates.control.memory.available
-        room = _ROOM if available is None else min(_ROOM, available // 8 // row)
-        if room < _SMALLEST_ROOM:
-            return 0
+        room = _ROOM if available is None else max(1, min(_ROOM, available // 8 // row))
         self.candidates.control.memory.reserve(room * row, "blocks of partial matches")
         return room
 

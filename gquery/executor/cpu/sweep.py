@@ -1,11 +1,5 @@
 """Sums a chain of levels breadth first, a block of partial matches at a time.
 
-A depth-first search waits for memory at every vertex: where its row begins, what the row holds, where the next row
-begins. A block of partial matches asks for all of its rows first and reads them after, so that the waiting overlaps,
-and every loop does one thing (the blocks of EGSM's hybrid search, section 5.2, with the batches of columnar engines).
-When the block below is full it is searched before the rest of the block above, so the blocks of all levels together
-are all the room that a search needs.
-
 A partial match carries its number of matches so far: the product of what is folded into its vertices. The last level
 is not written down; its set sizes are multiplied in.
 """
@@ -15,21 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.blocks import (
-    CLOSED,
     COUNT,
-    CURSOR,
     NEXT,
+    fill_block,
     inherit,
     load_partial,
+    multiply,
     open_block,
-    vertex_at,
-    walk_rows,
+    share_of,
 )
 from gquery.executor.cpu.compile import kernel
-from gquery.executor.cpu.extend import load_row
-from gquery.executor.cpu.intersect import accepts, leaf_size, next_common, open_level
+from gquery.executor.cpu.intersect import leaf_size
 from gquery.executor.cpu.pairs import add, count_pairs
-from gquery.executor.cpu.total import own_matches
+from gquery.executor.cpu.total import load_row, own_matches
 from gquery.executor.cpu.workspace import (
     DEPTH,
     DONE,
@@ -107,7 +99,7 @@ def sweep(  # type: ignore[no-untyped-def]
     begins, cursors = cursors_of(work, width, rows, 0), cursors_of(work, width, rows, 1)
     ends, bitsets = cursors_of(work, width, rows, 2), cursors_of(work, width, rows, 3)
     scratch = scratch_of(work, width, rows, len(choices))
-    room = columns.shape[2]
+    share = share_of(columns)
     top = start - 1
     depth = state[DEPTH]
     status = MORE
@@ -118,7 +110,7 @@ def sweep(  # type: ignore[no-untyped-def]
                 status = DONE
                 break
             made = 0
-            while made < room and state[TAKEN] < state[ROW_END]:
+            while made < share and state[TAKEN] < state[ROW_END]:
                 load_row(steps, given, state[TAKEN], start, positions, vertices)
                 product, size = own_matches(steps, choices, collides, start, modulus, positions, scratch)
                 for column in range(start):
@@ -129,7 +121,7 @@ def sweep(  # type: ignore[no-untyped-def]
                 made += size != 0.0
                 state[TAKEN] += 1
             budget -= made + 1
-            open_block(steps, backward, absent, columns, spans, fill, top, made)
+            open_block(steps, backward, absent, columns, spans, fill, top, steps[top, CHILD], made)
             depth = np.int64(top)
         count = fill[COUNT, depth]
         if fill[NEXT, depth] == count:
@@ -137,63 +129,36 @@ def sweep(  # type: ignore[no-untyped-def]
             continue
         child = steps[depth, CHILD]
         if child >= 0 and steps[child, SET_COUNT] == 0:
-            made = 0
-            if steps[child, SPANS] == 1:
-                made, looks = walk_rows(steps, backward, columns, spans, fill, child, budget)
-                budget -= looks
-            else:
-                index = fill[NEXT, depth]
-                own, parents = columns[child, child], columns[child, width + 1]
-                while index < count and budget > 0 and made < room:
-                    load_partial(steps, columns, depth, index, positions, vertices)
-                    if fill[CURSOR, depth] == CLOSED:
-                        open_level(
-                            steps,
-                            backward,
-                            smaller,
-                            child,
-                            positions,
-                            vertices,
-                            begins,
-                            cursors,
-                            ends,
-                            bitsets,
-                            pivots,
-                            last,
-                            marks,
-                            marked,
-                        )
-                        fill[CURSOR, depth] = 0
-                    position = np.int64(0)
-                    while made < room:
-                        budget -= 1
-                        position = next_common(steps, backward, child, cursors, ends, bitsets, pivots, last)
-                        if position < 0:
-                            break
-                        if accepts(
-                            steps,
-                            different,
-                            pairs,
-                            compare,
-                            absent,
-                            child,
-                            position,
-                            vertex_at(steps, child, position),
-                            positions,
-                            vertices,
-                            marks,
-                            marked,
-                        ):
-                            own[made], parents[made] = position, index
-                            made += 1
-                    if position < 0:
-                        index += 1
-                        fill[CURSOR, depth] = CLOSED
-                fill[NEXT, depth] = index
+            made, looks = fill_block(
+                steps,
+                backward,
+                smaller,
+                different,
+                pairs,
+                compare,
+                absent,
+                columns,
+                spans,
+                fill,
+                child,
+                positions,
+                vertices,
+                begins,
+                cursors,
+                ends,
+                bitsets,
+                pivots,
+                last,
+                marks,
+                marked,
+                budget,
+            )
+            budget -= looks
             state[STATE_SLOTS + child] += made
-            made = inherit(steps, different, columns, products, product_sizes, child, made, modulus)
+            made = multiply(steps, columns, products, product_sizes, child, made, modulus)
+            inherit(steps, columns, child, made)
             if made > 0:
-                open_block(steps, backward, absent, columns, spans, fill, child, made)
+                open_block(steps, backward, absent, columns, spans, fill, child, steps[child, CHILD], made)
                 depth = child
             continue
         origins = columns[depth, width]

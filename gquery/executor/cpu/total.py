@@ -17,7 +17,6 @@ import numpy as np
 from gquery.executor.cpu.capped import capped
 from gquery.executor.cpu.choices import count_choices
 from gquery.executor.cpu.compile import inlined, kernel
-from gquery.executor.cpu.extend import load_row
 from gquery.executor.cpu.intersect import accepts, leaf_size, next_common, open_level
 from gquery.executor.cpu.marks import restore
 from gquery.executor.cpu.native import load_float, load_int32, load_word
@@ -100,6 +99,16 @@ def factor_at(steps, level, position):  # type: ignore[no-untyped-def]
     """The product of the folded branches at a candidate, modulo and about; the level must have factors."""
     place = np.int64(position) - steps[level, FACTOR_BASE]
     return load_word(steps[level, FACTORS], place), load_float(steps[level, FACTOR_SIZES], place)
+
+
+@inlined
+def load_row(steps, given, input_row, stop, positions, vertices):  # type: ignore[no-untyped-def]
+    """Positions and vertices of a partial match of `stop` levels."""
+    for column in range(stop):
+        position = given[column, input_row]
+        positions[column] = position
+        address = steps[column, VERTICES]
+        vertices[column] = load_int32(address, np.int64(position)) if address != 0 else position
 
 
 @inlined
