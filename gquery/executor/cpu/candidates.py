@@ -48,6 +48,11 @@ class CandidateSet:
         filters.set_bits(self.vertices, words)
         return words
 
+    def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Those of the vertices that are candidates."""
+        bits = self.words[vertices >> 6] >> (vertices & 63).astype(np.uint64)
+        return vertices[(bits & np.uint64(1)).astype(np.bool_)]
+
     @cached_property
     def ranks(self) -> NDArray[np.int32]:
         """Candidates before each word of the bitset."""
@@ -103,8 +108,7 @@ class CpuCandidates:
         common = self.sets[group[0]]
         for vertex in group[1:]:
             if not np.array_equal(common.vertices, self.sets[vertex].vertices):
-                both = np.intersect1d(common.vertices, self.sets[vertex].vertices, assume_unique=True)
-                common = CandidateSet(both, self.snapshot.vertex_count)
+                common = CandidateSet(self.sets[vertex].among(common.vertices), self.snapshot.vertex_count)
         return common
 
     # --- adjacency ---------------------------------------------------------------------------------------------
