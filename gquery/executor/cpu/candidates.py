@@ -51,7 +51,8 @@ class CandidateSet:
     def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
         """Those of the vertices that are candidates."""
         bits = self.words[vertices >> 6] >> (vertices & 63).astype(np.uint64)
-        return vertices[(bits & np.uint64(1)).astype(np.bool_)]
+        inside: NDArray[np.int32] = vertices[(bits & np.uint64(1)).astype(np.bool_)]
+        return inside
 
     @cached_property
     def ranks(self) -> NDArray[np.int32]:
