@@ -97,7 +97,7 @@ def load_partial(steps, columns, level, index, positions, vertices):  # type: ig
             vertices[column] = vertex_at(steps, column, position)
 
 
-@inlined
+@kernel
 def look_up(adjacency, positions, begins, ends, count):  # type: ignore[no-untyped-def]
     """Where the rows of a column of positions begin and end; asks for their first entries."""
     offsets, first, rows, values = adjacency[OFFSETS], adjacency[FIRST], adjacency[ROWS], adjacency[NEIGHBOURS]
@@ -107,7 +107,7 @@ def look_up(adjacency, positions, begins, ends, count):  # type: ignore[no-untyp
         prefetch(values + 4 * begins[index])  # type: ignore[call-arg]
 
 
-@inlined
+@kernel
 def open_block(steps, backward, absent, columns, spans, fill, level, child, count):  # type: ignore[no-untyped-def]
     """The block of `level` has been filled: looks up the rows that its partial matches are extended with to `child`, -1
     for none."""
@@ -124,7 +124,7 @@ def open_block(steps, backward, absent, columns, spans, fill, level, child, coun
             look_up(second, columns[level, second[LEVEL]], spans[level, 2], spans[level, 3], count)
 
 
-@inlined
+@kernel
 def leave_same(steps, different, columns, level, made):  # type: ignore[no-untyped-def]
     """Leaves out the new partial matches whose vertex must be another than one above; returns how many stay."""
     begin, end = steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]
@@ -143,7 +143,7 @@ def leave_same(steps, different, columns, level, made):  # type: ignore[no-untyp
     return kept
 
 
-@inlined
+@kernel
 def multiply(steps, columns, products, product_sizes, level, made, modulus):  # type: ignore[no-untyped-def]
     """Numbers of matches of the new partial matches, without those that have none; returns how many stay."""
     above, own, parents = steps[level, PARENT], columns[level, level], columns[level, len(steps) + 1]
@@ -164,7 +164,7 @@ def multiply(steps, columns, products, product_sizes, level, made, modulus):  # 
     return kept
 
 
-@inlined
+@kernel
 def inherit(steps, columns, level, made):  # type: ignore[no-untyped-def]
     """Copies to the new partial matches what is still needed of those that they extend."""
     above, width = steps[level, PARENT], len(steps)
@@ -176,7 +176,7 @@ def inherit(steps, columns, level, made):  # type: ignore[no-untyped-def]
                 target[index] = source[parents[index]]
 
 
-@inlined
+@kernel
 def walk_rows(steps, backward, columns, spans, fill, level, left):  # type: ignore[no-untyped-def]
     """Extends partial matches along one row each, in which no neighbour is repeated and that needs no test but
     membership, until the block of `level` is full. Returns how many it made and the looks."""
@@ -224,7 +224,7 @@ def walk_rows(steps, backward, columns, spans, fill, level, left):  # type: igno
     return made, looks
 
 
-@inlined
+@kernel
 def intersect_rows(  # type: ignore[no-untyped-def]
     steps,
     backward,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.blocks import vertex_at
-from gquery.executor.cpu.compile import inlined
+from gquery.executor.cpu.compile import inlined, kernel
 from gquery.executor.cpu.intersect import common_size, floor_of
 from gquery.executor.cpu.lookup import contains, count_both, has_bit, lower_bound, rank
 from gquery.executor.cpu.marks import bits_of
@@ -45,7 +45,7 @@ def add(sums, sizes, origin, product, size, modulus):  # type: ignore[no-untyped
     sizes[origin] += size
 
 
-@inlined
+@kernel
 def count_pairs(  # type: ignore[no-untyped-def]
     steps,
     backward,

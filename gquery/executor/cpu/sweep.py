@@ -19,7 +19,7 @@ from gquery.executor.cpu.blocks import (
     share_of,
 )
 from gquery.executor.cpu.compile import kernel
-from gquery.executor.cpu.intersect import leaf_size
+from gquery.executor.cpu.intersect import set_size
 from gquery.executor.cpu.pairs import add, count_pairs
 from gquery.executor.cpu.total import load_row, own_matches
 from gquery.executor.cpu.workspace import (
@@ -203,7 +203,7 @@ def sweep(  # type: ignore[no-untyped-def]
         else:
             while index < count and budget > 0:
                 load_partial(steps, columns, depth, index, positions, vertices)
-                found, looks = leaf_size(
+                found, looks = set_size(
                     steps,
                     backward,
                     smaller,
