@@ -228,7 +228,7 @@ class MatchPlan:
     space: `candidates` refines the candidate sets in `sweeps` and enumerates on the candidate graph; `vertices` walks
     the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
     only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
-    are materialised between groups (BFS), a group is searched depth first; the summed steps are the last group.
+    are materialised between groups (BFS); the summed steps are the last group.
     factor: matches that each one found stands for (symmetry). weighted: what is listed comes with the number of matches
     that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
     neighbours looked at.

@@ -77,9 +77,9 @@ as `graph.explain(...)` does:
 ## 5. Candidates and matches
 
 A run filters first (`gquery/executor/cpu/candidates.py`) and then plans again with the true numbers. `pack.py`
-turns the plan into flat arrays, and the kernel in `extend.py` lists matches, depth first inside a vertex group, breadth
-first between groups, on all cores (`workers.py`); the one in `total.py` sums the rest out. Only ids travel: an int32
-for a vertex, an int64 for an edge.
+turns the plan into flat arrays, and the kernel in `extend.py` lists matches block by block (`blocks.py`), on all cores
+(`workers.py`); `sweep.py` sums chains out in the same way, `total.py` whatever branches. Only ids travel: an int32 for
+a vertex, an int64 for an edge.
 `graph.profile(...)` shows what happened (times and bytes are left out here):
 
 ```

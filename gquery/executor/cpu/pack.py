@@ -65,7 +65,8 @@ class _Packer:
         link(steps, self.plan)
         is_chain = chain(steps, self.plan)
         listing = self.plan.kept > 1
-        room = self._room(len(steps)) if is_chain or listing else 0
+        # Two groups have a block each for the level between them.
+        room = self._room(len(steps) + len(self.plan.groups)) if is_chain or listing else 0
         self.candidates.control.memory.reserve(
             self.threads * (24 * self.slots + 8 * self.bitsets.marks), "remembered sums"
         )

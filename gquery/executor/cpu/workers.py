@@ -1,7 +1,7 @@
 """The hybrid BFS-DFS loop on all cores.
 
-Between vertex groups partial matches are materialised (breadth first), inside a group the kernel searches depth first
-(EGSM section 5.2). Buffers are small and the deepest group always goes first, so memory is bounded by
+Between vertex groups partial matches are materialised (breadth first, EGSM section 5.2); inside a group the kernels go
+block by block, or depth first. Buffers are small and the deepest group always goes first, so memory is bounded by
 workers x groups x capacity whatever the number of matches.
 
 The caller's thread is the first worker: a query that is done in a few milliseconds starts no thread at all. Others
