@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.executor import packed
@@ -17,13 +15,11 @@ from gquery.executor.cpu.candidates import CandidateSet, CpuCandidates, rows_of
 from gquery.executor.cpu.fold import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.link import chain, link
 from gquery.executor.cpu.native import address
+from gquery.executor.cpu.ranks import comparison_ranks
 from gquery.executor.exact import SAFE
 from gquery.executor.packed import PackedPlan, joined
-from gquery.executor.relational import scan
-from gquery.planner.expr import Expression
 from gquery.planner.physical import Comparison, EdgeChoice, ExtendStep, MatchPlan
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.schema import common_type
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
 _CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXISTS, "absent": packed.NONE}
@@ -101,7 +97,7 @@ class _Packer:
         )
 
     def _room(self, width: int) -> int:
-        """Partial matches in a block, as many as there is space for; 0 when that is too few."""
+        """Partial matches in a block, as many as there is space for."""
         row = self.threads * Blocks.bytes_of(width)
         available = self.candidates.control.memory.available
         room = _ROOM if available is None else max(1, min(_ROOM, available // 8 // row))
@@ -310,7 +306,7 @@ class _Packer:
         return min(begin for begin, _ in ranges), max(end for _, end in ranges)
 
     def _comparison(self, comparison: Comparison) -> tuple[int, ...]:
-        left, right = self._ranks(comparison)
+        left, right = comparison_ranks(comparison, self.candidates, self.plan.space)
         self.keep.append((left, right))
         return (
             self.level[comparison.left],
@@ -319,26 +315,6 @@ class _Packer:
             address(left),
             address(right),
         )
-
-    def _ranks(self, comparison: Comparison) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        left = self._values(comparison.left, comparison.left_value)
-        right = self._values(comparison.right, comparison.right_value)
-        ranks = _rank(left, right)
-        split = len(left)
-        return self._by_position(comparison.left, ranks[:split]), self._by_position(comparison.right, ranks[split:])
-
-    def _values(self, vertex: int, value: Expression) -> pa.Array:
-        vertices = self.candidates.sets[vertex].vertices
-        return scan.vertex_values(self.candidates.snapshot, value, vertices, self.candidates.parameters)
-
-    def _by_position(self, vertex: int, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-        candidate_set = self.candidates.sets[vertex]
-        self.candidates.control.memory.reserve(ranks.nbytes, "the values of a comparison")
-        if self.plan.space == "candidates" or candidate_set.everything:
-            return np.ascontiguousarray(ranks)
-        by_vertex = np.full(candidate_set.universe, packed.NULL_RANK, np.int64)
-        by_vertex[candidate_set.vertices] = ranks
-        return by_vertex
 
     def _choices(self) -> tuple[list[tuple[int, ...]], list[int], dict[int, tuple[int, int]], int]:
         """The choices, weights first by the level where they are known; what they collide with; the rows of each
@@ -380,19 +356,3 @@ class _Packer:
 def pack(plan: MatchPlan, candidates: CpuCandidates, threads: int) -> PackedPlan:
     """The packed plan; builds the candidate graph when the plan enumerates on it."""
     return _Packer(plan, candidates, threads).pack()
-
-
-def _rank(left: pa.Array, right: pa.Array) -> NDArray[np.int64]:
-    """int64 ranks of both sides together: equal values have equal ranks, order is kept, null is NULL_RANK."""
-    joint = common_type([left.type, right.type])
-    both = pa.concat_arrays([left.cast(joint), right.cast(joint)])
-    if pa.types.is_null(both.type):
-        return np.full(len(both), packed.NULL_RANK)
-    if pa.types.is_floating(both.type):
-        both = pc.if_else(pc.is_nan(both), None, both)
-    if pa.types.is_integer(both.type):
-        ranks = both.cast(pa.int64())
-    else:
-        ranks = pc.rank(both, sort_keys="ascending", tiebreaker="dense").cast(pa.int64())
-    ranks = pc.if_else(pc.is_valid(both), ranks, packed.NULL_RANK)
-    return np.asarray(ranks.to_numpy(zero_copy_only=False), np.int64)

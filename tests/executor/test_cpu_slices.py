@@ -1,0 +1,41 @@
+"""Work over slices of a range."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from gquery.executor.cpu.slices import run_slices
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("count", [0, 1, 10, 11, 95, 1000])
+def test_every_part_is_worked_on_once(count: int, threads: int) -> None:
+    seen: list[int] = []
+    run_slices(count, 10, threads, lambda: None, lambda begin, end: seen.extend(range(begin, end)))
+    assert sorted(seen) == list(range(count))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
+def test_a_failure_stops_all_threads_and_is_raised(kind: type[BaseException], threads: int) -> None:
+    def work(begin: int, end: int) -> None:
+        if begin == 50:
+            raise kind("fifty")
+
+    with pytest.raises(kind, match="fifty"):
+        run_slices(1000, 10, threads, lambda: None, work)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("gquery-slices")]
+
+
+def test_a_check_that_raises_ends_the_work() -> None:
+    done: list[int] = []
+
+    def check() -> None:
+        if len(done) >= 3:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        run_slices(1000, 10, 1, check, lambda begin, end: done.append(begin))
+    assert done == [0, 10, 20]
