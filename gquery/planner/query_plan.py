@@ -32,7 +32,7 @@ class QueryPlan:
     statistics: Statistics
     implied: int = 0
     costly: int = 0
-    solved: dict[object, Any] = field(default_factory=dict, compare=False)  # what `matching.py` knows already
+    solved: dict[object, Any] = field(default_factory=dict, compare=False)  # what `solving.py` knows already
 
     @property
     def graph(self) -> QueryGraph:
