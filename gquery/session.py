@@ -135,8 +135,8 @@ class Prepared:
         if space == "candidates":
             with measured.profile.timed("refine"):
                 backend.refine(candidates)
+                cardinalities = estimate(graph, self.statistics, candidates.counted)
         with measured.profile.timed("plan"):
-            cardinalities = estimate(graph, self.statistics, candidates.counted)
             matchings = plan_matching(plan, cardinalities, self.limit, space, reason)
         measured.matchings, measured.candidates = matchings, candidates
         if plan.counting:

@@ -113,15 +113,16 @@ class PrefixModel:
         for links in self.links:
             links.sort()
         self.near = [_union(link[1] for link in links) for links in self.links]
-        self._extensions: dict[tuple[int, int], tuple[float, float, int]] = {}
+        self._extensions: list[dict[int, tuple[float, float, int]]] = [{} for _ in graph.vertices]
 
     def extension(self, vertex: int, matched: int) -> tuple[float, float, int]:
         """Extending a match of the set `matched` (a bit mask) by `vertex`: (factor of rows, neighbours looked at,
         backward edges)."""
-        key = (vertex, matched & self.near[vertex])
-        if key not in self._extensions:
-            self._extensions[key] = self._extended(*key)
-        return self._extensions[key]
+        matched &= self.near[vertex]
+        known = self._extensions[vertex].get(matched)
+        if known is None:
+            known = self._extensions[vertex][matched] = self._extended(vertex, matched)
+        return known
 
     def _extended(self, vertex: int, matched: int) -> tuple[float, float, int]:
         closing = [link for link in self.links[vertex] if matched & link[1]]

@@ -108,7 +108,7 @@ class _Finder:
             return
         # Only when no two data edges of either kind share their ends do equal ends mean the same data edge.
         direction: Direction = "out" if one.directed and other.directed else "both"
-        unique = self.statistics.simple({*one.types, *other.types}, direction)
+        unique = self.statistics.simple((*one.types, *other.types), direction)
         if not unique or any(len(way) == 0 for way in ways):
             self.collisions.setdefault(other.index, set()).add(one.index)
             self.collisions.setdefault(one.index, set()).add(other.index)

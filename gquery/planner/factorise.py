@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gquery.planner.cardinality import PrefixModel
 from gquery.planner.query_graph import Part
@@ -86,6 +87,7 @@ class Factoriser:
                 self.near[vertex] |= mask & ~(1 << vertex)
         self._tested = _partners(tests, len(model.sizes))
         self._checked = _partners(checks, len(model.sizes))
+        self._uncached = _mask(vertex for vertex, size in enumerate(model.sizes) if size > _CACHED)
         self._sizes: dict[int, float] = {0: 1.0}
         self._eliminations: dict[tuple[int, int], float] = {}
 
@@ -126,13 +128,15 @@ class Factoriser:
         """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
         to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out."""
         parents, contexts = self._parents(order, kept)
-        foldable = self._foldable(order, parents, contexts)
+        children: dict[int, list[int]] = {}
+        for vertex in order[max(1, kept) :]:
+            children.setdefault(parents[vertex], []).append(vertex)
+        foldable = self._foldable(order, parents, contexts, children)
         levels: list[Level] = []
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
-        inner = set(parents.values())
         placed: dict[int, int] = {}
         cost = 0.0
-        for vertex in _preorder(order, parents, kept):
+        for vertex in _preorder(order, children, kept):
             parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
             listed = len(levels) < max(1, kept)
             visits = accepted[parent] if levels else 1.0
@@ -141,7 +145,7 @@ class Factoriser:
             factor, looks, backward = self.model.extension(vertex, context)
             thinned = 1 + len(above.get(vertex, ()))
             factor, looks = factor / thinned, looks / thinned
-            leaf = not listed and vertex not in inner
+            leaf = not listed and vertex not in children
             if vertex in foldable:
                 above_all = self.model.sizes[parents[vertex]]
                 if levels[parent].folded or above_all <= _FOLDS * visits:
@@ -172,10 +176,11 @@ class Factoriser:
 
     def _misses(self, vertex: int, context: int, root: int) -> float:
         """Cost of finding the rows that a vertex's candidates are in. Those of the root are met in order."""
-        rows = self.model.near[vertex] & context & ~(1 << root)
-        return _MISS * sum(self.model.sizes[other] > _CACHED for other in _members(rows))
+        return _MISS * (self.model.near[vertex] & context & self._uncached & ~(1 << root)).bit_count()
 
-    def _foldable(self, order: tuple[int, ...], parents: dict[int, int], contexts: dict[int, int]) -> set[int]:
+    def _foldable(
+        self, order: tuple[int, ...], parents: dict[int, int], contexts: dict[int, int], children: dict[int, list[int]]
+    ) -> set[int]:
         """The vertices whose sums depend on their parent's vertex alone, by one edge, with all that is below them."""
         found: set[int] = set()
         for vertex in reversed(order):
@@ -183,8 +188,9 @@ class Factoriser:
                 continue
             parent = 1 << parents[vertex]
             alone = contexts[vertex] == parent and not self._tested[vertex] & parent
-            below = (child for child, above in parents.items() if above == vertex)
-            if alone and self.model.extension(vertex, parent)[2] == 1 and all(child in found for child in below):
+            if not alone or self.model.extension(vertex, parent)[2] != 1:
+                continue
+            if all(child in found for child in children.get(vertex, ())):
                 found.add(vertex)
         return found
 
@@ -246,10 +252,10 @@ class Factoriser:
         if context not in self._sizes:
             if context & (context - 1) == 0:
                 return max(1.0, self.model.sizes[context.bit_length() - 1])
-            vertices = sorted(_members(context), key=lambda vertex: self.model.sizes[vertex])
+            vertices = sorted(_members(context), key=self.model.sizes.__getitem__)
             rows, matched = 1.0, 0
             while vertices:
-                vertex = next((v for v in vertices if self.model.extension(v, matched)[2]), vertices[0])
+                vertex = next((v for v in vertices if self.model.near[v] & matched), vertices[0])
                 vertices.remove(vertex)
                 rows = max(1.0, rows * self.model.extension(vertex, matched)[0])
                 matched |= 1 << vertex
@@ -257,11 +263,7 @@ class Factoriser:
         return self._sizes[context]
 
 
-def _preorder(order: tuple[int, ...], parents: dict[int, int], kept: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for vertex in order:
-        if vertex in parents:
-            children.setdefault(parents[vertex], []).append(vertex)
+def _preorder(order: tuple[int, ...], children: dict[int, list[int]], kept: int) -> list[int]:
     result = list(order[: max(1, kept) - 1])
 
     def visit(vertex: int) -> None:
@@ -290,6 +292,7 @@ def _mask(vertices: Iterable[int]) -> int:
     return mask
 
 
+@lru_cache(maxsize=1 << 12)
 def _members(mask: int) -> tuple[int, ...]:
     members = []
     while mask:

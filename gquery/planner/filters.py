@@ -30,7 +30,7 @@ from gquery.storage.statistics import Statistics
 
 # Costs in neighbours looked at, as in `factorise.py`.
 _ROW, _LOOK = 0.15, 0.05  # filtering a vertex, and each of its entries that is tested
-_CHEAP = 50_000.0  # filters that cost less together are all run without planning first
+_CHEAP = 12_000.0  # filters that cost less together are all run without planning first
 _VISIT = 2.5  # a vertex that the enumeration matches in vain
 
 _IDENTICAL = 0.5  # share of vertices that are thought to be candidates of another query vertex too

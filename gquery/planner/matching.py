@@ -58,8 +58,15 @@ def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | N
     if not believed and _is_cyclic(plan):
         return None
     tree = Solver(plan, cardinalities, "vertices").rough(plan.problem)
-    raw = tree.is_folded or (believed and _work(tree, limit) <= _building(plan.graph, cardinalities))
-    return tree if raw else None
+    if tree.is_folded:
+        return tree
+    if not believed:
+        return None
+    work, building = _work(tree, limit), _building(plan.graph, cardinalities)
+    if work <= building:
+        return tree
+    with_graph = _work(Solver(plan, cardinalities, "candidates").rough(plan.problem), limit)
+    return tree if work <= building + with_graph else None
 
 
 def _is_cyclic(plan: QueryPlan) -> bool:

@@ -53,16 +53,18 @@ def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> 
     """Dynamic programming over sets of matched vertices, each with its cheapest order. A set is extended by its
     neighbours, or, when it has none left, by any vertex (a Cartesian product)."""
     best: dict[int, tuple[float, float, tuple[int, ...]]] = {0: (0.0, 1.0, ())}
+    near, extension = model.near, model.extension
     for size in range(1, len(vertices) + 1):
+        counted = counting and size == len(vertices)
         longer: dict[int, tuple[float, float, tuple[int, ...]]] = {}
         for matched, (cost, rows, order) in best.items():
             left = [vertex for vertex in vertices if not matched >> vertex & 1]
-            for vertex in [vertex for vertex in left if model.near[vertex] & matched] or left:
-                factor, looks, backward = model.extension(vertex, matched)
-                reached = matched | 1 << vertex
-                new_cost = cost + rows * _step_cost(looks, factor, backward, counting and size == len(vertices))
-                if reached not in longer or new_cost < longer[reached][0]:
-                    longer[reached] = (new_cost, max(1.0, rows * factor), (*order, vertex))
+            for vertex in [vertex for vertex in left if near[vertex] & matched] or left:
+                factor, looks, backward = extension(vertex, matched)
+                new_cost = cost + rows * _step_cost(looks, factor, backward, counted)
+                known = longer.get(matched | 1 << vertex)
+                if known is None or new_cost < known[0]:
+                    longer[matched | 1 << vertex] = (new_cost, max(1.0, rows * factor), (*order, vertex))
         best = longer
     ((_, _, order),) = best.values()
     return order

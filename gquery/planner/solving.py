@@ -118,7 +118,8 @@ class _Orders:
         plain = Solution(self.problem, self.cardinalities, trees[0][0], 1, EMPTY)
         if self.kept or self.shape.symmetry.is_trivial:
             return plain
-        return min((plain, *self._broken(order for _, order in trees)), key=lambda solution: solution.tree.cost)
+        promising = (order for tree, order in trees if tree.cost < plain.tree.cost * self.shape.symmetry.at_most)
+        return min((plain, *self._broken(promising)), key=lambda solution: solution.tree.cost)
 
     def few(self) -> list[tuple[Tree, tuple[int, ...]]]:
         """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""

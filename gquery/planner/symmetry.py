@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import replace
+from math import factorial, prod
 
 from gquery.planner.expr import Column, Expression, children
 from gquery.planner.physical import Problem
@@ -41,6 +42,11 @@ class Symmetry:
     def is_trivial(self) -> bool:
         """Whether no two vertices look alike."""
         return len(set(self.colours)) == self.size
+
+    @property
+    def at_most(self) -> int:
+        """A bound on the number of automorphisms: the permutations that keep the colours."""
+        return prod(factorial(count) for count in Counter(self.colours).values())
 
     def break_along(self, order: tuple[int, ...]) -> tuple[int, Above]:
         """(factor, above): above[w] are earlier vertices of the order whose data vertices must have smaller ids."""

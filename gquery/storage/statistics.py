@@ -6,9 +6,10 @@ the numbers; a saved graph has them in its manifest; a test writes them down as 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from gquery.storage.adjacency import Direction
 
 if TYPE_CHECKING:
     from gquery.storage.graph import Snapshot
+
+
+Question = TypeVar("Question", bound=Callable[..., Any])
 
 
 class Between(NamedTuple):
@@ -80,18 +84,36 @@ class Degree:
     with_any: int = 0
 
 
+def _remembered(question: Question) -> Question:
+    """Answers a question once for each combination of types and tables: planning asks few, again and again."""
+
+    @wraps(question)
+    def answer(statistics: Statistics, *arguments: Any) -> Any:
+        key = (question.__name__, *arguments)
+        if key not in statistics._answers:
+            statistics._answers[key] = question(statistics, *arguments)
+        return statistics._answers[key]
+
+    return cast(Question, answer)
+
+
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges."""
+    """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges.
+
+    Edge types and tables are asked for as tuples.
+    """
 
     vertices: tuple[int, ...]
     types: Mapping[str, TypeStatistics]
+    _answers: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def vertex_count(self, tables: Iterable[int]) -> int:
         return sum(self.vertices[table] for table in set(tables))
 
+    @_remembered
     def edges_between(
-        self, types: Iterable[str], source_tables: Collection[int], target_tables: Collection[int]
+        self, types: tuple[str, ...], source_tables: tuple[int, ...], target_tables: tuple[int, ...]
     ) -> int:
         """Number of edges of any of `types` from one of the source tables to one of the target tables."""
         total = 0
@@ -102,24 +124,26 @@ class Statistics:
         return total
 
     def leads_only_to(
-        self, types: Iterable[str], direction: Direction, tables: Iterable[int], others: Collection[int]
+        self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
     ) -> bool:
         """Whether every edge of `types` at a vertex of `tables`, seen in this direction, leads to one of `others`."""
         return self.reached(types, direction, tables) <= set(others)
 
-    def reached(self, types: Iterable[str], direction: Direction, tables: Iterable[int]) -> set[int]:
+    @_remembered
+    def reached(self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...]) -> frozenset[int]:
         """The tables that edges of `types` at vertices of `tables` lead to, seen in this direction."""
         entries = self._entries(types)
         maps = [entry.ahead for entry in entries if direction != "in"]
         maps += [entry.back for entry in entries if direction != "out"]
-        return {other for table in tables for reached in maps for other in reached.get(table, ())}
+        return frozenset(other for table in tables for reached in maps for other in reached.get(table, ()))
 
     def loops(self, types: Iterable[str], tables: Collection[int] | None = None) -> int:
         """Number of self-loops of any of `types` on vertices of `tables` (of all when None)."""
         found = (loops for entry in self._entries(types) for loops in entry.loops.items())
         return sum(count for table, count in found if tables is None or table in tables)
 
-    def degree(self, types: Iterable[str], direction: Direction, tables: Iterable[int]) -> Degree:
+    @_remembered
+    def degree(self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...]) -> Degree:
         """Degrees of the vertices of `tables` over the edges of any of `types`.
 
         Exact for one type. For several, `mean` is exact, `maximum` is a bound from above, and the others take the types
@@ -137,7 +161,8 @@ class Statistics:
             with_any=sum(row.with_any for row in sums),
         )
 
-    def simple(self, types: Iterable[str], direction: Direction) -> bool:
+    @_remembered
+    def simple(self, types: tuple[str, ...], direction: Direction) -> bool:
         """Whether no row of this adjacency repeats a neighbour. Exact for one type; for several, a no can be wrong."""
         entries = self._entries(types)
         if len(entries) == 1:

@@ -83,7 +83,7 @@ def test_against_counting(seed: int) -> None:
                 type in types and (counted.table[a], counted.table[b]) == (source, target)
                 for type, a, b in counted.edges
             )
-            assert statistics.edges_between(types, {source}, {target}) == expected
+            assert statistics.edges_between(types, (source,), (target,)) == expected
         assert statistics.loops(types) == sum(type in types and a == b for type, a, b in counted.edges)
         for direction, chosen in product(DIRECTIONS, [(0,), tuple(tables), tuple(tables)[1:]]):
             degrees = counted.degrees(types, direction, chosen)
@@ -106,18 +106,18 @@ def test_several_types_are_taken_as_independent() -> None:
     x = TypeStatistics((Between(0, 0, 10),), (DegreeSums(0, "out", 5, 10, 20, 2),))
     y = TypeStatistics((Between(0, 1, 30),), (DegreeSums(0, "out", 10, 30, 90, 3),))
     statistics = Statistics((10, 4), {"X": x, "Y": y})
-    assert statistics.degree(["X"], "out", [0]) == Degree(mean=1.0, biased=2.0, maximum=2, with_any=5)
-    assert statistics.degree(["X", "Y"], "out", [0]) == Degree(mean=4.0, biased=170 / 40, maximum=5, with_any=10)
-    assert statistics.degree(["X", "Y"], "out", [1]) == Degree()
-    assert statistics.simple(["X", "Y"], "out")
-    assert not Statistics((10,), {"X": x, "Z": x}).simple("XZ", "out")
+    assert statistics.degree(("X",), "out", (0,)) == Degree(mean=1.0, biased=2.0, maximum=2, with_any=5)
+    assert statistics.degree(("X", "Y"), "out", (0,)) == Degree(mean=4.0, biased=170 / 40, maximum=5, with_any=10)
+    assert statistics.degree(("X", "Y"), "out", (1,)) == Degree()
+    assert statistics.simple(("X", "Y"), "out")
+    assert not Statistics((10,), {"X": x, "Z": x}).simple(("X", "Z"), "out")
 
 
 def test_unknown_types_have_no_edges() -> None:
     statistics = Statistics((3,), {})
-    assert statistics.edges_between(["NO"], {0}, {0}) == 0
-    assert statistics.degree(["NO"], "both", {0}) == Degree()
-    assert statistics.simple(["NO"], "both")
+    assert statistics.edges_between(("NO",), (0,), (0,)) == 0
+    assert statistics.degree(("NO",), "both", (0,)) == Degree()
+    assert statistics.simple(("NO",), "both")
 
 
 def test_counted_once() -> None:
@@ -137,7 +137,7 @@ def test_repeats_among_many_edges() -> None:
 
     def simple(source: np.ndarray, target: np.ndarray) -> tuple[bool, bool]:
         graph = Snapshot([vertices], [EdgeTable.from_arrow("X", source, target, pa.table({}))])
-        return graph.statistics.simple(["X"], "out"), graph.statistics.simple(["X"], "both")
+        return graph.statistics.simple(("X",), "out"), graph.statistics.simple(("X",), "both")
 
     assert simple(source, target) == (True, True)
     assert simple(np.append(source, target[-1]), np.append(target, source[-1])) == (True, False)

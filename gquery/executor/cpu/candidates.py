@@ -82,6 +82,7 @@ class CpuCandidates:
         self.control = control
         self.threads = threads
         self.sets: list[CandidateSet] = []
+        self._whole: list[CandidateSet] = []  # after labels
         self._labelled: list[CandidateSet] = []  # after labels and predicates: what alike query vertices share
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
@@ -201,11 +202,20 @@ class CpuCandidates:
 
     def _start(self, step: LabelFilter) -> None:
         assert step.vertex == len(self.sets)
-        ranges = [np.arange(*self.snapshot.vertex_range(table), dtype=np.int32) for table in step.tables]
-        vertices = np.concatenate(ranges) if ranges else np.zeros(0, np.int32)
-        self.control.memory.reserve(vertices.nbytes, f"the candidates of {self.graph.vertices[step.vertex].described}")
-        self.sets.append(CandidateSet(vertices, self.snapshot.vertex_count, whole=True))
-        self._labelled.append(self.sets[-1])
+        alike = (other.index for other in self.graph.vertices[: step.vertex] if other.tables == step.tables)
+        earlier = next(alike, None)
+        labelled = self._of_tables(step) if earlier is None else self._whole[earlier]
+        self.sets.append(labelled)
+        self._labelled.append(labelled)
+        self._whole.append(labelled)
+
+    def _of_tables(self, step: LabelFilter) -> CandidateSet:
+        ranges = [self.snapshot.vertex_range(table) for table in step.tables]
+        size = sum(end - begin for begin, end in ranges)
+        self.control.memory.reserve(4 * size, f"the candidates of {self.graph.vertices[step.vertex].described}")
+        whole = [np.arange(begin, end, dtype=np.int32) for begin, end in ranges] or [np.zeros(0, np.int32)]
+        vertices = np.concatenate(whole) if len(whole) > 1 else whole[0]
+        return CandidateSet(vertices, self.snapshot.vertex_count, whole=True)
 
     def _narrow(self, step: Filter, vertex: int, kept: NDArray[np.int32]) -> None:
         before = self._size(vertex)

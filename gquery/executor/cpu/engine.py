@@ -15,6 +15,7 @@ from gquery.executor.cpu import fold
 from gquery.executor.cpu.candidate_graph import refine
 from gquery.executor.cpu.candidates import CpuCandidates
 from gquery.executor.cpu.frames import Memory, PartialMatches, Stage
+from gquery.executor.cpu.heap import keep_freed_memory
 from gquery.executor.cpu.pack import pack
 from gquery.executor.cpu.workers import Enumeration
 from gquery.executor.cpu.workspace import SCRATCH_ROWS
@@ -30,6 +31,8 @@ from gquery.storage.graph import Snapshot
 _LARGEST_BUFFER = 1 << 15  # partial matches: stays in the second-level cache, and is a good Arrow batch
 _SMALLEST_BUFFER = 1 << 8
 _LASTING = 200_000.0  # estimated looks at neighbours: a few milliseconds
+
+keep_freed_memory()
 
 
 class CpuBackend:
