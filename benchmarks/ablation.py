@@ -89,7 +89,7 @@ TECHNIQUES = (
     Technique("orders from several roots", ((ordering, "_ROOTS", 0),)),
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
     Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),
-    Technique("rows cut to a label", ((pack._Packer, "_bound_rows", _never),)),
+    Technique("rows cut to a label", ((pack._Packer, "_cut", _never),)),
     Technique("all workers at once", ((engine, "_LASTING", math.inf),)),
 )
 

@@ -65,7 +65,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
         (matching, "pick_space", _space("candidates")),
         (session, "pick_space", _space("candidates")),
     ],
-    "no cut rows": [(pack._Packer, "_bound_rows", _no)],
+    "no cut rows": [(pack._Packer, "_cut", _no)],
     "short slices": [(frames, "SLICE", 7)],
     "short slices, nothing folded": [(frames, "SLICE", 3), (factorise, "_FOLDS", -1.0)],
 }

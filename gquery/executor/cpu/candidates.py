@@ -141,16 +141,19 @@ class CpuCandidates:
         }
         return Counted(tuple(len(candidates.vertices) for candidates in self.sets), self.edge_counts, shares)
 
-    def mask(self, edge: int, source: int, among: CandidateSet) -> int:
-        """Address of the bitset that tells which ends of the edge, seen from `source`, are `among` the candidates of
-        its other end; 0 when all are, because edges of this type lead to no other vertices."""
+    def implies(self, edge: int, source: int, among: CandidateSet) -> bool:
+        """Whether the edge, seen from `source`, leads to no vertices but those `among` the candidates of its other
+        end."""
         query_edge = self.graph.edges[edge]
-        ends = self.graph.vertices[source], self.graph.vertices[query_edge.other(source)]
         if not among.whole or query_edge.types == IDENTITY:
-            return among.words_address
+            return among.everything
+        ends = self.graph.vertices[source], self.graph.vertices[query_edge.other(source)]
         direction = self._direction(edge, source)
-        implied = self.snapshot.statistics.leads_only_to(query_edge.types, direction, ends[0].tables, ends[1].tables)
-        return 0 if implied else among.words_address
+        return self.snapshot.statistics.leads_only_to(query_edge.types, direction, ends[0].tables, ends[1].tables)
+
+    def mask(self, edge: int, source: int, among: CandidateSet) -> int:
+        """Address of the bitset that tells which ends of the edge are `among` the candidates; 0 when all are."""
+        return 0 if self.implies(edge, source, among) else among.words_address
 
     def reach(self, edge: int, source: int) -> tuple[int, int]:
         """All vertices that the edge leads to, seen from `source`, lie in [begin, end)."""

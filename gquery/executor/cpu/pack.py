@@ -106,21 +106,22 @@ class _Packer:
 
     def _step(self, level: int, step: ExtendStep, weights: tuple[int, int]) -> list[int]:
         row = [0] * packed.STEP_COLUMNS
+        if step.folded:
+            return row
         candidate_set = self.candidates.sets[step.vertex]
         self.keep.append(candidate_set)
         rows = [self._edges_from(edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward]
-        row[packed.WORDS] = candidate_set.words_address
         if self.plan.space == "candidates":
             row[packed.SIZE] = len(candidate_set.vertices)
+            row[packed.WORDS] = candidate_set.words_address
             row[packed.VERTICES] = 0 if candidate_set.everything else address(candidate_set.vertices)
             row[packed.RANKS] = 0 if candidate_set.everything else address(candidate_set.ranks)
         else:
             row[packed.SIZE] = candidate_set.universe
             sources = ((edge, self.plan.graph.edges[edge].other(step.vertex)) for edge in step.backward)
-            if any(self.candidates.mask(edge, source, candidate_set) == 0 for edge, source in sources):
-                row[packed.WORDS] = 0
-            elif step.backward:
-                self._bound_rows(row, candidate_set)
+            implied = any(self.candidates.implies(edge, source, candidate_set) for edge, source in sources)
+            if level > 0 and not implied and not (step.backward and self._cut(row, candidate_set)):
+                row[packed.WORDS] = candidate_set.words_address
         missed = self._absent(row, step, rows)
         row[packed.BACKWARD_BEGIN] = len(self.backward)
         self._backward(row, step, rows)
@@ -184,16 +185,16 @@ class _Packer:
         row[packed.ABSENT_END] = len(self.absent)
         return missed
 
-    def _bound_rows(self, row: list[int], candidate_set: CandidateSet) -> None:
-        """Cuts the rows of a level to the range that its candidates lie in: those of one label are side by side."""
-        if len(candidate_set.vertices) == 0:
-            return
+    def _cut(self, row: list[int], candidate_set: CandidateSet) -> bool:
+        """Cuts the rows of a level to the range that its candidates lie in: those of one label are side by side.
+        Returns whether there are no other vertices in that range."""
+        size = len(candidate_set.vertices)
+        if size == 0:
+            return False
         begin, end = int(candidate_set.vertices[0]), int(candidate_set.vertices[-1]) + 1
-        if len(candidate_set.vertices) == end - begin:
-            row[packed.WORDS] = 0
-        elif end - begin > _MOST * candidate_set.universe:
-            return
-        row[packed.CUT_BEGIN], row[packed.CUT_END] = begin, end
+        if size == end - begin or end - begin <= _MOST * candidate_set.universe:
+            row[packed.CUT_BEGIN], row[packed.CUT_END] = begin, end
+        return size == end - begin
 
     def _set_size(self, row: list[int], step: ExtendStep, simple: bool) -> None:
         """Lets the size of a leaf be that of a set, if its tests allow that. simple: no row that it must miss repeats a
