@@ -42,6 +42,19 @@ NO_FACTORS = Factors(0, np.zeros(0, np.uint64), np.zeros(0, np.float64))
 
 
 @kernel
+def multiply_lengths(vertices, begin, end, first, rows, offsets, base, sums, cap, fresh):  # type: ignore[no-untyped-def]
+    """Does what `multiply` does where all neighbours count, once each, and the factors are exact."""
+    for index in range(begin, end):
+        position = vertices[index]
+        low, high = row(offsets, first, rows, position)
+        total, _ = capped(cap, np.uint64(high - low), float(high - low))
+        if fresh:
+            sums[position - base] = total
+        else:
+            sums[position - base] *= total
+
+
+@kernel
 def multiply(  # type: ignore[no-untyped-def]
     vertices,
     begin,
@@ -131,19 +144,26 @@ def run(folds: Sequence[Fold], modulus: int, sliced: Callable[[int, Callable[[in
 
         def work(begin: int, end: int, each: Fold = each) -> None:
             for number, branch in enumerate(each.branches):
+                factors, child, rows = each.factors, branch.child, rows_of(branch.adjacency)
+                exact = modulus == 0 and len(factors.sizes) == 0
+                if exact and branch.words == 0 and len(child.sums) == 0:
+                    multiply_lengths(
+                        each.vertices, begin, end, *rows, factors.base, factors.sums, branch.cap, number == 0
+                    )
+                    continue
                 multiply(
                     each.vertices,
                     begin,
                     end,
-                    *rows_of(branch.adjacency),
+                    *rows,
                     address(branch.adjacency.neighbours),
                     branch.words,
-                    branch.child.base,
-                    branch.child.sums,
-                    branch.child.sizes,
-                    each.factors.base,
-                    each.factors.sums,
-                    each.factors.sizes,
+                    child.base,
+                    child.sums,
+                    child.sizes,
+                    factors.base,
+                    factors.sums,
+                    factors.sizes,
                     branch.cap,
                     np.uint64(modulus),
                     number == 0,
