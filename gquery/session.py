@@ -17,7 +17,6 @@ from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
 from gquery.executor.run import counted, id_batches, one_row
-from gquery.grammar.ast import Query
 from gquery.grammar.parser import parse
 from gquery.planner.bind import bind
 from gquery.planner.cardinality import estimate
@@ -25,6 +24,7 @@ from gquery.planner.explain import Actuals, explain
 from gquery.planner.matching import pick_space, plan_matching
 from gquery.planner.physical import MatchPlan
 from gquery.planner.plan import plan_query, pushed_limit
+from gquery.planner.remembered import Remembered, types_of
 from gquery.result import Result
 from gquery.settings import Settings, parse_memory, parse_mode
 from gquery.storage.graph import Snapshot
@@ -43,6 +43,7 @@ class Graph:
         self.snapshot = snapshot
         self.report = report
         self.settings = settings or Settings()
+        self._remembered = Remembered()
 
     def query(
         self,
@@ -63,12 +64,11 @@ class Graph:
         given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit}
         settings = _changed(self.settings, {name: value for name, value in given.items() if value is not None})
         try:
-            tree = parse(text)
-            query = Prepared(self.snapshot, tree, dict(parameters or {}), settings)
+            query = Prepared(self.snapshot, text, dict(parameters or {}), settings, self._remembered)
         except GQueryError as error:
             raise error.with_text(text)  # noqa: B904 - the same error, with its text
-        if tree.command is not None:
-            return Result(PLAN, lambda control: query.plan_rows(tree.command == "profile", control), settings)
+        if query.command is not None:
+            return Result(PLAN, lambda control: query.plan_rows(query.command == "profile", control), settings)
         return Result(query.tail.schema, query.run, settings, query.plan.counting)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
@@ -86,7 +86,9 @@ class Graph:
 
     def with_settings(self, **changes: Any) -> Graph:
         """The same graph with other settings: mode, device, timeout, memory_limit, threads."""
-        return Graph(self.snapshot, self.report, _changed(self.settings, changes))
+        changed = Graph(self.snapshot, self.report, _changed(self.settings, changes))
+        changed._remembered = self._remembered
+        return changed
 
     @property
     def schema(self) -> Schema:
@@ -105,16 +107,31 @@ class Graph:
 
 
 class Prepared:
-    """A planned query over a snapshot; every `run` starts from the candidates anew."""
+    """A planned query over a snapshot; every `run` starts from the candidates anew. `remembered`: what is known of
+    earlier ones."""
 
-    def __init__(self, snapshot: Snapshot, tree: Query, parameters: Parameters, settings: Settings) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        text: str,
+        parameters: Parameters,
+        settings: Settings,
+        remembered: Remembered | None = None,
+    ) -> None:
+        tree = parse(text)
+        known = remembered or Remembered()
+        asked = (text, settings.mode, types_of(parameters))
+        self.command = tree.command
         self.snapshot = snapshot
         self.parameters = parameters
         self.settings = settings
         self.statistics = statistics_of(snapshot)
-        bound = bind(tree, snapshot.schema, parameters, settings.mode)
+        bound = known.bound.get(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode))
         self.limit = pushed_limit(bound.projection, parameters)
-        self.plan = plan_query(bound, self.statistics, snapshot.schema.types, self.limit)
+        self.plan = known.plans.get(
+            (*asked, self.limit),
+            lambda: plan_query(bound, self.statistics, snapshot.schema.types, self.limit, known.orders),
+        )
         self.tail = Tail(
             bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual, self.plan.weighted
         )

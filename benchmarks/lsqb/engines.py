@@ -45,13 +45,16 @@ class Gquery(Engine):
     def __init__(self, folder: Path, memory: str) -> None:
         import gquery
 
+        self._handle = gquery.Graph
         saved = folder.with_suffix(".gq")
         if not saved.exists():
             gquery.load(folder, super_labels={"Message": ["Post", "Comment"]}).save(saved)
         self.graph = gquery.open(saved).with_settings(memory_limit=memory, threads=THREADS)
 
     def ask(self, name: str, run: int) -> tuple[int, int]:
-        result = self.graph.query(f"{CYPHER[name]}// {run}")  # a text not seen before: nothing is remembered of it
+        # A new handle remembers no plans, and a text not seen before no tree: every run plans from scratch.
+        cold = self._handle(self.graph.snapshot, settings=self.graph.settings)
+        result = cold.query(f"{CYPHER[name]}// {run}")
         return result.scalar(), result.progress.memory.peak
 
 

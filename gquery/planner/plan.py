@@ -19,13 +19,22 @@ from gquery.planner.filters import paying_filters, required_filters
 from gquery.planner.logical import BoundQuery, Projection
 from gquery.planner.physical import Problem
 from gquery.planner.query_graph import QueryGraph
-from gquery.planner.query_plan import QueryPlan
+from gquery.planner.query_plan import Advice, QueryPlan
+from gquery.planner.recent import Recent
 from gquery.planner.rewrite import rewrite
+from gquery.planner.shape import shape_of
 from gquery.storage.statistics import Statistics
 
 
-def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, ...], limit: int | None) -> QueryPlan:
-    """Everything that can be decided before the data is looked at. `limit`: so many matches are enough."""
+def plan_query(
+    bound: BoundQuery,
+    statistics: Statistics,
+    all_types: tuple[str, ...],
+    limit: int | None,
+    orders: Recent[Advice],
+) -> QueryPlan:
+    """Everything that can be decided before the data is looked at. `limit`: so many matches are enough. `orders`: what
+    is known of queries of the same shape."""
     graph, absent = rewrite(bound.query_graph)
     if graph.parts and all(graph.part_of(vertex.index) is not None for vertex in graph.vertices):
         raise UnsupportedError(f"gquery needs a MATCH before {graph.parts[0].described}")
@@ -54,6 +63,8 @@ def plan_query(bound: BoundQuery, statistics: Statistics, all_types: tuple[str, 
         existence,
         residual,
         statistics,
+        shape_of(problem, kept),
+        orders,
     )
     paying, implied, costly = paying_filters(plan, limit)
     return replace(plan, filters=(*plan.filters, *paying), implied=implied, costly=costly)

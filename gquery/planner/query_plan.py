@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,13 @@ from gquery.planner.expr import Expression
 from gquery.planner.logical import BoundQuery
 from gquery.planner.physical import Filter, Problem
 from gquery.planner.query_graph import QueryGraph
+from gquery.planner.recent import Recent
 from gquery.storage.statistics import Statistics
+
+Advice = tuple[tuple[int, ...], bool]
+"""A matching order that was the cheapest, and whether with symmetry broken along it."""
+
+_CARDINALITIES = 4  # for so many the solutions are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +26,8 @@ class QueryPlan:
     filters: in the order in which they run. implied, costly: how many neighbour counts are left out because every
     vertex passes, because they cost more than they save. kept: the query vertices that are listed, none when the answer
     only counts; the others are summed out. weighted: what is listed comes with the number of matches that it stands
-    for. existence: that number does not matter. residual: predicates that the relational tail checks.
+    for. existence: that number does not matter. residual: predicates that the relational tail checks. shape: what other
+    queries may have in common with this one; orders: what is known of such, by shape.
     """
 
     bound: BoundQuery
@@ -30,9 +38,13 @@ class QueryPlan:
     existence: bool
     residual: tuple[Expression, ...]
     statistics: Statistics
+    shape: Hashable
+    orders: Recent[Advice]
     implied: int = 0
     costly: int = 0
-    solved: dict[object, Any] = field(default_factory=dict, compare=False)  # what `solving.py` knows already
+    # What `solving.py` knows already: of problems whatever their cardinalities; and solutions by those.
+    structures: dict[object, Any] = field(default_factory=dict, compare=False)
+    solutions: Recent[dict[object, Any]] = field(default_factory=lambda: Recent(_CARDINALITIES), compare=False)
 
     @property
     def graph(self) -> QueryGraph:

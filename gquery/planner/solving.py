@@ -12,6 +12,7 @@ from gquery.planner.grouping import Region, regions_of
 from gquery.planner.ordering import pick_order, rooted_orders
 from gquery.planner.physical import Cardinalities, Problem, Space
 from gquery.planner.query_plan import QueryPlan
+from gquery.planner.shape import about
 from gquery.planner.symmetry import Symmetry
 
 TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
@@ -30,7 +31,7 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _Structure:
     """What does not depend on cardinalities. required: the vertices outside of all parts."""
 
     ties: tuple[tuple[int, ...], ...]
@@ -54,7 +55,8 @@ class Solver:
         self.plan = plan
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
-        self._known: dict[object, Solution] = plan.solved.setdefault((space, cardinalities), {})
+        self._known: dict[object, Solution] = plan.solutions.get((space, cardinalities), dict)
+        self._shape = (plan.shape, space, about(cardinalities))
 
     def knows(self, problem: Problem) -> bool:
         return problem_key(problem) in self._known
@@ -63,8 +65,17 @@ class Solver:
         """The cheapest of several matching orders, with and without breaking symmetry."""
         key = problem_key(problem)
         if key not in self._known:
-            self._known[key] = self._orders(problem).best()
+            self._known[key] = self._solved(problem, key)
         return replace(self._known[key], problem=problem)
+
+    def _solved(self, problem: Problem, key: object) -> Solution:
+        orders, alike = self._orders(problem), (self._shape, key)
+        advice = self.plan.orders.find(alike)
+        if advice is not None:
+            return orders.along(*advice)
+        solution = orders.best()
+        self.plan.orders.keep(alike, (solution.tree.order, solution.factor > 1))
+        return solution
 
     def rough(self, problem: Problem) -> Tree:
         """The tree of a good matching order, found in a fraction of the time."""
@@ -74,13 +85,13 @@ class Solver:
         cardinalities = self.cardinalities
         if problem is not self.plan.problem:
             cardinalities = derived(problem, self.plan.graph, cardinalities, self.plan.statistics)
-        return _Orders(problem, self._shape(problem), cardinalities, self.raw, self.plan.kept)
+        return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.plan.kept)
 
-    def _shape(self, problem: Problem) -> _Shape:
-        key = ("shape", problem_key(problem))
-        if key not in self.plan.solved:
+    def _structure(self, problem: Problem) -> _Structure:
+        key = problem_key(problem)
+        if key not in self.plan.structures:
             graph = problem.graph
-            self.plan.solved[key] = _Shape(
+            self.plan.structures[key] = _Structure(
                 tuple(problem.ties()),
                 tuple(problem.tests()),
                 tuple(problem.checks()),
@@ -88,22 +99,24 @@ class Solver:
                 Symmetry(problem),
                 tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
             )
-        shape: _Shape = self.plan.solved[key]
-        return shape
+        structure: _Structure = self.plan.structures[key]
+        return structure
 
 
 class _Orders:
     """The matching orders of one problem that are worth weighing, with their trees."""
 
     def __init__(
-        self, problem: Problem, shape: _Shape, cardinalities: Cardinalities, raw: bool, kept: frozenset[int]
+        self, problem: Problem, structure: _Structure, cardinalities: Cardinalities, raw: bool, kept: frozenset[int]
     ) -> None:
         self.problem = problem
-        self.shape = shape
+        self.structure = structure
         self.cardinalities = cardinalities
         self.kept = kept
         self.model = PrefixModel(problem.graph, cardinalities, raw)
-        self.factoriser = Factoriser(self.model, shape.ties, shape.tests, shape.checks, kept, problem.graph.parts)
+        self.factoriser = Factoriser(
+            self.model, structure.ties, structure.tests, structure.checks, kept, problem.graph.parts
+        )
 
     @cached_property
     def _eliminated(self) -> tuple[int, ...]:
@@ -115,17 +128,25 @@ class _Orders:
         if not self.kept and trees[0][0].cost > WORTH and len(self.problem.graph.vertices) <= TRUSTED:
             trees += self._rooted({order for _, order in trees})
             trees.sort(key=_cost)
-        plain = Solution(self.problem, self.cardinalities, trees[0][0], 1, EMPTY)
-        if self.kept or self.shape.symmetry.is_trivial:
+        plain = self._plain(trees[0][0])
+        if self.kept or self.structure.symmetry.is_trivial:
             return plain
-        promising = (order for tree, order in trees if tree.cost < plain.tree.cost * self.shape.symmetry.at_most)
+        promising = (order for tree, order in trees if tree.cost < plain.tree.cost * self.structure.symmetry.at_most)
         return min((plain, *self._broken(promising)), key=lambda solution: solution.tree.cost)
+
+    def along(self, order: tuple[int, ...], broken: bool) -> Solution:
+        """The solution of one order, with symmetry broken along it if it can be."""
+        solution = next(self._broken([order]), None) if broken else None
+        return solution or self._plain(self.factoriser.tree(order, len(self.kept)))
+
+    def _plain(self, tree: Tree) -> Solution:
+        return Solution(self.problem, self.cardinalities, tree, 1, EMPTY)
 
     def few(self) -> list[tuple[Tree, tuple[int, ...]]]:
         """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""
         eliminated = self._eliminated
-        vertices = sorted(self.kept) if self.kept else self.shape.required
-        listed = pick_order(self.model, self.shape.regions, vertices, counting=not self.kept)
+        vertices = sorted(self.kept) if self.kept else self.structure.required
+        listed = pick_order(self.model, self.structure.regions, vertices, counting=not self.kept)
         orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed))}
         if not self.kept:
             orders.add(eliminated)
@@ -135,22 +156,22 @@ class _Orders:
 
     def _rooted(self, known: set[tuple[int, ...]]) -> list[tuple[Tree, tuple[int, ...]]]:
         """Orders from other first vertices."""
-        required = self.shape.required
+        required = self.structure.required
         last = tuple(vertex for vertex in self._eliminated if vertex not in required)
-        roots = rooted_orders(self.model, required, self.shape.symmetry.colours)
+        roots = rooted_orders(self.model, required, self.structure.symmetry.colours)
         rooted = {(*order, *last) for order in roots} - known
         return [(self.factoriser.tree(order, 0), order) for order in sorted(rooted)]
 
     def _broken(self, orders: Iterable[tuple[int, ...]]) -> Iterator[Solution]:
         """Those of the orders along which it is enough to look for one of all symmetric matches."""
-        shape = self.shape
+        structure = self.structure
         for order in orders:
-            factor, above = shape.symmetry.break_along(order)
+            factor, above = structure.symmetry.break_along(order)
             if factor > 1:
                 smaller = [(low, high) for high, lows in above.items() for low in lows]
-                tied, tested = (*shape.ties, *smaller), (*shape.tests, *smaller)
+                tied, tested = (*structure.ties, *smaller), (*structure.tests, *smaller)
                 parts = self.problem.graph.parts
-                factoriser = Factoriser(self.model, tied, tested, shape.checks, frozenset(), parts)
+                factoriser = Factoriser(self.model, tied, tested, structure.checks, frozenset(), parts)
                 yield Solution(self.problem, self.cardinalities, factoriser.tree(order, 0, above), factor, above)
 
 

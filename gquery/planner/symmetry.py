@@ -172,10 +172,11 @@ def _links(problem: Problem) -> list[list[int]]:
 
 def _anonymous(predicates: tuple[Expression, ...]) -> frozenset[Expression]:
     """Predicates on one element without its name."""
-    return frozenset(_unnamed(predicate) for predicate in predicates)
+    return frozenset(unnamed(predicate) for predicate in predicates)
 
 
-def _unnamed(expression: Expression) -> Expression:
+def unnamed(expression: Expression) -> Expression:
+    """A predicate on one element without the element's name."""
     if isinstance(expression, Column):
         return replace(expression, variable="")
     if not children(expression):
@@ -190,7 +191,7 @@ def _unnamed(expression: Expression) -> Expression:
 
 def _unnamed_parts(value: object) -> object:
     if isinstance(value, Expression):
-        return _unnamed(value)
+        return unnamed(value)
     if isinstance(value, tuple):
         return tuple(_unnamed_parts(part) for part in value)
     return value

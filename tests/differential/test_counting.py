@@ -17,7 +17,7 @@ import pytest
 import gquery
 from gquery import session
 from gquery.executor.cpu import bitsets, frames, pack
-from gquery.planner import factorise, filters, matching, ordering, solving, symmetry
+from gquery.planner import factorise, filters, matching, ordering, shape, solving, symmetry
 from gquery.storage.adjacency import Adjacency
 from tests.differential import sql
 from tests.differential.build import to_gquery
@@ -91,6 +91,23 @@ def test_the_way_does_not_matter(way: str, device: str, monkeypatch: pytest.Monk
                 except gquery.GQueryError as error:
                     raise AssertionError(told) from error
                 assert count == sql.count(connection, query), told
+
+
+@pytest.mark.parametrize("seed", range(GRAPHS))
+def test_what_is_remembered_does_not_matter(seed: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every text twice, and once more with a comment: with the plan, then with the order of the first."""
+    monkeypatch.setattr(shape, "_STEPS", 0)  # sizes never tell two queries apart
+    random = Random(f"remembered {seed}")
+    data = random_graph(random, 30)
+    graph = to_gquery(data)
+    for _ in range(QUERIES):
+        query = random_query(random, data, connected=True)
+        renderer, body, mode = written(query, random)
+        text, given = f"{body} RETURN count(*)", {"mode": mode, "device": device}
+        expected = to_gquery(data).query(text, renderer.parameters, **given).scalar()
+        for again in (text, text, f"{text} // {random.random()}"):
+            told = f"seed {seed}: {again} {renderer.parameters} {mode}\n{data}"
+            assert graph.query(again, renderer.parameters, **given).scalar() == expected, told
 
 
 @pytest.mark.parametrize("arms", [1, 5, 12])

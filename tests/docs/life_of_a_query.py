@@ -101,7 +101,7 @@ and gives them to one DuckDB statement, shown above, which does the grouping, so
 def page() -> str:
     """The text of the page."""
     graph = town()
-    query = Prepared(graph.snapshot, parse(QUERY), PARAMETERS, graph.settings)
+    query = Prepared(graph.snapshot, QUERY, PARAMETERS, graph.settings)
     return _PAGE.format(
         query=QUERY,
         tree="\n".join(_outline(parse(QUERY))),

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from gquery import PlanError
-from gquery.grammar.parser import parse
 from gquery.planner.cardinality import estimate
 from gquery.planner.matching import plan_matching
 from gquery.planner.physical import EdgeChoice, ExtendStep, LoopFilter, MatchPlan
@@ -28,7 +27,7 @@ QUERY = """
 
 @pytest.fixture(scope="module")
 def sound() -> tuple[QueryPlan, MatchPlan]:
-    query = Prepared(town().snapshot, parse(QUERY), {}, Settings())
+    query = Prepared(town().snapshot, QUERY, {}, Settings())
     (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None, "vertices", "")
     return query.plan, matching
 
@@ -107,7 +106,7 @@ COUNT = """
     ],
 )
 def test_a_broken_tree_is_named(field: str, change: Callable[[ExtendStep], Any], message: str) -> None:
-    query = Prepared(town().snapshot, parse(COUNT), {}, Settings())
+    query = Prepared(town().snapshot, COUNT, {}, Settings())
     (matching, *_) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None, "vertices", "")
     verify(query.plan, matching)
     broken = [_at_step(level, field, change)(matching) for level in range(2, len(matching.steps))]

@@ -1,0 +1,79 @@
+"""What planning keeps for the next query of the same text or shape, and that it changes no answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import gquery
+from gquery.planner import solving
+from gquery.planner.recent import Recent
+from gquery.planner.remembered import Remembered
+from gquery.session import Prepared
+from gquery.settings import Settings
+from tests.planner.town import town
+
+TRIANGLE = "MATCH (a:Person)-[:KNOWS]-(b:Person)-[:KNOWS]-(c:Person)-[:KNOWS]-(a) WHERE {} RETURN count(*)"
+
+
+def prepared(remembered: Remembered, text: str, **parameters: Any) -> Prepared:
+    return Prepared(town().snapshot, text, parameters, Settings(), remembered)
+
+
+def test_a_text_keeps_its_plan_whatever_the_values() -> None:
+    remembered, text = Remembered(), "MATCH (a:Person) WHERE a.age > $least RETURN a.name"
+    first = prepared(remembered, text, least=3)
+    assert prepared(remembered, text, least=99).plan is first.plan
+    assert prepared(remembered, text, least=99).parameters == {"least": 99}
+    assert prepared(remembered, text, least=3.5).plan is not first.plan
+
+
+def test_a_limit_is_part_of_the_plan() -> None:
+    remembered, text = Remembered(), "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name LIMIT $most"
+    assert prepared(remembered, text, most=1).limit == 1
+    assert prepared(remembered, text, most=2).limit == 2
+    assert prepared(remembered, text, most=2).plan is not prepared(remembered, text, most=1).plan
+
+
+def test_errors_come_again() -> None:
+    graph = town()
+    for _ in range(2):
+        with pytest.raises(gquery.BindError, match="parameter `\\$least` has no value"):
+            graph.query("MATCH (a:Person) WHERE a.age > $least RETURN a")
+        with pytest.raises(gquery.BindError, match="which is no Cypher value"):
+            graph.query("MATCH (a:Person) WHERE a.age > $least RETURN a", {"least": object()})
+    assert graph.query("MATCH (a:Person) RETURN count(*)", {"unused": object()}).scalar() > 0
+
+
+def test_settings_share_what_is_known() -> None:
+    graph = town()
+    assert graph.with_settings(timeout=5)._remembered is graph._remembered
+
+
+def test_a_shape_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, fresh = town(), town()
+    texts = [TRIANGLE.format(f"a.age <> {age}") for age in (1, 2, 3)]
+    expected = [fresh.query(text).scalar() for text in texts]
+    asked = []
+    best = solving._Orders.best
+    monkeypatch.setattr(solving._Orders, "best", lambda orders: asked.append(1) or best(orders))
+    assert [graph.query(text).scalar() for text in texts] == expected
+    assert len(asked) == 1
+
+
+def test_symmetry_is_each_querys_own() -> None:
+    """The three look alike to the shape when their predicates are the same, and only then."""
+    graph = town()
+    alike = "a.age > {0} AND b.age > {0} AND c.age > {0}"
+    for condition in (alike.format(20), alike.format(25), "a.age > 20 AND b.age > 25 AND c.age > 20", alike.format(1)):
+        text = TRIANGLE.format(condition)
+        assert graph.query(text).scalar() == town().query(text).scalar()
+
+
+def test_what_was_not_asked_for_is_forgotten() -> None:
+    recent: Recent[str] = Recent(2)
+    for key in (1, 2, 1, 3):
+        recent.get(key, lambda key=key: f"value {key}")
+    assert [recent.find(key) for key in (1, 2, 3)] == ["value 1", None, "value 3"]
+    assert len(recent) == 2
