@@ -88,6 +88,11 @@ class Factoriser:
         self._tested = _partners(tests, len(model.sizes))
         self._checked = _partners(checks, len(model.sizes))
         self._uncached = _mask(vertex for vertex, size in enumerate(model.sizes) if size > _CACHED)
+        self._ranked = sorted(range(len(model.sizes)), key=model.sizes.__getitem__)
+        self._rank = [0] * len(model.sizes)
+        for rank, vertex in enumerate(self._ranked):
+            self._rank[vertex] = 1 << rank
+        self._near_ranks = [self._ranks(near) for near in model.near]
         self._sizes: dict[int, float] = {0: 1.0}
         self._eliminations: dict[tuple[int, int], float] = {}
 
@@ -248,19 +253,27 @@ class Factoriser:
         return self._eliminations[key]
 
     def _number(self, context: int) -> float:
-        """About how many different assignments a context takes: the matches of the query graph among its vertices."""
+        """About how many different assignments a context takes: the matches of the query graph among its vertices,
+        always extended by the smallest connected one."""
         if context not in self._sizes:
             if context & (context - 1) == 0:
                 return max(1.0, self.model.sizes[context.bit_length() - 1])
-            vertices = sorted(_members(context), key=self.model.sizes.__getitem__)
-            rows, matched = 1.0, 0
-            while vertices:
-                vertex = next((v for v in vertices if self.model.near[v] & matched), vertices[0])
-                vertices.remove(vertex)
+            rows, matched, near = 1.0, 0, 0
+            left = self._ranks(context)
+            while left:
+                rank = left & near or left
+                rank &= -rank
+                left ^= rank
+                vertex = self._ranked[rank.bit_length() - 1]
                 rows = max(1.0, rows * self.model.extension(vertex, matched)[0])
                 matched |= 1 << vertex
+                near |= self._near_ranks[vertex]
             self._sizes[context] = rows
         return self._sizes[context]
+
+    def _ranks(self, vertices: int) -> int:
+        """The same set with the smallest vertex as bit 0."""
+        return sum(self._rank[vertex] for vertex in _members(vertices))
 
 
 def _preorder(order: tuple[int, ...], children: dict[int, list[int]], kept: int) -> list[int]:

@@ -23,7 +23,7 @@ _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two 
 # Inclusion and exclusion.
 _GAIN = 0.7  # share of the cost that must be left at most
 _PLENTY = 0.05  # share of the cost that is so little that no other way is looked for
-_LEAST_TRIES, _TRIES = 24, 200  # problems that are weighed at most for one query, however cheap or dear it is
+_LEAST_TRIES, _TRIES = 6, 200  # problems that are weighed at most for one query, however cheap or dear it is
 _TRY = 1250.0  # what weighing one costs, in neighbours looked at, times the query vertices squared
 
 

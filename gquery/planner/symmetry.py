@@ -7,7 +7,7 @@ sizes says how many it stands for. That needs an orbit's vertices to be differen
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable
 from dataclasses import replace
 from math import factorial, prod
@@ -146,8 +146,7 @@ def _colours(problem: Problem) -> list[int]:
 def _links(problem: Problem) -> list[list[int]]:
     """Numbers of what stands between two vertices, as seen from the first; 0 for nothing. Which data edges may collide
     with which is left to the scopes: only within one of them do they."""
-    size = len(problem.graph.vertices)
-    found: list[list[Counter[Hashable]]] = [[Counter() for _ in range(size)] for _ in range(size)]
+    found: defaultdict[tuple[int, int], Counter[Hashable]] = defaultdict(Counter)
     choices = {choice.edge: (len(choice.collides), choice.listed) for choice in problem.constraints.choices}
     for edge in problem.graph.edges:
         origin = problem.edges[edge.index]
@@ -157,17 +156,21 @@ def _links(problem: Problem) -> list[list[int]]:
             if origin in scope.edges and choices.get(edge.index, (0, False))[0]
         )
         kind = (edge.types, _anonymous(edge.predicates), scopes, choices.get(edge.index))
-        found[edge.source][edge.target][(*kind, "out" if edge.directed else "both")] += 1
-        found[edge.target][edge.source][(*kind, "in" if edge.directed else "both")] += 1
+        found[edge.source, edge.target][(*kind, "out" if edge.directed else "both")] += 1
+        found[edge.target, edge.source][(*kind, "in" if edge.directed else "both")] += 1
     for one, other in problem.constraints.different:
-        found[one][other]["different"] += 1
-        found[other][one]["different"] += 1
+        found[one, other]["different"] += 1
+        found[other, one]["different"] += 1
     turned = {"out": "in", "in": "out", "both": "both"}
     for one, other, direction, types in problem.constraints.absent:
-        found[one][other]["absent", direction, types] += 1
-        found[other][one]["absent", turned[direction], types] += 1
-    numbers: dict[object, int] = {frozenset(): 0}
-    return [[numbers.setdefault(frozenset(counter.items()), len(numbers)) for counter in row] for row in found]
+        found[one, other]["absent", direction, types] += 1
+        found[other, one]["absent", turned[direction], types] += 1
+    size = len(problem.graph.vertices)
+    links = [[0] * size for _ in range(size)]
+    numbers: dict[object, int] = {}
+    for (one, other), counter in found.items():
+        links[one][other] = numbers.setdefault(frozenset(counter.items()), len(numbers) + 1)
+    return links
 
 
 def _anonymous(predicates: tuple[Expression, ...]) -> frozenset[Expression]:
