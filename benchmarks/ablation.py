@@ -49,6 +49,10 @@ def _never(*_: object, **__: object) -> bool:
     return False
 
 
+def _none(*_: object) -> None:
+    return None
+
+
 def _nothing(*_: object, **__: object) -> list[Any]:
     return []
 
@@ -76,6 +80,7 @@ def _raw(*_: object, **__: object) -> tuple[str, str]:
 
 TECHNIQUES = (
     Technique("neighbour-label counts", ((filters, "_neighbour_counts", _nothing),)),
+    Technique("signatures", ((filters, "_signature", _none),)),
     Technique("leaving out filters that do not pay", ((filters, "_CHEAP", math.inf),)),
     Technique("candidate graph", ((matching, "pick_space", _raw), (session, "pick_space", _raw))),
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),

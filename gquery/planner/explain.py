@@ -101,7 +101,7 @@ def _filters(plan: QueryPlan, matching: MatchPlan, actual: Actuals | None) -> li
         elif isinstance(filter_, LabelFilter):
             notes.append(f"about {_number(matching.cardinalities.vertices[filter_.vertex])} after all filters")
         elif isinstance(filter_, NeighbourFilter):
-            notes.append(f"keeps about {filter_.share:.0%}")
+            notes.append(f"{'by signature, ' if filter_.signature is not None else ''}keeps about {filter_.share:.0%}")
         else:
             notes.append("")
     left_out = [f"{plan.implied} that every vertex passes"] if plan.implied else []

@@ -29,7 +29,8 @@ from gquery.planner.query_plan import QueryPlan
 from gquery.storage.statistics import Statistics
 
 # Costs in neighbours looked at, as in `factorise.py`.
-_ROW, _LOOK = 0.15, 0.05  # filtering a vertex, and each of its entries that is tested
+_ROW, _LOOK = 0.15, 0.05  # filtering a vertex by its row, and each of its entries that is tested
+_SIGNATURE = 0.05  # filtering a vertex by its signature
 _CHEAP = 12_000.0  # filters that cost less together are all run without planning first
 _VISIT = 2.5  # a vertex that the enumeration matches in vain
 
@@ -66,8 +67,9 @@ def paying_filters(plan: QueryPlan, limit: int | None) -> tuple[tuple[NeighbourF
         if share >= 1.0:
             implied += 1
         else:
-            cost = sizes[filter_.vertex] * (_ROW + looks * _LOOK)
-            chosen.append((cost, replace(filter_, share=share)))
+            signature = _signature(plan.graph, filter_, plan.statistics)
+            each = _ROW + looks * _LOOK if signature is None else _SIGNATURE
+            chosen.append((sizes[filter_.vertex] * each, replace(filter_, share=share, signature=signature)))
     paying = chosen
     if sum(cost for cost, _ in chosen) > _CHEAP:
         cardinalities = estimate(plan.graph, plan.statistics, Counted(tuple(left), {}, everywhere))
@@ -77,6 +79,19 @@ def paying_filters(plan: QueryPlan, limit: int | None) -> tuple[tuple[NeighbourF
             paying = [(cost, each) for cost, each in chosen if _saved(each, vain) >= cost]
     ordered = sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share))
     return tuple(each for _, each in ordered), implied, len(chosen) - len(paying)
+
+
+def _signature(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics) -> int | None:
+    """The bits that tell as much as the rows, when any neighbour with the labels will do."""
+    vertex, edge = graph.vertices[filter_.vertex], graph.edges[filter_.edge]
+    other = graph.vertices[edge.other(vertex.index)]
+    if filter_.required > 1 or edge.types == IDENTITY or edge.predicates or other.predicates:
+        return None
+    return statistics.signature(edge.types, _direction(edge, vertex.index), other.tables)
+
+
+def _direction(edge: QueryEdge, vertex: int) -> Direction:
+    return "both" if not edge.directed else "out" if edge.source == vertex else "in"
 
 
 def _saved(filter_: NeighbourFilter, vain: Mapping[tuple[int, int], float]) -> float:
@@ -102,8 +117,7 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
     other = graph.vertices[edge.other(vertex.index)]
     if edge.types == IDENTITY:
         return (1.0 if set(vertex.tables) <= set(other.tables) and not other.predicates else _IDENTICAL), 1.0
-    outgoing = edge.source == vertex.index
-    direction: Direction = "both" if not edge.directed else "out" if outgoing else "in"
+    direction = _direction(edge, vertex.index)
     count = statistics.vertex_count(vertex.tables)
     degree = statistics.degree(edge.types, direction, vertex.tables)
     if count == 0 or degree.with_any == 0:
@@ -113,7 +127,7 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
     certain = certain and not other.predicates and not edge.predicates
     if certain and filter_.required == 1 and degree.with_any == count and len(edge.types) == 1:
         return 1.0, 0.0
-    source, target = (vertex, other) if outgoing else (other, vertex)
+    source, target = (vertex, other) if edge.source == vertex.index else (other, vertex)
     leads = edges_between(edge, source.tables, target.tables, statistics) / (degree.mean * count)
     leads *= kept_share(other.predicates, count) * kept_share(edge.predicates, count)
     any_leads = 1.0 if certain else 1 - (1 - min(leads, 1.0)) ** mean

@@ -45,13 +45,16 @@ class LoopFilter:
 class NeighbourFilter:
     """Keeps the vertices with at least `required` entries of the edge's adjacency that lead to vertices with the
     labels and predicates of the other end: EGSM's neighbour-label count (section 4.2, step 1), typed and directed.
-    alike: all query edges at the vertex that ask for the same. share: of the vertices that are thought to stay."""
+    alike: all query edges at the vertex that ask for the same. share: of the vertices that are thought to stay.
+    signature: bits of which a vertex's signature has one exactly when it stays (G-Morph section 3); None: the rows have
+    to be looked at."""
 
     vertex: int
     edge: int
     required: int
     alike: tuple[int, ...] = ()
     share: float = 1.0
+    signature: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency, Direction, build_adjacency, merge_directions
 from gquery.storage.schema import EdgeTableSchema, Schema, VertexTableSchema, common_type
+from gquery.storage.signatures import count_signatures
 from gquery.storage.statistics import Statistics, count_statistics
 
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
@@ -126,8 +127,9 @@ class Snapshot:
         edge_tables: Iterable[EdgeTable],
         stored: Mapping[AdjacencyKey, Callable[[], Adjacency]] | None = None,
         statistics: Statistics | None = None,
+        load_signatures: Callable[[], NDArray[np.uint64]] | None = None,
     ) -> None:
-        """`stored` loads adjacencies that exist already, on disk; `statistics` when they are known already."""
+        """`stored` and `load_signatures` load what exists already, on disk; `statistics` when they are known already."""
         self.vertex_tables = tuple(vertex_tables)
         self.edge_tables = tuple(edge_tables)
         self.vertex_starts = _starts(table.count for table in self.vertex_tables)
@@ -136,6 +138,7 @@ class Snapshot:
             raise LoadError(f"{self.vertex_count:,} vertices are more than gquery can number ({MAX_VERTICES:,})")
         self._stored = dict(stored or {})
         self._statistics = statistics
+        self._load_signatures = load_signatures
         self._adjacencies: dict[AdjacencyKey, Adjacency] = {}
         self._aligned: dict[tuple[str, str], pa.ChunkedArray] = {}
         self._lock = threading.RLock()
@@ -158,6 +161,11 @@ class Snapshot:
     @cached_property
     def statistics(self) -> Statistics:
         return self._statistics or count_statistics(self)
+
+    @cached_property
+    def signatures(self) -> NDArray[np.uint64]:
+        """uint64[vertex_count]: see `signatures.py`."""
+        return self._load_signatures() if self._load_signatures else count_signatures(self)
 
     def vertex_range(self, table: int) -> tuple[int, int]:
         """Internal ids [begin, end) of a vertex table."""

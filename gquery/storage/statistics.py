@@ -6,6 +6,8 @@ the numbers; a saved graph has them in its manifest; a test writes them down as 
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
@@ -19,6 +21,8 @@ from gquery.storage.adjacency import Direction
 if TYPE_CHECKING:
     from gquery.storage.graph import Snapshot
 
+
+SIGNATURE_BITS = 64
 
 Question = TypeVar("Question", bound=Callable[..., Any])
 
@@ -141,6 +145,30 @@ class Statistics:
         """Number of self-loops of any of `types` on vertices of `tables` (of all when None)."""
         found = (loops for entry in self._entries(types) for loops in entry.loops.items())
         return sum(count for table, count in found if tables is None or table in tables)
+
+    @_remembered
+    def kinds(self) -> Mapping[tuple[str, Direction, int], int]:
+        """The bits of a vertex's signature: (edge type, direction, neighbour's table), those with most edges first; the
+        last bit is shared by all that are left."""
+        edges: Counter[tuple[str, Direction, int]] = Counter()
+        for name, entry in self.types.items():
+            for row in entry.between:
+                edges[name, "out", row.target] += row.edges
+                edges[name, "in", row.source] += row.edges
+        ordered = sorted(edges, key=lambda kind: (-edges[kind], kind))
+        return {kind: min(place, SIGNATURE_BITS - 1) for place, kind in enumerate(ordered)}
+
+    @_remembered
+    def signature(self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...]) -> int | None:
+        """The bits of which a vertex has one when, and only when, an edge of `types` seen in this direction leads to a
+        vertex of `tables`. None when signatures cannot tell."""
+        seen: tuple[Direction, ...] = ("out", "in") if direction == "both" else (direction,)
+        kinds = self.kinds()
+        asked = {kind for kind in itertools.product(types, seen, tables) if kind in kinds}
+        bits = {kinds[kind] for kind in asked}
+        if any(bit in bits and kind not in asked for kind, bit in kinds.items()):
+            return None
+        return sum(1 << bit for bit in bits)
 
     @_remembered
     def degree(self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...]) -> Degree:

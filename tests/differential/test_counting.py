@@ -18,6 +18,7 @@ import gquery
 from gquery import session
 from gquery.executor.cpu import bitsets, frames, pack
 from gquery.planner import factorise, filters, matching, ordering, shape, solving, symmetry
+from gquery.storage import statistics
 from gquery.storage.adjacency import Adjacency
 from tests.differential import sql
 from tests.differential.build import to_gquery
@@ -51,6 +52,9 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "candidate graph": [(matching, "pick_space", _space("candidates")), (session, "pick_space", _space("candidates"))],
     "raw adjacency": [(matching, "pick_space", _space("vertices")), (session, "pick_space", _space("vertices"))],
     "no filters": [(filters, "_neighbour_counts", lambda _: [])],
+    "all filters by rows": [(filters, "_CHEAP", math.inf), (filters, "_signature", lambda *_: None)],
+    "all filters, by signature where they can": [(filters, "_CHEAP", math.inf)],
+    "signatures of four bits": [(filters, "_CHEAP", math.inf), (statistics, "SIGNATURE_BITS", 4)],
     "no symmetry": [(symmetry.Symmetry, "is_trivial", True)],
     "no set sizes": [(pack._Packer, "_set_size", _no)],
     "depth first": [(pack, "chain", _no)],

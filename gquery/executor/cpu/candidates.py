@@ -28,7 +28,7 @@ from gquery.planner.query_graph import IDENTITY, QueryGraph
 from gquery.storage.adjacency import Adjacency, Direction
 from gquery.storage.graph import Snapshot
 
-_SLICE = 1 << 15  # vertices between two looks at the clock
+_SLICE = 1 << 16  # vertices between two looks at the clock; a second thread does not pay for less
 
 
 class CandidateSet:
@@ -196,6 +196,8 @@ class CpuCandidates:
                     self._labelled[vertex] = self.sets[vertex]
                 case LoopFilter(vertex=vertex):
                     self._narrow(step, vertex, self._with_loop(step))
+                case NeighbourFilter(vertex=vertex, signature=int(wanted)):
+                    self._narrow(step, vertex, self._with_signature(vertex, wanted))
                 case NeighbourFilter(vertex=vertex, edge=edge, required=required):
                     among = self._labelled[self.graph.edges[edge].other(vertex)]
                     self._narrow(step, vertex, self.with_neighbours(vertex, edge, required, among))
@@ -266,13 +268,30 @@ class CpuCandidates:
         adjacency = self.adjacency(edge, vertex)
         vertices = self.sets[vertex].vertices
         words = self.mask(edge, vertex, among)
+        return self._select(
+            vertices,
+            lambda begin, end, kept: filters.with_neighbours(
+                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), words, required, kept
+            ),
+        )
+
+    def _with_signature(self, vertex: int, wanted: int) -> NDArray[np.int32]:
+        """Those of C(vertex) whose signatures have one of the wanted bits."""
+        vertices, signatures = self.sets[vertex].vertices, self.snapshot.signatures
+        return self._select(
+            vertices,
+            lambda begin, end, kept: filters.with_signature(vertices, begin, end, signatures, np.uint64(wanted), kept),
+        )
+
+    def _select(
+        self, vertices: NDArray[np.int32], select: Callable[[int, int, NDArray[np.int32]], int]
+    ) -> NDArray[np.int32]:
+        """The vertices that `select` copies, slice by slice."""
         kept = np.empty_like(vertices)
         counts: dict[int, int] = {}
 
         def work(begin: int, end: int) -> None:
-            counts[begin] = filters.with_neighbours(
-                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), words, required, kept
-            )
+            counts[begin] = select(begin, end, kept)
 
         self.sliced(len(vertices), work)
         return np.concatenate([kept[:0], *(kept[begin : begin + counts[begin]] for begin in sorted(counts))])

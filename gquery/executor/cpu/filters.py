@@ -38,6 +38,18 @@ def with_neighbours(vertices, begin, end, first, rows, offsets, neighbours, word
 
 
 @kernel
+def with_signature(vertices, begin, end, signatures, wanted, kept):  # type: ignore[no-untyped-def]
+    """Copies the vertices whose signatures have one of the wanted bits to kept[begin:] and returns how many they are.
+    Without a branch: which vertices stay is anybody's guess."""
+    cursor = begin
+    for index in range(begin, end):
+        vertex = vertices[index]
+        kept[cursor] = vertex
+        cursor += signatures[vertex] & wanted != np.uint64(0)
+    return cursor - begin
+
+
+@kernel
 def with_loop(vertices, begin, end, first, rows, offsets, neighbours, present, keep):  # type: ignore[no-untyped-def]
     """keep[i] = 0 unless vertices[i] is (`present`) or is not its own neighbour."""
     for index in range(begin, end):

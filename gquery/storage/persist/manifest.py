@@ -64,6 +64,8 @@ class Manifest:
     edge_tables: tuple[EdgeTableEntry, ...]
     adjacencies: tuple[AdjacencyEntry, ...]
     statistics: Statistics
+    signatures: FileEntry | None
+    """None in graphs that were saved before there were any."""
 
     def files(self) -> Iterator[FileEntry]:
         """Every file of the graph; one that serves twice comes twice."""
@@ -75,6 +77,8 @@ class Manifest:
             yield from edge_table.columns.values()
         for adjacency in self.adjacencies:
             yield adjacency.file
+        if self.signatures is not None:
+            yield self.signatures
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:
@@ -157,6 +161,7 @@ def _encode(manifest: Manifest) -> dict[str, Any]:
         "edge_tables": [asdict(table) | {"types": _encode_types(table.types)} for table in manifest.edge_tables],
         "adjacencies": [asdict(entry) for entry in manifest.adjacencies],
         "statistics": statistics.to_json(manifest.statistics),
+        "signatures": asdict(manifest.signatures) if manifest.signatures else None,
     }
 
 
@@ -166,6 +171,7 @@ def _decode(graph: dict[str, Any]) -> Manifest:
         tuple(_decode_edge_table(**table) for table in graph["edge_tables"]),
         tuple(_decode_adjacency(**entry) for entry in graph["adjacencies"]),
         statistics.from_json(graph["statistics"]),
+        _decode_file(**graph["signatures"]) if graph.get("signatures") else None,
     )
 
 

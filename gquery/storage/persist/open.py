@@ -17,6 +17,7 @@ from gquery.storage.persist.files import FileEntry, StoredFile, all_below, as_nu
 from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry, read_manifest
 
 _ENDS = pa.schema([("source", pa.int32()), ("target", pa.int32())])
+_SIGNATURES = pa.schema([("signature", pa.uint64())])
 _ROWS = pa.large_list(pa.struct([("neighbour", pa.int32()), ("edge", pa.int64())]))
 
 
@@ -51,6 +52,7 @@ class _Opened:
             [self._edge_table(entry) for entry in manifest.edge_tables],
             {entry.key: partial(self._adjacency, entry) for entry in manifest.adjacencies},
             manifest.statistics,
+            partial(self._signatures, manifest.signatures) if manifest.signatures else None,
         )
 
     def _vertex_table(self, entry: VertexTableEntry) -> VertexTable:
@@ -90,6 +92,10 @@ class _Opened:
         ):
             raise file.damaged("names vertices or edges that the graph does not have")
         return Adjacency(entry.first, offsets, neighbours, edges, entry.simple)
+
+    def _signatures(self, entry: FileEntry) -> NDArray[np.uint64]:
+        (words,) = self._file(entry).arrays(_SIGNATURES, self._vertex_count)
+        return as_numpy(words)
 
     def _file(self, entry: FileEntry) -> StoredFile:
         return self._files[entry.name]

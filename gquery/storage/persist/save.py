@@ -117,6 +117,7 @@ class _Writer:
             tuple(self._edge_table(table) for table in snapshot.edge_tables),
             tuple(self._adjacency(key, snapshot.adjacency(key.types, key.direction)) for key in keys),
             snapshot.statistics,
+            self._write(pa.table({"signature": snapshot.signatures})),
         )
 
     def _vertex_table(self, table: VertexTable) -> VertexTableEntry:

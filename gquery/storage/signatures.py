@@ -1,0 +1,55 @@
+"""LOC signatures: which kinds of neighbours each vertex has, in 64 bits (G-Morph, section 3.1).
+
+A *kind* is an edge type, its direction as seen from the vertex, and the neighbour's table. G-Morph hashes kinds to bits;
+here the 63 kinds with most edges have bits of their own, so that asking for one is exact, and the others share the last.
+Saved graphs hold signatures: other bits need another version of the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from gquery.storage.graph import EdgeTable, Snapshot
+
+_BYTES = 8
+
+
+def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:
+    """The signature of every vertex, uint64[vertices]. Eight kinds at a time, each edge sets a flag at both ends."""
+    sides = [side for edges in snapshot.edge_tables for side in _sides(snapshot, edges)]
+    found = np.zeros((snapshot.vertex_count, _BYTES), np.uint8)
+    for byte in sorted({byte for _, bits in sides for byte in np.unique(bits >> 3).tolist()}):
+        flags = np.zeros((snapshot.vertex_count, 8), np.bool_)
+        for vertices, bits in sides:
+            here = bits >> 3 == byte
+            if len(bits) == 1:
+                flags[vertices if here[0] else vertices[:0], bits[0] & 7] = True
+            else:
+                flags[vertices[here], bits[here] & 7] = True
+        found[:, byte] = np.packbits(flags, axis=1, bitorder="little")[:, 0]
+    return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
+
+
+def _sides(snapshot: Snapshot, edges: EdgeTable) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
+    """The vertices at either end of the edges, and the bits of what is at the other: one bit when it is always the
+    same."""
+    if edges.count == 0:
+        return
+    kinds, starts = snapshot.statistics.kinds(), snapshot.vertex_starts
+    source, target = edges.ends
+    for direction, vertices, others in (("out", source, target), ("in", target, source)):
+        tables = np.searchsorted(starts, [others.min(), others.max()], side="right") - 1
+        if tables[0] < tables[1]:
+            tables = np.searchsorted(starts, others, side="right") - 1
+        else:
+            tables = tables[:1]
+        bit_of = np.zeros(len(starts), np.uint8)
+        for (type_, seen, table), bit in kinds.items():
+            if (type_, seen) == (edges.type, direction):
+                bit_of[table] = bit
+        yield vertices, bit_of[tables]
