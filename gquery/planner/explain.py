@@ -133,8 +133,8 @@ def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
         if measured and level + size in measured.seconds_until:
             seconds = f"  [{_seconds(measured.seconds_until[level + size])}]"
         summed = level >= matching.kept
-        symmetric = f", each stands for {matching.factor:,}" if summed and matching.factor > 1 else ""
-        lines.append((f"Sum out{symmetric}" if summed else f"Vertex group {number + 1}") + seconds)
+        symmetric = f", each match stands for {matching.factor:,}" if matching.factor > 1 and not number else ""
+        lines.append((f"Sum out{symmetric}" if summed else f"Vertex group {number + 1}{symmetric}") + seconds)
         depths = _depths(matching)
         for step in matching.steps[level : level + size]:
             estimates = [f"estimated {_number(step.rows)}"]

@@ -149,6 +149,7 @@ def _match_plan(plan: QueryPlan, solution: Solution, limit: int | None, space: S
         kept,
         groups,
         solution.factor,
+        solution.permutations,
         plan.weighted,
         limit,
         solution.cardinalities,

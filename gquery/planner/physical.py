@@ -232,7 +232,8 @@ class MatchPlan:
     the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
     only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
     are materialised between groups (BFS); the summed steps are the last group.
-    factor: matches that each one found stands for (symmetry). weighted: what is listed comes with the number of matches
+    factor: matches that each one found stands for (symmetry); permutations: which, when they are listed: in each of
+    them query vertex v is matched to what was found for p[v]. weighted: what is listed comes with the number of matches
     that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
     neighbours looked at.
     """
@@ -243,6 +244,7 @@ class MatchPlan:
     kept: int
     groups: tuple[int, ...]
     factor: int
+    permutations: tuple[tuple[int, ...], ...]
     weighted: bool
     limit: int | None
     cardinalities: Cardinalities

@@ -16,18 +16,21 @@ from gquery.planner.shape import about
 from gquery.planner.symmetry import Symmetry
 
 TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
+_MOST_LISTED = 720  # matches that one is turned into, at most, when they are listed
 WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A problem with its tree. `above`, `factor`: how its symmetry is broken."""
+    """A problem with its tree. `above`, `factor`: how its symmetry is broken; `permutations`: and how to get all
+    matches back, when they are listed."""
 
     problem: Problem
     cardinalities: Cardinalities
     tree: Tree
     factor: int
     above: Mapping[int, tuple[int, ...]]
+    permutations: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +132,18 @@ class _Orders:
             trees += self._rooted({order for _, order in trees})
             trees.sort(key=_cost)
         plain = self._plain(trees[0][0])
-        if self.kept or self.structure.symmetry.is_trivial:
+        if self.structure.symmetry.is_trivial or not self._breakable:
             return plain
         promising = (order for tree, order in trees if tree.cost < plain.tree.cost * self.structure.symmetry.at_most)
         return min((plain, *self._broken(promising)), key=lambda solution: solution.tree.cost)
+
+    @property
+    def _breakable(self) -> bool:
+        """Whether all matches of a class can be had from one: always of counts, and of lists of all vertices."""
+        if not self.kept:
+            return True
+        listed = any(choice.listed for choice in self.problem.constraints.choices)
+        return len(self.kept) == len(self.problem.graph.vertices) and not listed
 
     def along(self, order: tuple[int, ...], broken: bool) -> Solution:
         """The solution of one order, with symmetry broken along it if it can be."""
@@ -167,12 +178,14 @@ class _Orders:
         structure = self.structure
         for order in orders:
             factor, above = structure.symmetry.break_along(order)
-            if factor > 1:
+            if factor > 1 and not (self.kept and factor > _MOST_LISTED):
                 smaller = [(low, high) for high, lows in above.items() for low in lows]
                 tied, tested = (*structure.ties, *smaller), (*structure.tests, *smaller)
                 parts = self.problem.graph.parts
-                factoriser = Factoriser(self.model, tied, tested, structure.checks, frozenset(), parts)
-                yield Solution(self.problem, self.cardinalities, factoriser.tree(order, 0, above), factor, above)
+                factoriser = Factoriser(self.model, tied, tested, structure.checks, self.kept, parts)
+                tree = factoriser.tree(order, len(self.kept), above)
+                permutations = structure.symmetry.permutations(order) if self.kept else ()
+                yield Solution(self.problem, self.cardinalities, tree, factor, above, permutations)
 
 
 def _cost(weighed: tuple[Tree, tuple[int, ...]]) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 from dataclasses import replace
+from itertools import combinations
 from math import factorial, prod
 
 from gquery.planner.expr import Column, Expression, children
@@ -18,6 +19,7 @@ from gquery.planner.physical import Problem
 _STEPS = 5_000  # in the search for automorphisms of one query graph; beyond, its symmetry is left alone
 
 Above = dict[int, tuple[int, ...]]
+Automorphism = dict[int, int]
 
 
 class Symmetry:
@@ -36,7 +38,7 @@ class Symmetry:
             self.colours = self._refined(self.colours)
         self._quads = {_canonical(quad) for quad in problem.constraints.different_pairs}
         self._left = _STEPS
-        self._found: list[dict[int, int]] = []  # automorphisms
+        self._found: list[Automorphism] = []
 
     @property
     def is_trivial(self) -> bool:
@@ -52,28 +54,53 @@ class Symmetry:
         """(factor, above): above[w] are earlier vertices of the order whose data vertices must have smaller ids."""
         factor = 1
         above: dict[int, list[int]] = {}
-        constraints = self.problem.constraints
-        apart = constraints.different | constraints.apart
-        for level, vertex in enumerate(order):
-            orbit = [other for other in order[level:] if self._maps(order[:level], vertex, other)]
-            if self._left <= 0:
-                return 1, {}
-            if all((min(a, b), max(a, b)) in apart for a in orbit for b in orbit if a != b):
-                factor *= len(orbit)
-                for other in orbit[1:]:
-                    above.setdefault(other, []).append(vertex)
+        for orbit in self._orbits(order):
+            vertex, *others = orbit
+            factor *= len(orbit)
+            for other in others:
+                above.setdefault(other, []).append(vertex)
         return factor, {vertex: _needed(smaller, above) for vertex, smaller in above.items()}
 
-    def _maps(self, fixed: tuple[int, ...], vertex: int, image: int) -> bool:
-        """Whether an automorphism fixes some vertices and takes `vertex` to `image`."""
+    def permutations(self, order: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        """What each match that is found along the order stands for: in another of its class, vertex v is matched to
+        what p[v] is in this one. As many as the factor, itself among them.
+
+        A match m becomes the one with the smallest vertices by taking at each level the automorphism t that brings the
+        smallest of the orbit to the front: m t1 t2 ... Back again goes the inverse of the product.
+        """
+        products = [tuple(range(self.size))]
+        for orbit in self._orbits(order):
+            turns = [orbit[image] for image in orbit]
+            products = [tuple(product[turn[v]] for v in range(self.size)) for product in products for turn in turns]
+        return tuple(tuple(sorted(range(self.size), key=product.__getitem__)) for product in products)
+
+    def _orbits(self, order: tuple[int, ...]) -> list[dict[int, Automorphism]]:
+        """For every level that can be broken the orbit of its vertex, which comes first: to each an automorphism that
+        takes the vertex there and fixes those before. Empty when the search for them takes too long."""
+        constraints = self.problem.constraints
+        apart = constraints.different | constraints.apart
+        found = []
+        for level, vertex in enumerate(order):
+            orbit = {other: self._mapping(order[:level], vertex, other) for other in order[level:]}
+            reached = {other: mapping for other, mapping in orbit.items() if mapping is not None}
+            if self._left <= 0:
+                return []
+            if all((min(pair), max(pair)) in apart for pair in combinations(reached, 2)):
+                found.append(reached)
+        return found
+
+    def _mapping(self, fixed: tuple[int, ...], vertex: int, image: int) -> Automorphism | None:
+        """An automorphism that fixes some vertices and takes `vertex` to `image`."""
         if vertex == image:
-            return True
+            return {other: other for other in range(self.size)}
         if self.colours[vertex] != self.colours[image]:
-            return False
-        if any(known[vertex] == image and all(known[other] == other for other in fixed) for known in self._found):
-            return True
+            return None
+        for known in self._found:
+            if known[vertex] == image and all(known[other] == other for other in fixed):
+                return known
         images = {other: other for other in fixed}
-        return self._fits(images, vertex, image) and self._complete({**images, vertex: image})
+        complete = self._fits(images, vertex, image) and self._complete({**images, vertex: image})
+        return self._found[-1] if complete else None
 
     def _complete(self, images: dict[int, int]) -> bool:
         self._left -= 1

@@ -129,7 +129,7 @@ class Snapshot:
         statistics: Statistics | None = None,
         load_signatures: Callable[[], NDArray[np.uint64]] | None = None,
     ) -> None:
-        """`stored` and `load_signatures` load what exists already, on disk; `statistics` when they are known already."""
+        """`stored` and `load_signatures` load what exists already, on disk; `statistics`: if they are known."""
         self.vertex_tables = tuple(vertex_tables)
         self.edge_tables = tuple(edge_tables)
         self.vertex_starts = _starts(table.count for table in self.vertex_tables)

@@ -1,8 +1,8 @@
 """LOC signatures: which kinds of neighbours each vertex has, in 64 bits (G-Morph, section 3.1).
 
-A *kind* is an edge type, its direction as seen from the vertex, and the neighbour's table. G-Morph hashes kinds to bits;
-here the 63 kinds with most edges have bits of their own, so that asking for one is exact, and the others share the last.
-Saved graphs hold signatures: other bits need another version of the format.
+A *kind* is an edge type, its direction as seen from the vertex, and the neighbour's table. G-Morph hashes kinds to
+bits; here the 63 kinds with most edges have bits of their own, so that asking for one is exact, and the others share
+the last. Saved graphs hold signatures: other bits need another version of the format.
 """
 
 from __future__ import annotations
@@ -44,10 +44,7 @@ def _sides(snapshot: Snapshot, edges: EdgeTable) -> Iterator[tuple[NDArray[np.in
     source, target = edges.ends
     for direction, vertices, others in (("out", source, target), ("in", target, source)):
         tables = np.searchsorted(starts, [others.min(), others.max()], side="right") - 1
-        if tables[0] < tables[1]:
-            tables = np.searchsorted(starts, others, side="right") - 1
-        else:
-            tables = tables[:1]
+        tables = np.searchsorted(starts, others, side="right") - 1 if tables[0] < tables[1] else tables[:1]
         bit_of = np.zeros(len(starts), np.uint8)
         for (type_, seen, table), bit in kinds.items():
             if (type_, seen) == (edges.type, direction):

@@ -85,7 +85,8 @@ class CpuBackend:
         profile.enumerations.append(enumeration)
         left = plan.limit
         for partial in enumeration.batches():
-            for batch in _expand(plan, packed, partial, candidates):
+            batches = _expand(plan, packed, partial, candidates)
+            for batch in itertools.chain.from_iterable(_turned(plan, batch) for batch in batches):
                 if left is not None and batch.count >= left:
                     yield batch.first(left)
                     return
@@ -150,6 +151,22 @@ def _expand(
             yield Matches(repeated.count, vertices, {}, _weights(plan, repeated))
         else:
             yield from _with_edges(plan, packed, repeated, vertices, candidates.control)
+
+
+def _turned(plan: MatchPlan, batch: Matches) -> Iterator[Matches]:
+    """The matches that those of the batch stand for: the same columns under other vertices. Small ones are joined."""
+    if len(plan.permutations) <= 1 or batch.count == 0:
+        yield batch
+        return
+    together = max(1, _LARGEST_BUFFER // batch.count)
+    for begin in range(0, len(plan.permutations), together):
+        turns = plan.permutations[begin : begin + together]
+        vertices = {}
+        for vertex in batch.vertices:
+            columns = [batch.vertices[turn[vertex]] for turn in turns]
+            vertices[vertex] = columns[0] if len(turns) == 1 else np.concatenate(columns)
+        weights = batch.weights if batch.weights is None else np.tile(batch.weights, len(turns))
+        yield Matches(batch.count * len(turns), vertices, {}, weights)
 
 
 def _weights(plan: MatchPlan, partial: PartialMatches) -> NDArray[np.int64] | None:
