@@ -33,7 +33,8 @@ def link(steps: list[list[int]], plan: MatchPlan) -> None:
 
 def chain(steps: list[list[int]], plan: MatchPlan) -> bool:
     """Whether every summed level has at most one below it and no rare way to count, so that the sum can go breadth
-    first; prepares the steps for that."""
+    first; prepares the steps for that. Where a leaf has three rows there is no gain: those of cliques stay in the
+    caches, and depth first looks into them sooner."""
     below = [level for level in range(max(1, plan.kept), len(steps)) if not plan.steps[level].folded]
     if not below or len(steps) > _MOST_LEVELS:
         return False
@@ -42,6 +43,9 @@ def chain(steps: list[list[int]], plan: MatchPlan) -> bool:
         weighed = row[packed.WEIGHTS_BEGIN] < row[packed.WEIGHTS_END]
         if row[packed.SIBLING] >= 0 or row[packed.SLOTS] or row[packed.CAP] != packed.PLAIN or weighed:
             return False
+    leaf = steps[below[-1]]
+    if leaf[packed.BACKWARD_END] - leaf[packed.BACKWARD_BEGIN] > 2:
+        return False
     needed: set[int] = set()
     for level in reversed(below):
         steps[level][packed.LIVE] = sum(1 << plan.order.index(vertex) for vertex in needed)
