@@ -29,7 +29,7 @@ from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
 from gquery.executor.cpu import bitsets, candidate_graph, engine, pack
-from gquery.planner import factorise, filters, matching, ordering, symmetry
+from gquery.planner import factorise, filters, matching, ordering, plan, symmetry
 from gquery.storage.adjacency import Adjacency
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,6 +74,10 @@ def _chain(self: factorise.Factoriser, order: tuple[int, ...], kept: int) -> tup
     return parents, contexts
 
 
+def _as_written(graph: Any, constraints: Any, comparisons: Any, *_: object) -> tuple[Any, Any, Any]:
+    return graph, constraints, comparisons
+
+
 def _raw(*_: object, **__: object) -> tuple[str, str]:
     return "vertices", "the candidate graph is switched off"
 
@@ -82,6 +86,7 @@ TECHNIQUES = (
     Technique("neighbour-label counts", ((filters, "_neighbour_counts", _nothing),)),
     Technique("signatures", ((filters, "_signature", _none),)),
     Technique("leaving out filters that do not pay", ((filters, "_CHEAP", math.inf),)),
+    Technique("composed edges", ((plan, "compose", _as_written),)),
     Technique("candidate graph", ((matching, "pick_space", _raw), (session, "pick_space", _raw))),
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),

@@ -64,6 +64,8 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
 
 def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:
     """Entries that the edge's adjacency has from the source tables to the target tables, predicates aside."""
+    if edge.through is not None:
+        return edge.through.count
     if edge.types == IDENTITY:
         return float(statistics.vertex_count(set(sources) & set(targets)))
     total = statistics.edges_between(edge.types, sources, targets)

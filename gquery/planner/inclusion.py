@@ -119,7 +119,7 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
     """The problem with the vertices of each group made one; None when that contradicts another test."""
     graph = problem.graph
     renumbered = {vertex: index for index, group in enumerate(groups) for vertex in group}
-    tests = _renumbered(constraints, renumbered)
+    tests = renumber(constraints, renumbered)
     if tests is None:
         return None
     vertices = tuple(_one_vertex(graph, index, group) for index, group in enumerate(groups))
@@ -169,8 +169,8 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
     )
 
 
-def _renumbered(constraints: Constraints, renumbered: Mapping[int, int]) -> Constraints | None:
-    """The tests in terms of merged vertices; None when one can never be passed."""
+def renumber(constraints: Constraints, renumbered: Mapping[int, int]) -> Constraints | None:
+    """The tests in terms of other vertices, without the choices; None when one can never be passed."""
 
     def pair_of(one: int, other: int) -> Pair:
         return (min(renumbered[one], renumbered[other]), max(renumbered[one], renumbered[other]))

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from gquery.errors import UnsupportedError
 from gquery.planner.comparisons import split_predicates
+from gquery.planner.compose import compose
 from gquery.planner.constraints import constraints_of
 from gquery.planner.demand import ignores_repeats, is_counted, kept_vertices, variables_of, weighs_repeats
 from gquery.planner.expr import Constant, Expression, Parameter, columns, is_aggregated
@@ -44,6 +45,8 @@ def plan_query(
     _expect_known(graph, bound.projection)
     needed = frozenset(edge.index for edge in graph.edges if edge.variable in spoken_of)
     constraints = constraints_of(graph, statistics, needed, different, absent)
+    if limit is None:  # else a few matches are found before the edges would be composed
+        graph, constraints, comparisons = compose(graph, constraints, comparisons, spoken_of, statistics)
     problem = Problem(
         graph,
         constraints,

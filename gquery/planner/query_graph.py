@@ -14,6 +14,25 @@ IDENTITY = ("\0same",)
 """The types of a query edge whose two ends are the same data vertex; the planner adds such edges, no user can."""
 
 
+Hop = tuple[tuple[str, ...], Literal["out", "in", "both"], tuple[int, ...]]
+"""An edge from a vertex to at most one other: edge types, direction, the tables that the other is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """Several edges as one, each of which leads to at most one vertex. tables: of the vertex that the first begins at;
+    count: about how many of its vertices they lead anywhere from."""
+
+    tables: tuple[int, ...]
+    hops: tuple[Hop, ...]
+    count: float
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """What stands for the edge's types: no data edge has such, and only the same hops have the same."""
+        return (f"\0through {self.tables} {self.hops}",)
+
+
 @dataclass(frozen=True, slots=True)
 class QueryVertex:
     """A query vertex u.
@@ -33,7 +52,8 @@ class QueryVertex:
 class QueryEdge:
     """A query edge from `source` to `target` (indices of query vertices); when not directed, the order is as written.
 
-    types: the edge types that it admits, sorted. predicates: conjuncts that speak of this edge alone.
+    types: the edge types that it admits, sorted. predicates: conjuncts that speak of this edge alone. through: what it
+    is made of, when the planner made it of others.
     """
 
     index: int
@@ -44,6 +64,7 @@ class QueryEdge:
     directed: bool
     predicates: tuple[Expression, ...]
     described: str  # such as `(a)-[:KNOWS]->(b)`
+    through: Through | None = None
 
     def other(self, vertex: int) -> int:
         return self.target if vertex == self.source else self.source

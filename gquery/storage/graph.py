@@ -110,6 +110,9 @@ class EdgeTable:
         return self._load_ends()
 
 
+Hop = tuple[tuple[str, ...], Direction, tuple[int, ...]]
+
+
 @dataclass(frozen=True)
 class AdjacencyKey:
     """Which edges, seen how. `types` is sorted and without repeats."""
@@ -140,6 +143,7 @@ class Snapshot:
         self._statistics = statistics
         self._load_signatures = load_signatures
         self._adjacencies: dict[AdjacencyKey, Adjacency] = {}
+        self._composed: dict[object, tuple[Adjacency, Adjacency]] = {}
         self._aligned: dict[tuple[str, str], pa.ChunkedArray] = {}
         self._lock = threading.RLock()
 
@@ -188,6 +192,35 @@ class Snapshot:
                 stored = self._stored.get(key)
                 self._adjacencies[key] = stored() if stored else self._build(key)
             return self._adjacencies[key]
+
+    def composed(self, tables: tuple[int, ...], hops: tuple[Hop, ...], direction: Direction) -> Adjacency:
+        """From each vertex of the tables to the one that the hops lead to, one after the other ("out"), or back ("in").
+        A hop is (edge types, direction, tables of what it may lead to) and leads to one vertex at most."""
+        key = (tables, hops)
+        with self._lock:
+            if key not in self._composed:
+                source, target = self._follow(tables, hops)
+                numbers = np.arange(len(source))
+                self._composed[key] = (
+                    build_adjacency(source, target, numbers),
+                    build_adjacency(target, source, numbers),
+                )
+            return self._composed[key][direction == "in"]
+
+    def _follow(self, tables: tuple[int, ...], hops: tuple[Hop, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        source = np.concatenate([np.arange(*self.vertex_range(table), dtype=np.int32) for table in tables])
+        target = source
+        for types, direction, reached in hops:
+            adjacency = self.adjacency(types, direction)
+            row = target.astype(np.int64) - adjacency.first
+            inside = (row >= 0) & (row < adjacency.rows)
+            source, row = source[inside], row[inside]
+            leads = adjacency.offsets[row] < adjacency.offsets[row + 1]
+            source, target = source[leads], adjacency.neighbours[adjacency.offsets[row[leads]]]
+            ranges = [self.vertex_range(table) for table in reached]
+            kept = np.any([(target >= begin) & (target < end) for begin, end in ranges], axis=0)
+            source, target = source[kept], target[kept]
+        return source, target
 
     @cached_property
     def identity(self) -> Adjacency:

@@ -121,6 +121,8 @@ class CpuCandidates:
         direction = self._direction(edge, source)
         if query_edge.types == IDENTITY:
             return self.snapshot.identity
+        if query_edge.through is not None:
+            return self.snapshot.composed(query_edge.through.tables, query_edge.through.hops, direction)
         raw = self.snapshot.adjacency(query_edge.types, direction)
         if edge not in self._edge_masks:
             return raw
@@ -147,9 +149,7 @@ class CpuCandidates:
         query_edge = self.graph.edges[edge]
         if not among.whole or query_edge.types == IDENTITY:
             return among.everything
-        ends = self.graph.vertices[source], self.graph.vertices[query_edge.other(source)]
-        direction = self._direction(edge, source)
-        return self.snapshot.statistics.leads_only_to(query_edge.types, direction, ends[0].tables, ends[1].tables)
+        return self._tables(edge, source) <= set(self.graph.vertices[query_edge.other(source)].tables)
 
     def mask(self, edge: int, source: int, among: CandidateSet) -> int:
         """Address of the bitset that tells which ends of the edge are `among` the candidates; 0 when all are."""
@@ -157,21 +157,29 @@ class CpuCandidates:
 
     def reach(self, edge: int, source: int) -> tuple[int, int]:
         """All vertices that the edge leads to, seen from `source`, lie in [begin, end)."""
-        types = self.graph.edges[edge].types
-        if types == IDENTITY:
+        if self.graph.edges[edge].types == IDENTITY:
             return 0, self.snapshot.vertex_count
-        tables = self.graph.vertices[source].tables
-        reached = self.snapshot.statistics.reached(types, self._direction(edge, source), tables)
-        ranges = [self.snapshot.vertex_range(table) for table in reached] or [(0, 1)]
+        ranges = [self.snapshot.vertex_range(table) for table in self._tables(edge, source)] or [(0, 1)]
         return min(begin for begin, _ in ranges), max(end for _, end in ranges)
 
     def largest_row(self, edge: int, source: int) -> int:
         """At least the length of the longest row of the edge's adjacency, seen from `source`."""
-        types = self.graph.edges[edge].types
-        if types == IDENTITY:
+        query_edge = self.graph.edges[edge]
+        if query_edge.types == IDENTITY:
             return 1
+        if query_edge.through is not None:
+            return int(np.diff(self.adjacency(edge, source).offsets).max(initial=0))
         tables = self.graph.vertices[source].tables
-        return self.snapshot.statistics.degree(types, self._direction(edge, source), tables).maximum
+        return self.snapshot.statistics.degree(query_edge.types, self._direction(edge, source), tables).maximum
+
+    def _tables(self, edge: int, source: int) -> frozenset[int]:
+        """The tables of all vertices that the edge leads to, seen from `source`."""
+        query_edge = self.graph.edges[edge]
+        if query_edge.through is not None:
+            *_, (_, _, reached) = query_edge.through.hops
+            return frozenset(reached if source == query_edge.source else query_edge.through.tables)
+        tables = self.graph.vertices[source].tables
+        return self.snapshot.statistics.reached(query_edge.types, self._direction(edge, source), tables)
 
     def _direction(self, edge: int, source: int) -> Direction:
         query_edge = self.graph.edges[edge]

@@ -1,0 +1,175 @@
+"""Composes edges that lead to one vertex at most: where `(a)-[:LIVES_IN]->(x)-[:PART_OF]->(b)` closes a cycle, a, b and
+the rest are matched with one edge from a to b, and x need not be.
+
+Such edges are the columns of a relational schema written as edges: every person lives in one city, every city is part
+of one country. A cycle through them ("in the same country") is otherwise searched vertex by vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
+
+from gquery.planner.cardinality import kept_share
+from gquery.planner.inclusion import renumber
+from gquery.planner.physical import Comparison, Constraints, Direction
+from gquery.planner.query_graph import Hop, QueryEdge, QueryGraph, Through
+from gquery.storage.statistics import Statistics
+
+_FEW_ARE_ENOUGH = 1000  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
+
+
+def compose(
+    graph: QueryGraph,
+    constraints: Constraints,
+    comparisons: tuple[Comparison, ...],
+    spoken_of: frozenset[str],
+    statistics: Statistics,
+) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
+    """The query without the vertices that nothing but two such edges speaks of."""
+    while not graph.parts:
+        told = _told(constraints, comparisons)
+        found = next(_chains(graph, told, {choice.edge for choice in constraints.choices}, spoken_of, statistics), None)
+        if found is None:
+            break
+        graph, constraints, comparisons = _without(graph, constraints, comparisons, *found, statistics)
+    return graph, constraints, comparisons
+
+
+def _told(constraints: Constraints, comparisons: tuple[Comparison, ...]) -> set[int]:
+    """The vertices that a test speaks of."""
+    told = {vertex for pair in constraints.different for vertex in pair}
+    told |= {vertex for quad in constraints.different_pairs for vertex in quad}
+    told |= {vertex for one, other, *_ in constraints.absent for vertex in (one, other)}
+    told |= {vertex for choice in constraints.choices for vertex in choice.vertices}
+    told |= {vertex for comparison in comparisons for vertex in (comparison.left, comparison.right)}
+    return told | set(constraints.loopless)
+
+
+def _chains(
+    graph: QueryGraph, told: set[int], chosen: set[int], spoken_of: frozenset[str], statistics: Statistics
+) -> Iterator[tuple[QueryEdge, QueryEdge]]:
+    """Two edges, the second from where the first leads to, that can be one."""
+    counts = ((statistics.vertex_count(vertex.tables), vertex.predicates) for vertex in graph.vertices)
+    smallest = min((count * kept_share(predicates, count) for count, predicates in counts if predicates), default=inf)
+    for middle in graph.vertices:
+        edges = [edge for edge in graph.edges if middle.index in (edge.source, edge.target)]
+        if len(edges) != 2 or middle.index in told or middle.predicates or middle.variable in spoken_of:
+            continue
+        if any(edge.predicates or edge.index in chosen or edge.variable in spoken_of for edge in edges):
+            continue
+        for first, second in (edges, edges[::-1]):
+            begin, end = first.other(middle.index), second.other(middle.index)
+            if middle.index in (begin, end) or begin == end or not _connected(graph, begin, end, middle.index):
+                continue
+            if not all(graph.vertices[each].tables for each in (begin, middle.index, end)):
+                continue
+            if statistics.vertex_count(graph.vertices[begin].tables) > _FEW_ARE_ENOUGH * smallest:
+                continue
+            if _leads_to_one(graph, first, begin, statistics) and _leads_to_one(
+                graph, second, middle.index, statistics
+            ):
+                yield first, second
+
+
+def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, statistics: Statistics) -> bool:
+    if edge.through is not None:
+        return edge.source == source
+    return statistics.degree(edge.types, _direction(edge, source), graph.vertices[source].tables).maximum <= 1
+
+
+def _direction(edge: QueryEdge, source: int) -> Direction:
+    return "both" if not edge.directed else "out" if edge.source == source else "in"
+
+
+def _connected(graph: QueryGraph, begin: int, end: int, without: int) -> bool:
+    """Whether there is another way from `begin` to `end`."""
+    reached, pending = {begin, without}, [begin]
+    while pending:
+        vertex = pending.pop()
+        for edge in graph.edges:
+            if vertex in (edge.source, edge.target) and edge.other(vertex) not in reached:
+                reached.add(edge.other(vertex))
+                pending.append(edge.other(vertex))
+    return end in reached
+
+
+def _without(
+    graph: QueryGraph,
+    constraints: Constraints,
+    comparisons: tuple[Comparison, ...],
+    first: QueryEdge,
+    second: QueryEdge,
+    statistics: Statistics,
+) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
+    (middle,) = {first.source, first.target} & {second.source, second.target}
+    begin, end = first.other(middle), second.other(middle)
+    hops = (*_hops(graph, first, begin), *_hops(graph, second, middle))
+    tables = graph.vertices[begin].tables
+    through = Through(tables, hops, _count(tables, hops, statistics))
+    vertex = {each.index: place for place, each in enumerate(v for v in graph.vertices if v.index != middle)}
+    kept = [edge for edge in graph.edges if edge not in (first, second)]
+    edge = {each.index: place for place, each in enumerate(kept)}
+    composed = QueryEdge(
+        len(kept),
+        f"{first.variable}{second.variable}",
+        begin,
+        end,
+        through.types,
+        True,
+        (),
+        _described(first, second, middle),
+        through,
+    )
+    edges = tuple(
+        replace(each, index=place, source=vertex[each.source], target=vertex[each.target])
+        for place, each in enumerate((*kept, composed))
+    )
+    scopes = tuple(
+        replace(
+            scope,
+            vertices=tuple(vertex[each] for each in scope.vertices if each != middle),
+            edges=tuple(edge[each] for each in scope.edges if each in edge),
+        )
+        for scope in graph.scopes
+    )
+    vertices = tuple(replace(graph.vertices[old], index=new) for old, new in vertex.items())
+    apart = frozenset(pair for pair in constraints.apart if middle not in pair)
+    tests = renumber(replace(constraints, apart=apart), vertex)
+    assert tests is not None
+    choices = tuple(
+        replace(
+            choice,
+            edge=edge[choice.edge],
+            collides=tuple(edge[other] for other in choice.collides),
+            vertices=tuple(vertex[each] for each in choice.vertices),
+        )
+        for choice in constraints.choices
+    )
+    return (
+        replace(graph, vertices=vertices, edges=edges, scopes=scopes),
+        replace(tests, choices=choices),
+        tuple(replace(each, left=vertex[each.left], right=vertex[each.right]) for each in comparisons),
+    )
+
+
+def _hops(graph: QueryGraph, edge: QueryEdge, source: int) -> tuple[Hop, ...]:
+    if edge.through is not None:
+        return edge.through.hops
+    return ((edge.types, _direction(edge, source), graph.vertices[edge.other(source)].tables),)
+
+
+def _count(tables: tuple[int, ...], hops: tuple[Hop, ...], statistics: Statistics) -> float:
+    """About how many vertices of the tables the hops lead anywhere from."""
+    count = float(statistics.vertex_count(tables))
+    for types, direction, reached in hops:
+        count *= statistics.degree(types, direction, tables).mean
+        tables = reached
+    return count
+
+
+def _described(first: QueryEdge, second: QueryEdge, middle: int) -> str:
+    if first.target == middle == second.source:
+        return first.described + second.described[second.described.index(")") + 1 :]
+    return f"{first.described} with {second.described}"
