@@ -15,30 +15,50 @@ from gquery.planner.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.storage.statistics import Statistics
 
 Pair = tuple[int, int]
-Exclusion = tuple[Problem, Problem | None]
 
 
-def exclusions(problem: Problem, statistics: Statistics) -> Iterator[Exclusion]:
-    """For every test that can be left out: (the problem without it, the problem whose matches it would have refused).
-    The second is None when there are no such matches."""
+def exclusions(problem: Problem, statistics: Statistics) -> Iterator[tuple[Problem, ...]]:
+    """For every two vertices whose tests can be left out, and every other such test: the problem without, and those
+    whose matches would have been refused. All tests of two vertices go together: one that stays ties them all the
+    same."""
     constraints = problem.constraints
     own = {vertex for part in problem.graph.parts for vertex in part.vertices}  # their tests are not linear
-    for pair in sorted(problem.different):
-        groups = _groups(problem, pair)
-        if groups is not None and not own & set(pair):
-            left = replace(constraints, different=constraints.different - {pair})
-            yield replace(problem, constraints=left), _merged(problem, left, groups)
+    absent = {(min(one, other), max(one, other)) for one, other, *_ in constraints.absent}
+    for pair in sorted(absent | problem.different):
+        if not own & set(pair):
+            yield from _untied(problem, pair, statistics)
     for quad in constraints.different_pairs:
         groups = _groups(problem, quad[:2], quad[2:])
         if groups is not None and not own & set(quad):
             pairs = tuple(other for other in constraints.different_pairs if other != quad)
             left = replace(constraints, different_pairs=pairs)
-            yield replace(problem, constraints=left), _merged(problem, left, groups)
-    for absence in constraints.absent:
-        if own & set(absence[:2]):
-            continue
-        left = replace(constraints, absent=tuple(other for other in constraints.absent if other != absence))
-        yield replace(problem, constraints=left), _joined(problem, left, absence, statistics)
+            yield _less(replace(problem, constraints=left), [_merged(problem, left, groups)])
+
+
+def _untied(problem: Problem, pair: Pair, statistics: Statistics) -> Iterator[tuple[Problem, ...]]:
+    """The problem without any test between two vertices. First the absent edges: while there is one, the two cannot be
+    merged."""
+    different = pair in problem.different
+    refused: list[Problem | None] = []
+    for absence in problem.constraints.absent:
+        if set(absence[:2]) == set(pair):
+            absent = tuple(other for other in problem.constraints.absent if other != absence)
+            left = replace(problem.constraints, absent=absent)
+            refused.append(_joined(problem, left, absence, statistics))
+            problem = replace(problem, constraints=left)
+    if different:
+        groups = _groups(problem, pair)
+        if groups is None:
+            return
+        left = replace(problem.constraints, different=problem.constraints.different - {pair})
+        refused.append(_merged(problem, left, groups))
+        problem = replace(problem, constraints=left)
+    yield _less(problem, refused)
+
+
+def _less(problem: Problem, refused: list[Problem | None]) -> tuple[Problem, ...]:
+    """The problem and what is taken away from it, as far as that has any matches."""
+    return (problem, *(other for other in refused if other is not None))
 
 
 def twins(problem: Problem) -> Iterator[tuple[Problem, ...]]:

@@ -123,12 +123,12 @@ class _CountPlanner:
         return tuple(solution for other in chosen for solution in self.cheapest(other))
 
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
-        """Every way to count the problem with one test less, or without those among vertices that look alike."""
+        """Every way to count the problem without one test, or without those among vertices that look alike."""
         yield from twins(problem)
-        for without, refused in exclusions(problem, self.plan.statistics):
+        for way in exclusions(problem, self.plan.statistics):
             if not self._left:
                 return
-            yield (without,) if refused is None else (without, refused)
+            yield way
 
     def _best(self, problem: Problem) -> Solution:
         if self._left is not None and not self.solver.knows(problem):
