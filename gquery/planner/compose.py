@@ -33,7 +33,9 @@ def compose(
         found = next(_chains(graph, told, {choice.edge for choice in constraints.choices}, spoken_of, statistics), None)
         if found is None:
             break
-        graph, constraints, comparisons = _without(graph, constraints, comparisons, *found, statistics)
+        first, second, middle = found
+        instead = _as_one(graph, first, second, middle, statistics)
+        graph, constraints, comparisons = _without(graph, constraints, comparisons, middle, instead)
     return graph, constraints, comparisons
 
 
@@ -49,8 +51,8 @@ def _told(constraints: Constraints, comparisons: tuple[Comparison, ...]) -> set[
 
 def _chains(
     graph: QueryGraph, told: set[int], chosen: set[int], spoken_of: frozenset[str], statistics: Statistics
-) -> Iterator[tuple[QueryEdge, QueryEdge]]:
-    """Two edges, the second from where the first leads to, that can be one."""
+) -> Iterator[tuple[QueryEdge, QueryEdge, int]]:
+    """Two edges, the second from where the first leads to, that can be one, and the vertex in between."""
     counts = ((statistics.vertex_count(vertex.tables), vertex.predicates) for vertex in graph.vertices)
     smallest = min((count * kept_share(predicates, count) for count, predicates in counts if predicates), default=inf)
     for middle in graph.vertices:
@@ -70,7 +72,7 @@ def _chains(
             if _leads_to_one(graph, first, begin, statistics) and _leads_to_one(
                 graph, second, middle.index, statistics
             ):
-                yield first, second
+                yield first, second, middle.index
 
 
 def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, statistics: Statistics) -> bool:
@@ -95,60 +97,55 @@ def _connected(graph: QueryGraph, begin: int, end: int, without: int) -> bool:
     return end in reached
 
 
-def _without(
-    graph: QueryGraph,
-    constraints: Constraints,
-    comparisons: tuple[Comparison, ...],
-    first: QueryEdge,
-    second: QueryEdge,
-    statistics: Statistics,
-) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
-    (middle,) = {first.source, first.target} & {second.source, second.target}
+def _as_one(graph: QueryGraph, first: QueryEdge, second: QueryEdge, middle: int, statistics: Statistics) -> QueryEdge:
+    """The edge that stands for both."""
     begin, end = first.other(middle), second.other(middle)
-    hops = (*_hops(graph, first, begin), *_hops(graph, second, middle))
     tables = graph.vertices[begin].tables
+    hops = (*_hops(graph, first, begin), *_hops(graph, second, middle))
     through = Through(tables, hops, _count(tables, hops, statistics))
-    vertex = {each.index: place for place, each in enumerate(v for v in graph.vertices if v.index != middle)}
-    kept = [edge for edge in graph.edges if edge not in (first, second)]
-    edge = {each.index: place for place, each in enumerate(kept)}
-    composed = QueryEdge(
-        len(kept),
-        f"{first.variable}{second.variable}",
-        begin,
-        end,
-        through.types,
-        True,
-        (),
-        _described(first, second, middle),
-        through,
+    variable, described = f"{first.variable}{second.variable}", _described(first, second, middle)
+    return QueryEdge(len(graph.edges), variable, begin, end, through.types, True, (), described, through)
+
+
+def _without(
+    graph: QueryGraph, constraints: Constraints, comparisons: tuple[Comparison, ...], middle: int, instead: QueryEdge
+) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
+    """The query without a vertex and its edges, but with another edge, and all that is left numbered anew."""
+    vertices = [vertex for vertex in graph.vertices if vertex.index != middle]
+    edges = [edge for edge in graph.edges if middle not in (edge.source, edge.target)]
+    vertex = {old.index: new for new, old in enumerate(vertices)}
+    edge = {old.index: new for new, old in enumerate(edges)}
+    tests = renumber(
+        replace(constraints, apart=frozenset(pair for pair in constraints.apart if middle not in pair)), vertex
     )
-    edges = tuple(
-        replace(each, index=place, source=vertex[each.source], target=vertex[each.target])
-        for place, each in enumerate((*kept, composed))
-    )
-    scopes = tuple(
-        replace(
-            scope,
-            vertices=tuple(vertex[each] for each in scope.vertices if each != middle),
-            edges=tuple(edge[each] for each in scope.edges if each in edge),
-        )
-        for scope in graph.scopes
-    )
-    vertices = tuple(replace(graph.vertices[old], index=new) for old, new in vertex.items())
-    apart = frozenset(pair for pair in constraints.apart if middle not in pair)
-    tests = renumber(replace(constraints, apart=apart), vertex)
     assert tests is not None
     choices = tuple(
         replace(
             choice,
             edge=edge[choice.edge],
             collides=tuple(edge[other] for other in choice.collides),
-            vertices=tuple(vertex[each] for each in choice.vertices),
+            vertices=tuple(vertex[end] for end in choice.vertices),
         )
         for choice in constraints.choices
     )
+    scopes = tuple(
+        replace(
+            scope,
+            vertices=tuple(vertex[each] for each in scope.vertices if each in vertex),
+            edges=tuple(edge[each] for each in scope.edges if each in edge),
+        )
+        for scope in graph.scopes
+    )
     return (
-        replace(graph, vertices=vertices, edges=edges, scopes=scopes),
+        replace(
+            graph,
+            vertices=tuple(replace(each, index=place) for place, each in enumerate(vertices)),
+            edges=tuple(
+                replace(each, index=place, source=vertex[each.source], target=vertex[each.target])
+                for place, each in enumerate([*edges, instead])
+            ),
+            scopes=scopes,
+        ),
         replace(tests, choices=choices),
         tuple(replace(each, left=vertex[each.left], right=vertex[each.right]) for each in comparisons),
     )

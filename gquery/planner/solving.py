@@ -177,14 +177,15 @@ class _Orders:
         """Those of the orders along which it is enough to look for one of all symmetric matches."""
         structure = self.structure
         for order in orders:
-            factor, above = structure.symmetry.break_along(order)
+            breaking = structure.symmetry.break_along(order)
+            factor, above = breaking.factor, breaking.above
             if factor > 1 and not (self.kept and factor > _MOST_LISTED):
                 smaller = [(low, high) for high, lows in above.items() for low in lows]
                 tied, tested = (*structure.ties, *smaller), (*structure.tests, *smaller)
                 parts = self.problem.graph.parts
                 factoriser = Factoriser(self.model, tied, tested, structure.checks, self.kept, parts)
                 tree = factoriser.tree(order, len(self.kept), above)
-                permutations = structure.symmetry.permutations(order) if self.kept else ()
+                permutations = breaking.permutations() if self.kept else ()
                 yield Solution(self.problem, self.cardinalities, tree, factor, above, permutations)
 
 

@@ -8,8 +8,8 @@ sizes says how many it stands for. That needs an orbit's vertices to be differen
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial, prod
 
@@ -18,8 +18,48 @@ from gquery.planner.physical import Problem
 
 _STEPS = 5_000  # in the search for automorphisms of one query graph; beyond, its symmetry is left alone
 
-Above = dict[int, tuple[int, ...]]
 Automorphism = dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Breaking:
+    """How symmetry is broken along a matching order. size: query vertices; orbits: of every level that is broken the
+    orbit of its vertex, which comes first, with an automorphism that takes the vertex to each and fixes those before.
+    """
+
+    size: int
+    orbits: tuple[Mapping[int, Automorphism], ...]
+
+    @property
+    def factor(self) -> int:
+        """How many matches each one that is found stands for."""
+        return prod(len(orbit) for orbit in self.orbits)
+
+    @property
+    def above(self) -> Mapping[int, tuple[int, ...]]:
+        """For query vertices those earlier ones whose data vertices must have smaller ids."""
+        smaller: dict[int, list[int]] = {}
+        for orbit in self.orbits:
+            vertex, *others = orbit
+            for other in others:
+                smaller.setdefault(other, []).append(vertex)
+        return {vertex: _needed(those, smaller) for vertex, those in smaller.items()}
+
+    def permutations(self) -> tuple[tuple[int, ...], ...]:
+        """What each match that is found stands for: in another of its class, vertex v is matched to what p[v] is in
+        this one. As many as the factor, itself among them.
+
+        A match m becomes the one with the smallest vertices by taking at each level the automorphism t that brings the
+        smallest of the orbit to the front: m t1 t2 ... Back again goes the inverse of the product.
+        """
+        products = [tuple(range(self.size))]
+        for orbit in self.orbits:
+            products = [
+                tuple(product[turn[vertex]] for vertex in range(self.size))
+                for product in products
+                for turn in orbit.values()
+            ]
+        return tuple(tuple(sorted(range(self.size), key=product.__getitem__)) for product in products)
 
 
 class Symmetry:
@@ -50,44 +90,19 @@ class Symmetry:
         """A bound on the number of automorphisms: the permutations that keep the colours."""
         return prod(factorial(count) for count in Counter(self.colours).values())
 
-    def break_along(self, order: tuple[int, ...]) -> tuple[int, Above]:
-        """(factor, above): above[w] are earlier vertices of the order whose data vertices must have smaller ids."""
-        factor = 1
-        above: dict[int, list[int]] = {}
-        for orbit in self._orbits(order):
-            vertex, *others = orbit
-            factor *= len(orbit)
-            for other in others:
-                above.setdefault(other, []).append(vertex)
-        return factor, {vertex: _needed(smaller, above) for vertex, smaller in above.items()}
-
-    def permutations(self, order: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        """What each match that is found along the order stands for: in another of its class, vertex v is matched to
-        what p[v] is in this one. As many as the factor, itself among them.
-
-        A match m becomes the one with the smallest vertices by taking at each level the automorphism t that brings the
-        smallest of the orbit to the front: m t1 t2 ... Back again goes the inverse of the product.
-        """
-        products = [tuple(range(self.size))]
-        for orbit in self._orbits(order):
-            turns = [orbit[image] for image in orbit]
-            products = [tuple(product[turn[v]] for v in range(self.size)) for product in products for turn in turns]
-        return tuple(tuple(sorted(range(self.size), key=product.__getitem__)) for product in products)
-
-    def _orbits(self, order: tuple[int, ...]) -> list[dict[int, Automorphism]]:
-        """For every level that can be broken the orbit of its vertex, which comes first: to each an automorphism that
-        takes the vertex there and fixes those before. Empty when the search for them takes too long."""
+    def break_along(self, order: tuple[int, ...]) -> Breaking:
+        """How symmetry can be broken along a matching order: not at all when automorphisms are too hard to find."""
         constraints = self.problem.constraints
         apart = constraints.different | constraints.apart
-        found = []
+        broken = []
         for level, vertex in enumerate(order):
-            orbit = {other: self._mapping(order[:level], vertex, other) for other in order[level:]}
-            reached = {other: mapping for other, mapping in orbit.items() if mapping is not None}
+            images = ((other, self._mapping(order[:level], vertex, other)) for other in order[level:])
+            orbit = {image: mapping for image, mapping in images if mapping is not None}
             if self._left <= 0:
-                return []
-            if all((min(pair), max(pair)) in apart for pair in combinations(reached, 2)):
-                found.append(reached)
-        return found
+                return Breaking(self.size, ())
+            if all((min(pair), max(pair)) in apart for pair in combinations(orbit, 2)):
+                broken.append(orbit)
+        return Breaking(self.size, tuple(broken))
 
     def _mapping(self, fixed: tuple[int, ...], vertex: int, image: int) -> Automorphism | None:
         """An automorphism that fixes some vertices and takes `vertex` to `image`."""
@@ -99,18 +114,18 @@ class Symmetry:
             if known[vertex] == image and all(known[other] == other for other in fixed):
                 return known
         images = {other: other for other in fixed}
-        complete = self._fits(images, vertex, image) and self._complete({**images, vertex: image})
-        return self._found[-1] if complete else None
+        return self._completed({**images, vertex: image}) if self._fits(images, vertex, image) else None
 
-    def _complete(self, images: dict[int, int]) -> bool:
+    def _completed(self, images: Automorphism) -> Automorphism | None:
         self._left -= 1
         if self._left <= 0:
-            return False
+            return None
         if len(images) == self.size:
             moved = {frozenset(frozenset(images[v] for v in pair) for pair in quad) for quad in self._quads}
-            if moved == self._quads:
-                self._found.append(images)
-            return moved == self._quads
+            if moved != self._quads:
+                return None
+            self._found.append(images)
+            return images
         vertex = max(
             (v for v in range(self.size) if v not in images),
             key=lambda v: sum(self._links[v][other] != 0 for other in images),
@@ -120,9 +135,11 @@ class Symmetry:
         for image in sorted(range(self.size), key=lambda other: other != vertex):
             if image in taken or self.colours[image] != self.colours[vertex]:
                 continue
-            if self._fits(images, vertex, image) and self._complete({**images, vertex: image}):
-                return True
-        return False
+            if self._fits(images, vertex, image):
+                completed = self._completed({**images, vertex: image})
+                if completed is not None:
+                    return completed
+        return None
 
     def _fits(self, images: dict[int, int], vertex: int, image: int) -> bool:
         return all(self._links[vertex][other] == self._links[image][images[other]] for other in images)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -69,6 +70,14 @@ def test_symmetry_is_each_querys_own() -> None:
     for condition in (alike.format(20), alike.format(25), "a.age > 20 AND b.age > 25 AND c.age > 20", alike.format(1)):
         text = TRIANGLE.format(condition)
         assert graph.query(text).scalar() == town().query(text).scalar()
+
+
+def test_threads_share_plans() -> None:
+    graph = town()
+    texts = [TRIANGLE.format(f"a.age <> {age}").replace("count(*)", "a.id, b.id, c.id") for age in range(18, 22)] * 8
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda text: sorted(graph.query(text).rows()), texts))
+    assert found == [sorted(town().query(text).rows()) for text in texts]
 
 
 def test_what_was_not_asked_for_is_forgotten() -> None:
