@@ -17,13 +17,14 @@ from gquery.executor.cpu.candidates import rows_of
 from gquery.executor.cpu.capped import capped
 from gquery.executor.cpu.compile import kernel
 from gquery.executor.cpu.lookup import has_bit, row
-from gquery.executor.cpu.native import address, load_int32
+from gquery.executor.cpu.native import address, load_int32, load_int64
 from gquery.storage.adjacency import Adjacency
 
 Sums = NDArray[np.uint64]
 Sizes = NDArray[np.float64]
 
 
+_SHORT = 4  # entries of a row on the mean, below which its end is hard to predict
 _SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
 
 
@@ -52,6 +53,30 @@ def multiply_lengths(vertices, begin, end, first, rows, offsets, base, sums, cap
             sums[position - base] = total
         else:
             sums[position - base] *= total
+
+
+@kernel
+def multiply_differences(  # type: ignore[no-untyped-def]
+    begin, end, first, rows, offsets, neighbours, child_base, child_sums, base, sums, cap, fresh, running
+):
+    """Does what `multiply` does for the vertices begin..end - 1 where all neighbours count, the factors are exact and
+    rows are short. A loop over two or three entries is mispredicted each time; so the entries of all rows are added up
+    in `running`, uint64[entries + 1], and a row's sum is the difference of two."""
+    start = load_int64(offsets, min(max(begin - first, 0), rows))
+    total = np.uint64(0)
+    running[0] = total
+    for place in range(len(running) - 1):
+        total += child_sums[load_int32(neighbours, start + place) - child_base]
+        running[place + 1] = total
+    for vertex in range(begin, end):
+        low = load_int64(offsets, min(max(vertex - first, 0), rows))
+        high = load_int64(offsets, min(max(vertex + 1 - first, 0), rows))
+        found = running[high - start] - running[low - start]
+        found, _ = capped(cap, found, float(found))
+        if fresh:
+            sums[vertex - base] = found
+        else:
+            sums[vertex - base] *= found
 
 
 @kernel
@@ -144,32 +169,49 @@ def run(folds: Sequence[Fold], modulus: int, sliced: Callable[[int, Callable[[in
 
         def work(begin: int, end: int, each: Fold = each) -> None:
             for number, branch in enumerate(each.branches):
-                factors, child, rows = each.factors, branch.child, rows_of(branch.adjacency)
-                exact = modulus == 0 and len(factors.sizes) == 0
-                if exact and branch.words == 0 and len(child.sums) == 0:
-                    multiply_lengths(
-                        each.vertices, begin, end, *rows, factors.base, factors.sums, branch.cap, number == 0
-                    )
-                    continue
-                multiply(
-                    each.vertices,
-                    begin,
-                    end,
-                    *rows,
-                    address(branch.adjacency.neighbours),
-                    branch.words,
-                    child.base,
-                    child.sums,
-                    child.sizes,
-                    factors.base,
-                    factors.sums,
-                    factors.sizes,
-                    branch.cap,
-                    np.uint64(modulus),
-                    number == 0,
-                )
+                _multiply(each, branch, begin, end, modulus, number == 0)
 
         sliced(len(each.vertices), work, _SLICE)
+
+
+def _multiply(fold: Fold, branch: Branch, begin: int, end: int, modulus: int, fresh: bool) -> None:
+    """Multiplies the sums of one branch into the factors of `fold.vertices[begin:end]`, by the loop that suits them."""
+    factors, child, rows = fold.factors, branch.child, rows_of(branch.adjacency)
+    neighbours = address(branch.adjacency.neighbours)
+    if modulus == 0 and len(factors.sizes) == 0 and branch.words == 0:
+        into = (factors.base, factors.sums, branch.cap, fresh)
+        if len(child.sums) == 0:
+            multiply_lengths(fold.vertices, begin, end, *rows, *into)
+            return
+        low, high = int(fold.vertices[begin]), int(fold.vertices[end - 1]) + 1
+        entries = _entries(branch.adjacency, low, high)
+        if high - low == end - begin and entries < _SHORT * (end - begin):
+            running = np.empty(entries + 1, np.uint64)
+            multiply_differences(low, high, *rows, neighbours, child.base, child.sums, *into, running)
+            return
+    multiply(
+        fold.vertices,
+        begin,
+        end,
+        *rows,
+        neighbours,
+        branch.words,
+        child.base,
+        child.sums,
+        child.sizes,
+        factors.base,
+        factors.sums,
+        factors.sizes,
+        branch.cap,
+        np.uint64(modulus),
+        fresh,
+    )
+
+
+def _entries(adjacency: Adjacency, begin: int, end: int) -> int:
+    """Entries in the rows of the vertices begin..end - 1."""
+    low, high = np.clip([begin - adjacency.first, end - adjacency.first], 0, adjacency.rows)
+    return int(adjacency.offsets[high] - adjacency.offsets[low])
 
 
 def total(fold: Fold, modulus: int) -> tuple[int, float]:
