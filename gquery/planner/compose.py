@@ -101,7 +101,9 @@ def _as_one(graph: QueryGraph, first: QueryEdge, second: QueryEdge, middle: int,
     """The edge that stands for both."""
     begin, end = first.other(middle), second.other(middle)
     tables = graph.vertices[begin].tables
-    hops = (*_hops(graph, first, begin), *_hops(graph, second, middle))
+    hops = _hops(graph, first, begin, tables, statistics)
+    *_, (_, _, reached) = hops
+    hops = (*hops, *_hops(graph, second, middle, reached, statistics))
     through = Through(tables, hops, _count(tables, hops, statistics))
     variable, described = f"{first.variable}{second.variable}", _described(first, second, middle)
     return QueryEdge(len(graph.edges), variable, begin, end, through.types, True, (), described, through)
@@ -151,10 +153,15 @@ def _without(
     )
 
 
-def _hops(graph: QueryGraph, edge: QueryEdge, source: int) -> tuple[Hop, ...]:
+def _hops(
+    graph: QueryGraph, edge: QueryEdge, source: int, tables: tuple[int, ...], statistics: Statistics
+) -> tuple[Hop, ...]:
+    """The edge as hops from vertices of the tables; only to tables that its edges lead to from there."""
     if edge.through is not None:
         return edge.through.hops
-    return ((edge.types, _direction(edge, source), graph.vertices[edge.other(source)].tables),)
+    direction = _direction(edge, source)
+    reached = statistics.reached(edge.types, direction, tables)
+    return ((edge.types, direction, tuple(sorted(reached.intersection(graph.vertices[edge.other(source)].tables)))),)
 
 
 def _count(tables: tuple[int, ...], hops: tuple[Hop, ...], statistics: Statistics) -> float:

@@ -217,8 +217,9 @@ class Snapshot:
             source, row = source[inside], row[inside]
             leads = adjacency.offsets[row] < adjacency.offsets[row + 1]
             source, target = source[leads], adjacency.neighbours[adjacency.offsets[row[leads]]]
-            ranges = [self.vertex_range(table) for table in reached]
-            kept = np.any([(target >= begin) & (target < end) for begin, end in ranges], axis=0)
+            kept = np.zeros(len(target), np.bool_)
+            for begin, end in (self.vertex_range(table) for table in reached):
+                kept |= (target >= begin) & (target < end)
             source, target = source[kept], target[kept]
         return source, target
 

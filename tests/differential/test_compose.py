@@ -23,6 +23,7 @@ PATTERNS = {
     "three hops": "(a:P)-[:IN]->(x)-[:OF]->(k)-[:ON]->(w)<-[:ON]-(l)<-[:SEEN]-(b)-[:E]-(a)",
     "any direction": "(a)-[:IN]-(x)-[:OF]-(k)-[:SEEN]-(b)-[:E]-(a)",
     "any type": "(a:P)-[:IN|E]->(x)-[:OF]->(k)<-[:SEEN]-(a)",
+    "no such way": "(a:P)-[:OF]->(x)-[:ON]->(w)<-[:ON]-(k)<-[:SEEN]-(a)",
     "itself": "(a)-[:NEXT]->(b)-[:NEXT]->(c)-[:E]-(a)",
 }
 CONDITIONS = ("", " WHERE a.v > 1", " WHERE x.v > 0", " WHERE x <> a", " WHERE a.v < b.v", " WHERE NOT (a)-[:E]->(x)")
