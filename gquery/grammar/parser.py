@@ -84,7 +84,7 @@ def _language() -> _Language:
             pass
 
         def lex(self, *_: Any) -> Any:
-            raise NotImplementedError
+            raise AssertionError("Lark is fed token by token")
 
     grammar = Path(__file__).with_name("gquery.lark").read_text(encoding="utf-8")
     lark = Lark(grammar, parser="lalr", lexer=OwnScanner, start="query", keep_all_tokens=True, transformer=Builder())

@@ -12,9 +12,10 @@ from dataclasses import replace
 from math import inf
 
 from gquery.planner.cardinality import kept_share
-from gquery.planner.inclusion import renumber
-from gquery.planner.physical import Comparison, Constraints, Direction
-from gquery.planner.query_graph import Hop, QueryEdge, QueryGraph, Through
+from gquery.planner.physical import Comparison, Constraints
+from gquery.planner.query_graph import QueryEdge, QueryGraph, Through
+from gquery.planner.renumber import renumbered_comparisons, renumbered_constraints
+from gquery.storage.schema import Hop
 from gquery.storage.statistics import Statistics
 
 _FEW_ARE_ENOUGH = 1000  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
@@ -78,11 +79,7 @@ def _chains(
 def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, statistics: Statistics) -> bool:
     if edge.through is not None:
         return edge.source == source
-    return statistics.degree(edge.types, _direction(edge, source), graph.vertices[source].tables).maximum <= 1
-
-
-def _direction(edge: QueryEdge, source: int) -> Direction:
-    return "both" if not edge.directed else "out" if edge.source == source else "in"
+    return statistics.degree(edge.types, edge.direction(source), graph.vertices[source].tables).maximum <= 1
 
 
 def _connected(graph: QueryGraph, begin: int, end: int, without: int) -> bool:
@@ -117,19 +114,9 @@ def _without(
     edges = [edge for edge in graph.edges if middle not in (edge.source, edge.target)]
     vertex = {old.index: new for new, old in enumerate(vertices)}
     edge = {old.index: new for new, old in enumerate(edges)}
-    tests = renumber(
-        replace(constraints, apart=frozenset(pair for pair in constraints.apart if middle not in pair)), vertex
-    )
-    assert tests is not None
-    choices = tuple(
-        replace(
-            choice,
-            edge=edge[choice.edge],
-            collides=tuple(edge[other] for other in choice.collides),
-            vertices=tuple(vertex[end] for end in choice.vertices),
-        )
-        for choice in constraints.choices
-    )
+    apart = frozenset(pair for pair in constraints.apart if middle not in pair)
+    tests = renumbered_constraints(replace(constraints, apart=apart), vertex, edge)
+    assert tests is not None  # no vertices became one
     scopes = tuple(
         replace(
             scope,
@@ -148,8 +135,8 @@ def _without(
             ),
             scopes=scopes,
         ),
-        replace(tests, choices=choices),
-        tuple(replace(each, left=vertex[each.left], right=vertex[each.right]) for each in comparisons),
+        tests,
+        renumbered_comparisons(comparisons, vertex),
     )
 
 
@@ -159,7 +146,7 @@ def _hops(
     """The edge as hops from vertices of the tables; only to tables that its edges lead to from there."""
     if edge.through is not None:
         return edge.through.hops
-    direction = _direction(edge, source)
+    direction = edge.direction(source)
     reached = statistics.reached(edge.types, direction, tables)
     return ((edge.types, direction, tuple(sorted(reached.intersection(graph.vertices[edge.other(source)].tables)))),)
 

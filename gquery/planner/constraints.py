@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
-from gquery.planner.physical import Absence, Constraints, Direction, EdgeChoice
+from gquery.planner.physical import Absence, Constraints, EdgeChoice
 from gquery.planner.query_graph import IDENTITY, QueryEdge, QueryGraph, Scope
+from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics
 
 Equality = tuple[int, int]

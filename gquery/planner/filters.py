@@ -16,7 +16,6 @@ from gquery.planner.matching import estimated_tree
 from gquery.planner.physical import (
     Constraints,
     Counted,
-    Direction,
     EdgePredicateFilter,
     Filter,
     LabelFilter,
@@ -87,11 +86,7 @@ def _signature(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statisti
     other = graph.vertices[edge.other(vertex.index)]
     if filter_.required > 1 or edge.types == IDENTITY or edge.predicates or other.predicates:
         return None
-    return statistics.signature(edge.types, _direction(edge, vertex.index), other.tables)
-
-
-def _direction(edge: QueryEdge, vertex: int) -> Direction:
-    return "both" if not edge.directed else "out" if edge.source == vertex else "in"
+    return statistics.signature(edge.types, edge.direction(vertex.index), other.tables)
 
 
 def _saved(filter_: NeighbourFilter, vain: Mapping[tuple[int, int], float]) -> float:
@@ -117,7 +112,7 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
     other = graph.vertices[edge.other(vertex.index)]
     if edge.types == IDENTITY:
         return (1.0 if set(vertex.tables) <= set(other.tables) and not other.predicates else _IDENTICAL), 1.0
-    direction = _direction(edge, vertex.index)
+    direction = edge.direction(vertex.index)
     count = statistics.vertex_count(vertex.tables)
     degree = statistics.degree(edge.types, direction, vertex.tables)
     if count == 0 or degree.with_any == 0:

@@ -7,14 +7,13 @@ a and b are one vertex. Those without an edge are all less those with the edge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from gquery.planner.physical import Absence, Constraints, EdgeChoice, Problem
+from gquery.planner.physical import Absence, Constraints, Problem
 from gquery.planner.query_graph import QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.renumber import Pair, renumbered_comparisons, renumbered_constraints
 from gquery.storage.statistics import Statistics
-
-Pair = tuple[int, int]
 
 
 def exclusions(problem: Problem, statistics: Statistics) -> Iterator[tuple[Problem, ...]]:
@@ -139,9 +138,6 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
     """The problem with the vertices of each group made one; None when that contradicts another test."""
     graph = problem.graph
     renumbered = {vertex: index for index, group in enumerate(groups) for vertex in group}
-    tests = renumber(constraints, renumbered)
-    if tests is None:
-        return None
     vertices = tuple(_one_vertex(graph, index, group) for index, group in enumerate(groups))
     chosen = {choice.edge for choice in constraints.choices}
     edges: list[QueryEdge] = []
@@ -159,15 +155,9 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
         moved[edge.index] = turned.index
         edges.append(turned)
         origins.append(problem.edges[edge.index])
-    choices = tuple(
-        EdgeChoice(
-            moved[choice.edge],
-            tuple(moved[other] for other in choice.collides),
-            tuple(sorted({renumbered[vertex] for vertex in choice.vertices})),
-            choice.listed,
-        )
-        for choice in constraints.choices
-    )
+    tests = renumbered_constraints(constraints, renumbered, moved)
+    if tests is None:
+        return None
     parts = tuple(
         replace(
             part,
@@ -178,50 +168,11 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
     )
     return Problem(
         replace(graph, vertices=vertices, edges=tuple(edges), parts=parts),
-        replace(tests, choices=choices),
-        tuple(
-            replace(comparison, left=renumbered[comparison.left], right=renumbered[comparison.right])
-            for comparison in problem.comparisons
-        ),
+        tests,
+        renumbered_comparisons(problem.comparisons, renumbered),
         tuple(tuple(sorted(origin for vertex in group for origin in problem.merged[vertex])) for group in groups),
         tuple(origins),
         -problem.coefficient,
-    )
-
-
-def renumber(constraints: Constraints, renumbered: Mapping[int, int]) -> Constraints | None:
-    """The tests in terms of other vertices, without the choices; None when one can never be passed."""
-
-    def pair_of(one: int, other: int) -> Pair:
-        return (min(renumbered[one], renumbered[other]), max(renumbered[one], renumbered[other]))
-
-    different = {pair_of(*pair) for pair in constraints.different}
-    apart = {pair_of(*pair) for pair in constraints.apart}
-    quads: list[tuple[int, int, int, int]] = []
-    for a, b, c, d in constraints.different_pairs:
-        first, second = pair_of(a, b), pair_of(c, d)
-        if first[0] == first[1] and second[0] == second[1]:
-            return None
-        if first[0] == first[1]:
-            different.add(second)
-        elif second[0] == second[1]:
-            different.add(first)
-        else:
-            quads.append((*first, *second))
-    absent = tuple(
-        (renumbered[one], renumbered[other], direction, types) for one, other, direction, types in constraints.absent
-    )
-    if any(low == high for low, high in different | apart):
-        return None
-    loopless = tuple(sorted({renumbered[vertex] for vertex in constraints.loopless}))
-    implied = different | apart
-    return Constraints(
-        frozenset(different - apart),
-        frozenset(apart),
-        tuple(dict.fromkeys(quad for quad in quads if not {quad[:2], quad[2:]} & implied)),
-        tuple(dict.fromkeys(absent)),
-        loopless,
-        (),
     )
 
 

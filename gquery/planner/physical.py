@@ -8,9 +8,9 @@ from typing import Literal
 
 from gquery.planner.expr import Expression
 from gquery.planner.query_graph import PartKind, QueryGraph
+from gquery.storage.schema import Direction
 
 Space = Literal["candidates", "vertices"]
-Direction = Literal["out", "in", "both"]
 Absence = tuple[int, int, Direction, tuple[str, ...]]
 TURNED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
@@ -195,11 +195,10 @@ class Problem:
         for one, other, direction, types in self.constraints.absent:
             for centre, far, seen in ((one, other, direction), (other, one, TURNED[direction])):
                 for edge in self.graph.edges:
-                    if centre in (edge.source, edge.target) and set(edge.types) <= set(types):
-                        leads = "both" if not edge.directed else "out" if edge.source == centre else "in"
-                        if seen in ("both", leads):
-                            near = edge.other(centre)
-                            implied.add((min(near, far), max(near, far)))
+                    touches = centre in (edge.source, edge.target) and set(edge.types) <= set(types)
+                    if touches and seen in ("both", edge.direction(centre)):
+                        near = edge.other(centre)
+                        implied.add((min(near, far), max(near, far)))
         return pairs - implied
 
 

@@ -7,15 +7,12 @@ from typing import Literal
 
 from gquery.planner.expr import Expression
 from gquery.settings import MatchMode
+from gquery.storage.schema import Direction, Hop
 
 PartKind = Literal["optional", "exists", "absent"]
 
 IDENTITY = ("\0same",)
 """The types of a query edge whose two ends are the same data vertex; the planner adds such edges, no user can."""
-
-
-Hop = tuple[tuple[str, ...], Literal["out", "in", "both"], tuple[int, ...]]
-"""An edge from a vertex to at most one other: edge types, direction, the tables that the other is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +65,10 @@ class QueryEdge:
 
     def other(self, vertex: int) -> int:
         return self.target if vertex == self.source else self.source
+
+    def direction(self, vertex: int) -> Direction:
+        """How the edge leads away from one of its ends."""
+        return "both" if not self.directed else "out" if vertex == self.source else "in"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from gquery.storage.statistics import Statistics
 Advice = tuple[tuple[int, ...], bool]
 """A matching order that was the cheapest, and whether with symmetry broken along it."""
 
-_CARDINALITIES = 4  # for so many the solutions are kept
+_PROBLEMS = 32  # of one query of which something is kept: a plan may stay for long
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class QueryPlan:
     orders: Recent[Advice]
     implied: int = 0
     costly: int = 0
-    # What `solving.py` knows already: of problems whatever their cardinalities; and solutions by those.
-    structures: dict[object, Any] = field(default_factory=dict, compare=False)
-    solutions: Recent[dict[object, Any]] = field(default_factory=lambda: Recent(_CARDINALITIES), compare=False)
+    # What `solving.py` knows of problems: whatever their cardinalities are, and solutions for some.
+    structures: Recent[Any] = field(default_factory=lambda: Recent(_PROBLEMS), compare=False)
+    solutions: Recent[Any] = field(default_factory=lambda: Recent(_PROBLEMS), compare=False)
 
     @property
     def graph(self) -> QueryGraph:

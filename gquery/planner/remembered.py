@@ -15,7 +15,7 @@ from gquery.planner.query_plan import Advice, QueryPlan
 from gquery.planner.recent import Recent
 from gquery.planner.types import type_of_value
 
-_TEXTS, _ORDERS = 256, 4096  # kept at most
+_TEXTS, _ORDERS = 64, 4096  # kept at most; the plan of a large pattern takes a megabyte
 
 
 class Remembered:

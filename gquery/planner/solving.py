@@ -51,6 +51,18 @@ def problem_key(problem: Problem) -> object:
     return problem.merged, problem.edges, edges, problem.constraints
 
 
+def _structure_of(problem: Problem) -> _Structure:
+    graph = problem.graph
+    return _Structure(
+        tuple(problem.ties()),
+        tuple(problem.tests()),
+        tuple(problem.checks()),
+        regions_of(graph),
+        Symmetry(problem),
+        tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
+    )
+
+
 class Solver:
     """Solves problems of one query in one space; solutions are remembered with the plan."""
 
@@ -58,21 +70,20 @@ class Solver:
         self.plan = plan
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
-        self._known: dict[object, Solution] = plan.solutions.get((space, cardinalities), dict)
-        self._shape = (plan.shape, space, about(cardinalities))
+        self._where = (space, cardinalities)
+        self._alike = (plan.shape, space, about(cardinalities))
 
     def knows(self, problem: Problem) -> bool:
-        return problem_key(problem) in self._known
+        return self.plan.solutions.find((problem_key(problem), self._where)) is not None
 
     def best(self, problem: Problem) -> Solution:
         """The cheapest of several matching orders, with and without breaking symmetry."""
         key = problem_key(problem)
-        if key not in self._known:
-            self._known[key] = self._solved(problem, key)
-        return replace(self._known[key], problem=problem)
+        solution: Solution = self.plan.solutions.get((key, self._where), lambda: self._solved(problem, key))
+        return replace(solution, problem=problem)
 
     def _solved(self, problem: Problem, key: object) -> Solution:
-        orders, alike = self._orders(problem), (self._shape, key)
+        orders, alike = self._orders(problem), (self._alike, key)
         advice = self.plan.orders.find(alike)
         if advice is not None:
             return orders.along(*advice)
@@ -91,18 +102,7 @@ class Solver:
         return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.plan.kept)
 
     def _structure(self, problem: Problem) -> _Structure:
-        key = problem_key(problem)
-        if key not in self.plan.structures:
-            graph = problem.graph
-            self.plan.structures[key] = _Structure(
-                tuple(problem.ties()),
-                tuple(problem.tests()),
-                tuple(problem.checks()),
-                regions_of(graph),
-                Symmetry(problem),
-                tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
-            )
-        structure: _Structure = self.plan.structures[key]
+        structure: _Structure = self.plan.structures.get(problem_key(problem), lambda: _structure_of(problem))
         return structure
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-Direction = Literal["out", "in", "both"]
 
 
 @dataclass(frozen=True, slots=True)

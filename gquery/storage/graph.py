@@ -17,8 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
-from gquery.storage.adjacency import Adjacency, Direction, build_adjacency, merge_directions
-from gquery.storage.schema import EdgeTableSchema, Schema, VertexTableSchema, common_type
+from gquery.storage.adjacency import Adjacency, build_adjacency, merge_directions
+from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema, common_type
 from gquery.storage.signatures import count_signatures
 from gquery.storage.statistics import Statistics, count_statistics
 
@@ -108,9 +108,6 @@ class EdgeTable:
     @cached_property
     def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self._load_ends()
-
-
-Hop = tuple[tuple[str, ...], Direction, tuple[int, ...]]
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import pyarrow as pa
+
+Direction = Literal["out", "in", "both"]
+
+Hop = tuple[tuple[str, ...], Direction, tuple[int, ...]]
+"""An edge from a vertex to at most one other: edge types, direction, the vertex tables that the other is of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,10 @@ def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:
         flags = np.zeros((snapshot.vertex_count, 8), np.bool_)
         for vertices, bits in sides:
             here = bits >> 3 == byte
-            if len(bits) == 1:
-                flags[vertices if here[0] else vertices[:0], bits[0] & 7] = True
-            else:
+            if len(bits) > 1:
                 flags[vertices[here], bits[here] & 7] = True
+            elif here[0]:
+                flags[vertices, bits[0] & 7] = True
         found[:, byte] = np.packbits(flags, axis=1, bitorder="little")[:, 0]
     return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
 

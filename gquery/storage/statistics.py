@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.storage.adjacency import Direction
+from gquery.storage.schema import Direction
 
 if TYPE_CHECKING:
     from gquery.storage.graph import Snapshot

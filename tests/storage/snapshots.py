@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gquery.storage.adjacency import Direction
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.schema import Direction
 
 DIRECTIONS: tuple[Direction, ...] = ("out", "in", "both")
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gquery.storage.adjacency import Direction
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
 from gquery.storage.persist import open_snapshot, save
+from gquery.storage.schema import Direction
 from gquery.storage.statistics import SIGNATURE_BITS
 from tests.storage.snapshots import DIRECTIONS, rich_snapshot
 

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gquery.storage.adjacency import Direction
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.schema import Direction
 from gquery.storage.statistics import (
     Between,
     Degree,

@@ -25,8 +25,9 @@ from gquery.planner.physical import (
     Problem,
 )
 from gquery.planner.query_graph import IDENTITY, QueryGraph
-from gquery.storage.adjacency import Adjacency, Direction
+from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
+from gquery.storage.schema import Direction
 
 _SLICE = 1 << 16  # vertices between two looks at the clock; a second thread does not pay for less
 
@@ -82,7 +83,6 @@ class CpuCandidates:
         self.control = control
         self.threads = threads
         self.sets: list[CandidateSet] = []
-        self._whole: list[CandidateSet] = []  # after labels
         self._labelled: list[CandidateSet] = []  # after labels and predicates: what alike query vertices share
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
@@ -118,7 +118,7 @@ class CpuCandidates:
     def adjacency(self, edge: int, source: int) -> Adjacency:
         """Data edges that may be query edge `edge`, seen from query vertex `source`."""
         query_edge = self.graph.edges[edge]
-        direction = self._direction(edge, source)
+        direction = query_edge.direction(source)
         if query_edge.types == IDENTITY:
             return self.snapshot.identity
         if query_edge.through is not None:
@@ -170,7 +170,7 @@ class CpuCandidates:
         if query_edge.through is not None:
             return int(np.diff(self.adjacency(edge, source).offsets).max(initial=0))
         tables = self.graph.vertices[source].tables
-        return self.snapshot.statistics.degree(query_edge.types, self._direction(edge, source), tables).maximum
+        return self.snapshot.statistics.degree(query_edge.types, query_edge.direction(source), tables).maximum
 
     def _tables(self, edge: int, source: int) -> frozenset[int]:
         """The tables of all vertices that the edge leads to, seen from `source`."""
@@ -179,11 +179,7 @@ class CpuCandidates:
             *_, (_, _, reached) = query_edge.through.hops
             return frozenset(reached if source == query_edge.source else query_edge.through.tables)
         tables = self.graph.vertices[source].tables
-        return self.snapshot.statistics.reached(query_edge.types, self._direction(edge, source), tables)
-
-    def _direction(self, edge: int, source: int) -> Direction:
-        query_edge = self.graph.edges[edge]
-        return "both" if not query_edge.directed else "out" if source == query_edge.source else "in"
+        return self.snapshot.statistics.reached(query_edge.types, query_edge.direction(source), tables)
 
     # --- filters -----------------------------------------------------------------------------------------------
 
@@ -215,12 +211,10 @@ class CpuCandidates:
 
     def _start(self, step: LabelFilter) -> None:
         assert step.vertex == len(self.sets)
-        alike = (other.index for other in self.graph.vertices[: step.vertex] if other.tables == step.tables)
-        earlier = next(alike, None)
-        labelled = self._of_tables(step) if earlier is None else self._whole[earlier]
-        self.sets.append(labelled)
-        self._labelled.append(labelled)
-        self._whole.append(labelled)
+        alike = (number for number in range(step.vertex) if self.graph.vertices[number].tables == step.tables)
+        whole = (self.sets[number] for number in alike if self.sets[number].whole)
+        self.sets.append(next(whole, None) or self._of_tables(step))
+        self._labelled.append(self.sets[-1])
 
     def _of_tables(self, step: LabelFilter) -> CandidateSet:
         ranges = [self.snapshot.vertex_range(table) for table in step.tables]

@@ -12,11 +12,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from gquery.errors import LoadError
-from gquery.storage.adjacency import Adjacency, Direction
+from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Snapshot, VertexTable
 from gquery.storage.persist import manifest as manifests
 from gquery.storage.persist.files import FileEntry, sync_directory, write_file
 from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
+from gquery.storage.schema import Direction
 
 _LOCK = "gquery.lock"
 _DIRECTIONS: tuple[Direction, ...] = ("out", "in")
