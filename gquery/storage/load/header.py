@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import pyarrow as pa
 
 from gquery.errors import LoadError, did_you_mean
+from gquery.storage.load.names import find_ends
 
 Role = Literal["property", "id", "start", "end", "type", "label", "ignore"]
 
@@ -87,6 +88,13 @@ def _check(columns: list[Column], file: str, line: int) -> None:
             raise LoadError(f"the header has :{name} more than once", file=file, line=line)
     if ("start" in roles) != ("end" in roles):
         raise LoadError("the header has only one of :START_ID and :END_ID", file=file, line=line)
+
+
+def with_ends(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The two columns that plain names tell to be ends, else the first two, become ends."""
+    source, target = find_ends([column.name for column in columns]) or (0, 1)
+    roles: dict[int, Role] = {source: "start", target: "end"}
+    return tuple(column.as_role(roles[i]) if i in roles else column for i, column in enumerate(columns))
 
 
 def check_names(names: Iterable[str], file: str, line: int | None = 1) -> None:

@@ -16,6 +16,7 @@ from gquery.storage.load.rejects import NO_ROWS, Rows
 _FEW = 1000
 _ZONE = r"(?i)(z|[+-]\d\d:?\d\d)$"
 _PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
+_BEGINS_TYPED = r"(?i)^[+-]?\.?\d|^(true|false)$"
 
 # What a text must look like to be of a type; what fits may still be out of range.
 _SHAPES = {
@@ -113,6 +114,33 @@ def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
     return text
 
 
+def type_of_most(text: pa.ChunkedArray, share: float = 0.5) -> pa.DataType | None:
+    """The type that at least this share of the values present would have; None when that is text. Takes a sample."""
+    rows = np.unique(np.linspace(0, len(text) - 1, min(len(text), _FEW)).astype(np.int64))
+    sample = text.take(pa.array(rows)).drop_null()
+    enough = share * len(sample)
+    if len(sample) == 0 or _true(pc.match_substring_regex(sample, _BEGINS_TYPED)) < enough:
+        return None
+    numbers = _true(fitting(sample, pa.float64()))
+    if numbers >= enough:
+        return pa.int64() if _true(fitting(sample, pa.int64())) == numbers else pa.float64()
+    types = (pa.bool_(), pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
+    return next((type for type in types if _true(fitting(sample, type)) >= enough), None)
+
+
+def fitting(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
+    """Which texts `infer` would let pass as values of a type; null where there is none."""
+    if type == pa.int64():
+        return pc.if_else(text.is_valid(), integers_where_canonical(text).is_valid(), None)
+    if type in (pa.float64(), pa.bool_()):
+        return pc.match_substring_regex(text, _PLAIN_FLOAT if type == pa.float64() else r"(?i)^(true|false)$")
+    return pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
+
+
+def _true(mask: pa.ChunkedArray) -> int:
+    return int(pc.sum(mask).as_py() or 0)
+
+
 def canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Text as int64 when every value is an integer written as it would be printed, else None."""
     numbers = _cast_all(text, pa.int64())
@@ -163,6 +191,22 @@ def _uncastable(text: pa.Array, type: pa.DataType, first: int) -> list[int]:
     return []
 
 
+def checked(table: pa.Table, file: str) -> pa.Table:
+    """The table itself. Raises LoadError for a column whose offsets, indices or texts are not valid: everything else
+    trusts them, and a wild one reads somebody else's memory."""
+    try:
+        names = table.column_names
+    except UnicodeDecodeError:
+        raise LoadError("the name of a column is not UTF-8", file=file) from None
+    for name, column in zip(names, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise LoadError(f"the column is damaged: {reason}", file=file, column=name) from None
+    return table
+
+
 def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
     """Integers become int64, floats double, every kind of text string, every kind of list a list; the rest stays.
 
@@ -209,9 +253,21 @@ def _normal_type(type: pa.DataType) -> pa.DataType:
     return type
 
 
-def ids_of_text(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Ids read from text: int64 when all are such integers, else strings. An empty text is a missing id."""
+def cast(values: pa.ChunkedArray, type: pa.DataType, name: str, file: str) -> pa.ChunkedArray:
+    """Values of an Arrow column as another type. Raises LoadError when that would lose something."""
+    try:
+        return values.cast(type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = re.split(r"[.\n]", str(error))[0]
+        raise LoadError(f"the column does not fit into {type}: {reason}", file=file, column=name) from None
+
+
+def ids_of_text(text: pa.ChunkedArray, type: pa.DataType | None = None) -> pa.ChunkedArray:
+    """Ids read from text: as declared, else int64 when all are such integers, else strings. An empty text is a missing
+    id, and so is one that is no integer where these are declared."""
     present = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    if type is not None:
+        return parse(present, type)[0]
     numbers = canonical_integers(present)
     return present if numbers is None else numbers
 
