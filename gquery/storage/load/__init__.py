@@ -48,9 +48,7 @@ def from_arrow(vertices: Mapping[Any, Any], edges: Mapping[Any, Any], **options:
     from gquery.storage.load.options import TableOptions, read_options
     from gquery.storage.load.running import run
 
-    return run(
-        read_options(options, TableOptions), lambda loading: _from_tables(loading, vertices, edges, options)
-    )
+    return run(read_options(options, TableOptions), lambda loading: _from_tables(loading, vertices, edges, options))
 
 
 def from_duckdb(

@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import LoadError, did_you_mean
+from gquery.storage.load.arrow_values import checked
 from gquery.storage.load.header import Column
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.names import find_ends, find_id
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
-from gquery.storage.load.values import checked
 
 Labels = str | Sequence[str]  # "Person", "Post:Message", ("Post", "Message"), "" or () for none
 EdgeKey = tuple[Labels, str, Labels]

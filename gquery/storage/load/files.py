@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from gquery.errors import LoadError
+from gquery.storage.load.arrow_values import checked, normalise
 from gquery.storage.load.delimited import read_fields, read_first_row
 from gquery.storage.load.dialect import Dialect, Format
 from gquery.storage.load.header import Column, parse_header
@@ -21,7 +22,6 @@ from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.rows import RawTable
 from gquery.storage.load.text import open_file, reading
-from gquery.storage.load.values import checked, normalise
 from gquery.storage.schema import common_type
 
 BINARY_ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")

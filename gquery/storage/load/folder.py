@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from gquery.errors import LoadError
+from gquery.storage.load.doubts import doubt
 from gquery.storage.load.files import TABLE_ENDINGS, Layout, ending, layout_of, read_table
 from gquery.storage.load.first_row import check_alike, first_words, names_columns, unclear
 from gquery.storage.load.header import Column, parse_header, with_ends
@@ -50,10 +51,14 @@ def read_folder(loading: Loading, folder: Path) -> tuple[list[VertexRows], list[
     tables = _with_roles(_tables(folder, loading), loading.options.super_labels)
     loading.expect(path for table in tables for path in table.paths)
     vertices: list[VertexRows] = []
+    guesses: list[tuple[_Table, RawTable]] = []
     for table in tables:
         if not table.is_edges:
             raw = read_table(loading, table.paths, table.layout)
             vertices += vertex_rows(loading, raw, (label_name(table.name),), label_name(table.name))
+            guesses += [(table, raw)] if table.guessed else []
+    for table, raw in guesses:
+        doubt(loading, raw, label_name(table.name), vertices)
     known = _known_names((*(label for piece in vertices for label in (*piece.labels, piece.space)),
                           *loading.options.super_labels))  # fmt: skip
     edges: list[EdgeRows] = []

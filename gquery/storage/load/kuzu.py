@@ -165,12 +165,11 @@ def _pair(table: Table, copy: Copy, place: str) -> tuple[str, ...]:
     return fitting[0]
 
 
-def _layout(
-    loading: Loading, path: Path, copy: Copy, columns: Sequence[Column], names: Sequence[str]
-) -> Layout:
+def _layout(loading: Loading, path: Path, copy: Copy, columns: Sequence[Column], names: Sequence[str]) -> Layout:
     """`names`: of the columns, as a header row would have them."""
-    if is_binary(path):
-        found, layout = len(layout_of(path, Format()).columns), Layout(tuple(columns))
+    if is_binary(path):  # whose own types are exact
+        plain = tuple(replace(column, type=None) if column.role == "property" else column for column in columns)
+        found, layout = len(layout_of(path, Format()).columns), Layout(plain)
     else:
         delimiter, quote = copy.options.get("delim", copy.options.get("delimiter", ",")), copy.options.get("quote", '"')
         for option, value in (("delim", delimiter), ("quote", quote)):

@@ -109,6 +109,12 @@ def find_ends(columns: Sequence[str]) -> tuple[int, int] | None:
     return (0, 1) if _are_roles([_words(column) for column in columns]) else None
 
 
+def role_columns(columns: Sequence[str]) -> tuple[int, int] | None:
+    """Positions of two neighbouring columns anywhere that are named like the ends of an edge."""
+    names = [_words(column) for column in columns]
+    return next(((i, i + 1) for i in range(len(names) - 1) if _are_roles(names[i : i + 2])), None)
+
+
 def _words(name: str) -> list[str]:
     """`FromNodeId` and `from_node_id` are the same three words, `gene1` and `gene_1` the same two."""
     broken = re.sub(r"(?<=[^\W\d])(?=\d)", "_", _WORD_BREAK.sub("_", name.strip()))

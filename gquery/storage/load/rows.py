@@ -12,18 +12,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.storage.load.arrow_values import cast, ids_of_values, normalise
 from gquery.storage.load.header import TYPES, Column, Role, check_names
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import NO_ROWS, Origin, Rows
 from gquery.storage.load.report import KeptAsText
 from gquery.storage.load.values import (
     TYPE_WORDS,
-    cast,
     fitting,
     ids_of_text,
-    ids_of_values,
     infer,
-    normalise,
     parse,
     parse_lists,
     type_of_most,
@@ -152,10 +150,7 @@ def vertex_rows(loading: Loading, raw: RawTable, labels: tuple[str, ...], space:
     texts = [_as_text(raw.data[index]) for index in label_columns]
     delimiter = loading.options.array_delimiter
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, delimiter, null_handling="skip")
-    return [
-        replace(p, labels=_split_labels(text, delimiter))
-        for text, p in split_rows(joined, whole.take, keep)
-    ]
+    return [replace(p, labels=_split_labels(text, delimiter)) for text, p in split_rows(joined, whole.take, keep)]
 
 
 def edge_rows(
@@ -181,10 +176,7 @@ def edge_rows(
     absent = pc.fill_null(pc.equal(types, ""), True).to_numpy(zero_copy_only=False)
     name = raw.columns[type_columns[0]].name or ":TYPE"
     loading.rejects.add(raw.origin, np.flatnonzero(absent & keep), name, None, "the type is missing")
-    return [
-        replace(p, type=text)
-        for text, p in split_rows(types, whole.take, keep & ~absent)
-    ]
+    return [replace(p, type=text) for text, p in split_rows(types, whole.take, keep & ~absent)]
 
 
 def _as_declared(loading: Loading, raw: RawTable) -> RawTable:

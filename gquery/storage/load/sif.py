@@ -55,6 +55,9 @@ class _Part:
         targets = np.bincount(rows[filled & (within > 1)], minlength=len(words.lines))
         named = np.bincount(rows[filled & (within < 2)], minlength=len(words.lines))
         alone = (targets == 0) & (named == 1)
+        first = words.words(np.arange(len(words.lines)), 0)
+        blanks = pc.match_substring_regex(first, r"\s\S+\s").to_numpy(zero_copy_only=False)
+        alone &= ~blanks  # blanks where other lines have tabs: more likely an edge than the name of a vertex
         wrong = np.flatnonzero(~alone & ((named < 2) | (targets == 0)))
         origin = Origin((lines_part(path, words.lines[wrong]),))
         texts = [words.line_text(int(row)) for row in wrong]
@@ -68,5 +71,5 @@ class _Part:
             [words.words(rows[at], 0)],
             [words.words(rows[at], 1)],
             [words.text.take(every.take(pa.array(at)))],
-            [words.words(np.flatnonzero(alone), 0)],
+            [first.filter(pa.array(alone))],
         )

@@ -1,8 +1,7 @@
-"""Columns of values: text parsed as declared or as it looks, Arrow types brought to the few that a graph holds."""
+"""Columns of text parsed as declared, or as they look."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gquery.errors import LoadError
 from gquery.storage.load.rejects import NO_ROWS, Rows
 
 _FEW = 1000
@@ -191,77 +189,6 @@ def _uncastable(text: pa.Array, type: pa.DataType, first: int) -> list[int]:
     return []
 
 
-def checked(table: pa.Table, file: str) -> pa.Table:
-    """The table itself. Raises LoadError for a column whose offsets, indices or texts are not valid: everything else
-    trusts them, and a wild one reads somebody else's memory."""
-    try:
-        names = table.column_names
-    except UnicodeDecodeError:
-        raise LoadError("the name of a column is not UTF-8", file=file) from None
-    for name, column in zip(names, table.columns, strict=True):
-        try:
-            column.validate(full=True)
-        except (pa.ArrowException, ValueError, TypeError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise LoadError(f"the column is damaged: {reason}", file=file, column=name) from None
-    return table
-
-
-def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
-    """Integers become int64, floats double, every kind of text string, every kind of list a list; the rest stays.
-
-    Raises LoadError for a type that no property can have, and for integers that do not fit.
-    """
-    try:
-        wanted = _normal_type(column.type)
-        if isinstance(column.type, pa.ExtensionType):
-            column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
-        return column if column.type == wanted else column.cast(wanted)
-    except _NoProperty as error:
-        raise LoadError(f"a column of type {error} cannot be a property", file=file, column=name) from None
-    except pa.ArrowInvalid as error:
-        reason = re.split(r"[.\n]", str(error))[0]
-        raise LoadError(f"the column does not fit into {wanted}: {reason}", file=file, column=name) from None
-    except pa.ArrowNotImplementedError:
-        raise LoadError(f"a column of type {column.type} cannot be a property", file=file, column=name) from None
-
-
-class _NoProperty(Exception):
-    pass
-
-
-def _normal_type(type: pa.DataType) -> pa.DataType:
-    types = pa.types
-    if isinstance(type, pa.ExtensionType):
-        return _normal_type(type.storage_type)
-    if types.is_dictionary(type):
-        return _normal_type(type.value_type)
-    if types.is_integer(type):
-        return pa.int64()
-    if types.is_floating(type):
-        return pa.float64()
-    if types.is_string(type) or types.is_large_string(type) or types.is_string_view(type):
-        return pa.string()
-    if types.is_binary(type) or types.is_large_binary(type) or types.is_binary_view(type):
-        return pa.binary()
-    if types.is_list(type) or types.is_large_list(type) or types.is_fixed_size_list(type):
-        return pa.list_(_normal_type(type.value_type))
-    if types.is_struct(type):
-        return pa.struct([pa.field(field.name, _normal_type(field.type)) for field in type])
-    if types.is_union(type) or types.is_map(type) or types.is_run_end_encoded(type):
-        raise _NoProperty(str(type))
-    return type
-
-
-def cast(values: pa.ChunkedArray, type: pa.DataType, name: str, file: str) -> pa.ChunkedArray:
-    """Values of an Arrow column as another type. Raises LoadError when that would lose something."""
-    try:
-        return values.cast(type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        reason = re.split(r"[.\n]", str(error))[0]
-        raise LoadError(f"the column does not fit into {type}: {reason}", file=file, column=name) from None
-
-
 def ids_of_text(text: pa.ChunkedArray, type: pa.DataType | None = None) -> pa.ChunkedArray:
     """Ids read from text: as declared, else int64 when all are such integers, else strings. An empty text is a missing
     id, and so is one that is no integer where these are declared."""
@@ -270,21 +197,3 @@ def ids_of_text(text: pa.ChunkedArray, type: pa.DataType | None = None) -> pa.Ch
         return parse(present, type)[0]
     numbers = canonical_integers(present)
     return present if numbers is None else numbers
-
-
-def ids_of_values(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
-    """Ids of an Arrow column: int64 or string. Whole floats (a data frame's integers beside a gap) are taken."""
-    values = normalise(column, name, file)
-    if values.type in (pa.int64(), pa.string()):
-        return values
-    if pa.types.is_null(values.type):
-        return values.cast(pa.int64())
-    try:
-        if pa.types.is_floating(values.type):
-            return pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values).cast(pa.int64())
-        if pa.types.is_decimal(values.type):
-            return values.cast(pa.int64())
-    except pa.ArrowInvalid:
-        pass
-    reason = f"a column of type {column.type} cannot be an id"
-    raise LoadError(reason, file=file, column=name, hint="ids are integers or strings")
