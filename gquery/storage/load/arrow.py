@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.arrow_values import checked
-from gquery.storage.load.header import Column
+from gquery.storage.load.header import Column, check_width
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.names import find_ends, find_id
 from gquery.storage.load.rejects import Origin, Part
@@ -121,6 +121,7 @@ def _converted(value: Any) -> pa.Table | None:
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:
+    check_width(table.num_columns, place, None)
     columns = tuple(Column(name, roles.get(index, "property")) for index, name in enumerate(table.column_names))
     return RawTable(columns, tuple(table.columns), Origin((Part(place, table.num_rows),)), is_text=False)
 

@@ -84,7 +84,7 @@ def _resolve(
     if several is not None:
         rows = np.flatnonzero(several & keep)
         values = end.ids.take(pa.array(rows))
-        hint = "name the id space of this end in the header or in a mapping"
+        hint = "; ".join(("name the id space of this end in the header or in a mapping", *loading.notes))
         reason = "the id stands for several vertices"
         loading.rejects.add(piece.origin, rows, end.reference.column, values, reason, hint)
         keep = keep & ~several

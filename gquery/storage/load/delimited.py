@@ -79,6 +79,8 @@ def split_line(line: str, dialect: Dialect, path: Path, number: int) -> list[str
 
 
 def _split(line: str, delimiter: str, quote: str, strict: bool = False) -> list[str]:
+    if not quote or quote not in line:
+        return line.split(delimiter)
     quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
     return next(csv.reader([line], delimiter=delimiter, strict=strict, **quoting), [])
 

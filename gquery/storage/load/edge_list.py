@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.storage.load.delimited import DELIMITERS
 from gquery.storage.load.first_row import check_alike, first_words, names_columns, unclear
-from gquery.storage.load.header import Column, with_ends
+from gquery.storage.load.header import Column, check_width, with_ends
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.lookup import distinct
 from gquery.storage.load.names import DEFAULT_TYPE, find_ends
@@ -43,6 +43,7 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     if width < 2:
         reason = "an edge needs two ends, the line has one word"
         raise LoadError(reason, file=str(path), line=int(lines[skipped]), value=_text_of(tables, skipped))
+    check_width(width, str(path), int(lines[skipped]))
     origin = Origin((lines_part(path, lines),))
     right = counts == width
     right[:skipped] = False

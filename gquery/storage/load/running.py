@@ -20,11 +20,12 @@ def run(
     """What `load` makes. `interrupt` ends what it waits for.
 
     Raises what `load` raises, QueryTimeout when it takes longer than its options allow, and LoadError when memory ends.
-    A load that nobody waits for any more ends at its next step.
+    A load that nobody waits for any more ends at its next step; a process that ends meanwhile waits for that, since a
+    thread that is cut off inside Arrow takes the process down with it.
     """
     loading = Loading(options)
     outcome: Future[LoadedGraph] = Future()
-    worker = threading.Thread(target=_fulfil, args=(outcome, load, loading), name="gquery load", daemon=True)
+    worker = threading.Thread(target=_fulfil, args=(outcome, load, loading), name="gquery load", daemon=False)
     try:
         worker.start()
         if not wait([outcome], options.timeout).done:

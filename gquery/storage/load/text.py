@@ -26,7 +26,7 @@ MAX_LINE = BLOCK  # bytes; Arrow's reader takes no longer rows either
 _PIECE = 1 << 20
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe that nobody writes to would wait for ever
 
-_LARGE = 1 << 26  # bytes that any gzip file may unpack to
+_LARGE = 1 << 24  # bytes that any gzip file may unpack to
 _MULTIPLE = 200  # how many times its size a large one may; text makes 2 to 30, zeros 1,000
 
 _MARKS = (
