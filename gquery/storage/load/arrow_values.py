@@ -159,6 +159,10 @@ def _is_zone(name: str) -> bool:
 
 def cast(values: pa.ChunkedArray, type: pa.DataType, name: str, file: str) -> pa.ChunkedArray:
     """Values of an Arrow column as another type. Raises LoadError when that would lose something."""
+    kinds = (pa.types.is_temporal, lambda t: pa.types.is_integer(t) or pa.types.is_floating(t), pa.types.is_nested)
+    meant = type == pa.string() or any(test(type) and test(values.type) for test in kinds)  # 5 is no date, Arrow or not
+    if not meant and values.type not in (type, pa.null()):
+        raise LoadError(f"a column of type {values.type} does not fit into {type}", file=file, column=name)
     try:
         return values.cast(type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

@@ -23,6 +23,8 @@ from gquery.storage.load.rows import EdgeRows, RawTable, Reference, edge_rows
 from gquery.storage.load.text import decode_line, read_head
 from gquery.storage.load.tokens import Words, lines_part, read_words
 
+_Columns = tuple[pa.ChunkedArray, ...]
+
 
 def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     """Edges of type `EDGE` as the lines give them. Further words of a line become properties.
@@ -51,7 +53,7 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     texts = [_text_of(tables, int(row)) for row in wrong[:MAX_LISTED]]
     loading.rejects.add(origin, wrong, None, texts, f"expected {width} fields, as in line {lines[skipped]}")
     columns = _columns(names or comment_words, width)
-    data = _data(tables, right, width)
+    data = _data(tables, right, width, loading.options.null)
     table = RawTable(columns, data, origin.select(np.flatnonzero(right)), is_text=True)
     told: bool | None = False
     if not names:
@@ -109,7 +111,8 @@ def _columns(names: list[str], width: int) -> tuple[Column, ...]:
     return with_ends([Column(name) for name in names])
 
 
-def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int) -> tuple[pa.ChunkedArray, ...]:
+def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int, null: Sequence[str]) -> _Columns:
+    """The words at each position of the `right` lines; those of `null`, and empty ones, are nulls."""
     chunks: list[list[pa.Array]] = [[] for _ in range(width)]
     begin = 0
     for words in tables:
@@ -118,7 +121,8 @@ def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int) -> tupl
         for position in range(width):
             chunks[position].append(words.words(rows, position))
     columns = (pa.chunked_array(column, pa.string()) for column in chunks)
-    return tuple(pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column) for column in columns)
+    absent = pa.array(["", *null])
+    return tuple(pc.if_else(pc.is_in(column, absent), pa.scalar(None, pa.string()), column) for column in columns)
 
 
 def _text_of(tables: Sequence[Words], row: int) -> str:
