@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from gquery.storage.load.rejects import NO_ROWS, Rows
 
 _FEW = 1000
-_ZONE = r"(?i)(z|[+-]\d\d:?\d\d)$"
+_ZONE = r"(?i)(z|[+-]\d\d:?\d\d|:\d\d(\.\d+)?[+-]\d\d)$"
 _PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
 _BEGINS_TYPED = r"(?i)^[+-]?\.?\d|^(true|false)$"
 
