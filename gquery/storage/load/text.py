@@ -23,6 +23,7 @@ from gquery.storage.load.loading import Loading, cannot_read
 HEAD = 1 << 18  # bytes looked at to tell what a file is
 BLOCK = 1 << 24
 MAX_LINE = BLOCK  # bytes; Arrow's reader takes no longer rows either
+_PART = 1 << 22  # of what is split into words, which takes many times its size for a moment
 _PIECE = 1 << 20
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe that nobody writes to would wait for ever
 
@@ -192,7 +193,7 @@ def blocks(loading: Loading, path: Path) -> Iterator[bytes]:
     """The text of a file in blocks that end with a line."""
     with open_bytes(path, loading.options.encoding) as (stream, raw):
         rest, line, seen = b"", 1, 0
-        while block := stream.read(BLOCK):
+        while block := stream.read(_PART):
             loading.read(path, raw.tell() - seen)
             seen = raw.tell()
             first, end = block.find(b"\n"), block.rfind(b"\n") + 1
