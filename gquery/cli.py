@@ -85,7 +85,10 @@ def _shell(chosen: Namespace) -> int:
 
 def _load(chosen: Namespace) -> int:
     console = stderr_console()
-    graph = open_graph(chosen.source, loading_options(chosen), console)
+    options = loading_options(chosen)
+    if chosen.timeout is not None:
+        options["timeout"] = chosen.timeout
+    graph = open_graph(chosen.source, options, console)
     if graph.report is not None:
         console.print("\n".join(describe_load(graph.report)), markup=False)
         if chosen.rejects:
@@ -177,7 +180,10 @@ def _info(chosen: Namespace) -> int:
 
 
 def _graph(chosen: Namespace, console: Console) -> Graph:
-    return open_graph(chosen.graph, loading_options(chosen), console).with_settings(**settings_of(chosen))
+    graph = open_graph(chosen.graph, loading_options(chosen), console)
+    for note in graph.report.notes if graph.report is not None else ():
+        console.print(f"note: {note}", markup=False)
+    return graph.with_settings(**settings_of(chosen))
 
 
 def _print(text: str) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import pyarrow as pa
 
@@ -13,31 +13,29 @@ from gquery.storage.load.assemble import assemble
 from gquery.storage.load.header import Column, Role
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.names import DEFAULT_TYPE
-from gquery.storage.load.options import Options, Progress
+from gquery.storage.load.options import NetworkxOptions, read_options
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.report import LoadedGraph
 from gquery.storage.load.rows import RawTable, Reference, edge_rows, vertex_rows
+from gquery.storage.load.running import run
 
 _LABEL_ATTRIBUTES = ("labels", "label")
 _TYPE_ATTRIBUTE = "type"
 
 
-def from_networkx(
-    graph: Any,
-    *,
-    super_labels: Mapping[str, Iterable[str]] | None = None,
-    undirected: bool = False,
-    progress: Progress | None = None,
-) -> LoadedGraph:
+def from_networkx(graph: Any, **options: Unpack[NetworkxOptions]) -> LoadedGraph:
     """A graph from a networkx `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`.
 
     The node attribute `label` or `labels` (a text or a list) gives the labels, the edge attribute `type` the type
     (else `EDGE`); other attributes are properties. The node itself is the id: an integer when all are, else text.
     Every edge of an undirected graph becomes one edge. Raises LoadError, also for attributes of mixed types.
     """
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_multigraph")):
+    if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_multigraph")):
         raise LoadError(f"a {type(graph).__name__} is no networkx graph")
-    loading = Loading(Options(super_labels=super_labels or {}, undirected=undirected, progress=progress))
+    return run(read_options(options, NetworkxOptions), lambda loading: _read(loading, graph))
+
+
+def _read(loading: Loading, graph: Any) -> LoadedGraph:
     node_groups: dict[tuple[str, ...], list[tuple[Any, dict[Any, Any]]]] = {}
     for node, attributes in graph.nodes(data=True):
         node_groups.setdefault(_labels(attributes), []).append((node, attributes))

@@ -102,6 +102,7 @@ def _parser() -> ArgumentParser:
     load = command("load", "load a graph and save it")
     load.add_argument("source", metavar="SOURCE", help="a folder or a file")
     load.add_argument("-o", "--output", metavar="FOLDER.gq", required=True, help="where to save the graph")
+    load.add_argument("--timeout", type=_value(read_seconds), metavar="SECONDS")
     load.add_argument("--rejects", metavar="FILE.csv", help="where to write the rows that were skipped or mended")
 
     run = command("run", "answer a query")

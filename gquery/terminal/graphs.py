@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from gquery.storage.load.report import LoadReport
 
 _DELIMITERS = {"\\t": "\t", "tab": "\t"}
-_OPTIONS = ("super_labels", "mapping", "undirected", "delimiter", "on_bad_row", "on_dangling")
+_OPTIONS = (
+    "super_labels", "mapping", "undirected", "delimiter", "quote", "array_delimiter", "header", "null", "encoding",
+    "types", "on_bad_row", "on_dangling",
+)  # fmt: skip
 
 
 def add_loading_options(parser: ArgumentParser) -> None:
@@ -32,6 +35,16 @@ def add_loading_options(parser: ArgumentParser) -> None:
     option("--mapping", metavar="FILE.toml", help="which file is which table")
     option("--undirected", action="store_true", help="merge the two directions of a pair into one edge")
     option("--delimiter", type=_delimiter, metavar="C", help="what separates fields: one character or `tab`")
+    option("--quote", type=_quote, metavar="C", help="what stands around fields: one character or `none`")
+    option("--array-delimiter", type=_delimiter, metavar="C", help="what separates the items of lists, `;` by default")
+    option(
+        "--header", action=BooleanOptionalAction, help="whether the first row names the columns; else the file tells"
+    )
+    option("--null", action="append", metavar="WORD",
+           help="a word that stands for a missing value, such as NA; may be given several times")  # fmt: skip
+    option("--encoding", metavar="NAME", help="of text files: utf-8 (default), latin-1, cp1252, ...")
+    option("--types", action="append", type=_type, metavar="COLUMN=TYPE",
+           help="the type of a column, such as balance=float or zip=string; may be given several times")  # fmt: skip
     option("--on-bad-row", choices=("error", "skip"), help="a row that cannot be read: error (default) or skip")
     option("--on-dangling", choices=("error", "skip", "create"),
            help="an edge to a missing vertex: error (default), skip, or create the vertex")  # fmt: skip
@@ -40,8 +53,8 @@ def add_loading_options(parser: ArgumentParser) -> None:
 def loading_options(arguments: Namespace) -> dict[str, Any]:
     """The options of loading that were given, as `gquery.load` takes them."""
     given = {name: getattr(arguments, name) for name in _OPTIONS if hasattr(arguments, name)}
-    if "super_labels" in given:
-        given["super_labels"] = dict(given["super_labels"])
+    for name in {"super_labels", "types"} & given.keys():
+        given[name] = dict(given[name])
     return given
 
 
@@ -51,6 +64,17 @@ def _super_label(text: str) -> tuple[str, tuple[str, ...]]:
     if not name.strip() or not labels:
         raise ArgumentTypeError(f"`{text}` is not of the form Message=Post,Comment")
     return name.strip(), labels
+
+
+def _type(text: str) -> tuple[str, str]:
+    column, _, kind = text.rpartition("=")
+    if not column or not kind:
+        raise ArgumentTypeError(f"`{text}` is not of the form balance=float")
+    return column, kind.strip()
+
+
+def _quote(text: str) -> str:
+    return "" if text.lower() == "none" else _delimiter(text)
 
 
 def _delimiter(text: str) -> str:
@@ -86,4 +110,5 @@ def describe_load(report: LoadReport) -> list[str]:
         ("rows skipped or mended", report.rejects.num_rows),
     )
     summary = f"{nodes} and {relationships} loaded in {seconds(report.seconds)}"
-    return [summary, *(f"  {what}: {number:,}" for what, number in remarks if number)]
+    numbers = (f"  {what}: {number:,}" for what, number in remarks if number)
+    return [summary, *numbers, *(f"  note: {note}" for note in report.notes)]

@@ -31,7 +31,7 @@ BAD: dict[str, tuple[dict[str, str | bytes], str, int | None, str | None, str | 
         {"P.csv": PEOPLE + '2,"b\nc",3\n3,d,x\n'}, "P.csv", 5, "age", "x", "not a 64-bit integer"),
     "encoding": ({"P.csv": PEOPLE.encode() + b"2,\xe9,3\n"}, "P.csv", 3, "name", "\\xe9", "not UTF-8"),
     "encoding of header": ({"P.csv": b"id:ID,n\xe9\n1,2\n"}, "P.csv", 1, None, "id:ID,n\\xe9", "not UTF-8"),
-    "UTF-16": ({"P.csv": PEOPLE.encode("utf-16")}, "P.csv", 1, None, None, "UTF-16"),
+    "cut UTF-16": ({"P.csv": PEOPLE.encode("utf-16")[:-1]}, "P.csv", 2, None, None, "not utf-16"),
     "NUL": ({"P.csv": PEOPLE + "2,b\0,3\n"}, "P.csv", 3, "name", "b\0", "NUL"),
     "NUL in header": ({"P.csv": "id:ID,\0\n"}, "P.csv", 1, None, None, "NUL"),
     "duplicate id": ({"P.csv": PEOPLE + "2,b,3\n1,c,4\n"}, "P.csv", 4, "id", "1", "occurs twice in P"),

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import LoadError, did_you_mean
-from gquery.storage.load.header import Column
+from gquery.storage.load.arrow_values import checked
+from gquery.storage.load.header import Column, check_width
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.names import find_ends, find_id
 from gquery.storage.load.rejects import Origin, Part
@@ -20,10 +21,12 @@ EdgeKey = tuple[Labels, str, Labels]
 _PANDAS_INDEX = "__index_level_"
 
 
-def read_vertices(loading: Loading, tables: Mapping[Any, Any], id_columns: Mapping[Any, str]) -> list[VertexRows]:
+def read_vertices(loading: Loading, tables: Any, id_columns: Any) -> list[VertexRows]:
     """Vertices by labels. The id is the column named in `id_columns`, else `id` or `_id`, else the first."""
     pieces = []
-    for key, value in tables.items():
+    id_columns = _mapping("id", id_columns or {}, 'id={"Person": "pid"}')
+    for key, value in _mapping("vertices", tables, 'vertices={"Person": people}').items():
+        loading.step()
         labels = split_labels(key)
         place = f"vertices {_shown(labels)}"
         table = to_table(value, place)
@@ -36,13 +39,13 @@ def read_vertices(loading: Loading, tables: Mapping[Any, Any], id_columns: Mappi
     return pieces
 
 
-def read_edges(
-    loading: Loading, tables: Mapping[Any, Any], end_columns: Mapping[Any, tuple[str, str]]
-) -> list[EdgeRows]:
+def read_edges(loading: Loading, tables: Any, end_columns: Any) -> list[EdgeRows]:
     """Edges by (source labels, type, target labels). The ends are the columns named in `end_columns` (by key or by
     type), else `source` and `target` or their like, else the first two."""
     pieces = []
-    for key, value in tables.items():
+    end_columns = _mapping("ends", end_columns or {}, 'ends={"KNOWS": ("a", "b")}')
+    for key, value in _mapping("edges", tables, 'edges={("Person", "KNOWS", "Person"): knows}').items():
+        loading.step()
         if not (isinstance(key, tuple) and len(key) == 3 and isinstance(key[1], str) and key[1]):
             raise LoadError(
                 f"the key {key!r} of `edges` is not (source label, type, target label)",
@@ -65,6 +68,12 @@ def read_edges(
     return pieces
 
 
+def _mapping(what: str, value: Any, example: str) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise LoadError(f"`{what}` is a {type(value).__name__}, not a dict", hint=f"write for example {example}")
+    return value
+
+
 def split_labels(labels: Labels) -> tuple[str, ...]:
     """Labels from "A:B" or a sequence. Raises LoadError for anything else."""
     if isinstance(labels, str):
@@ -77,42 +86,54 @@ def split_labels(labels: Labels) -> tuple[str, ...]:
 
 
 def to_table(value: Any, place: str) -> pa.Table:
-    """An Arrow table from anything that holds columns. LoadError when `value` has none or cannot be converted."""
+    """A valid Arrow table from anything that holds columns. LoadError when `value` has none, cannot be converted, or
+    has an offset, an index or a text that is not valid: the graph's readers trust these."""
     try:
-        if isinstance(value, pa.Table):
-            return value
-        if isinstance(value, pa.RecordBatch):
-            return pa.Table.from_batches([value])
-        if isinstance(value, pa.RecordBatchReader):
-            return value.read_all()
-        if hasattr(value, "__arrow_c_stream__"):
-            table = pa.table(value)
-            return table.select([name for name in table.column_names if not name.startswith(_PANDAS_INDEX)])
-        if isinstance(value, Mapping):
-            return pa.table(dict(value))
-        if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
-            return pa.Table.from_pylist([dict(row) for row in value])
-    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise LoadError(f"{place}: the table cannot be taken as Arrow: {str(error).splitlines()[0]}") from None
-    raise LoadError(
-        f"{place}: a {type(value).__name__} is no table",
-        hint="give an Arrow table, a data frame, anything with __arrow_c_stream__, or a dict of lists",
-    )
+        table = _converted(value)
+    except (MemoryError, LoadError):
+        raise
+    except Exception as error:  # `value` is foreign code: it may raise anything
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise LoadError(f"{place}: the table cannot be taken as Arrow: {reason}") from None
+    if table is None:
+        raise LoadError(
+            f"{place}: a {type(value).__name__} is no table",
+            hint="give an Arrow table, a data frame, anything with __arrow_c_stream__, or a dict of lists",
+        )
+    return checked(table, place)
+
+
+def _converted(value: Any) -> pa.Table | None:
+    if isinstance(value, pa.Table):
+        return value
+    if isinstance(value, pa.RecordBatch):
+        return pa.Table.from_batches([value])
+    if isinstance(value, pa.RecordBatchReader):
+        return value.read_all()
+    if hasattr(value, "__arrow_c_stream__") and not isinstance(value, type):
+        table = pa.table(value)
+        return table.select([i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)])
+    if isinstance(value, Mapping):
+        return pa.table({str(name): column for name, column in value.items()})
+    if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
+        return pa.Table.from_pylist([dict(row) for row in value])
+    return None
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:
+    check_width(table.num_columns, place, None)
     columns = tuple(Column(name, roles.get(index, "property")) for index, name in enumerate(table.column_names))
     return RawTable(columns, tuple(table.columns), Origin((Part(place, table.num_rows),)), is_text=False)
 
 
-def _position(names: list[str], name: str, place: str) -> int:
-    if name not in names:
+def _position(names: list[str], name: Any, place: str) -> int:
+    if not isinstance(name, str) or name not in names:
         raise LoadError(f"{place}: there is no column `{name}`", hint=did_you_mean(str(name), names))
     return names.index(name)
 
 
 def _pair(columns: Any, place: str) -> tuple[str, str]:
-    if isinstance(columns, str) or len(columns) != 2 or columns[0] == columns[1]:
+    if not isinstance(columns, tuple | list) or len(columns) != 2 or columns[0] == columns[1]:
         raise LoadError(f"{place}: {columns!r} does not name two columns", hint='write for example ("from", "to")')
     return columns[0], columns[1]
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.errors import LoadError, did_you_mean
 from gquery.storage.graph import EdgeTable, Snapshot
 from gquery.storage.load.directory import Directory, described
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.lookup import ABSENT
-from gquery.storage.load.report import LoadedGraph, LoadReport
+from gquery.storage.load.report import KeptAsText, LoadedGraph, LoadReport
 from gquery.storage.load.rows import EdgeRows, End, VertexRows
 from gquery.storage.load.vertices import created, named_by, unique, vertex_tables, with_super_labels
 
@@ -33,6 +34,10 @@ def assemble(loading: Loading, vertices: Sequence[VertexRows], edges: Sequence[E
     Raises LoadError for an id that occurs twice in its space and for a dangling edge, as the options say.
     """
     counts = _Counts()
+    for name in loading.options.types:
+        if name not in loading.columns_seen:
+            hint = did_you_mean(name, loading.columns_seen)
+            raise LoadError(f"option `types`: no table has a column `{name}`", hint=hint)
     pieces, counts.duplicates = unique(loading, with_super_labels(vertices, loading.options.super_labels))
     if edges and not pieces:
         pieces = [named_by(edges)]
@@ -47,7 +52,7 @@ def assemble(loading: Loading, vertices: Sequence[VertexRows], edges: Sequence[E
         loading.linked(piece.type, index / len(edges))
         edge_tables.append(_edge_table(loading, directory, piece, counts))
     snapshot = Snapshot(tables, edge_tables)
-    report = _report(loading, snapshot, counts)
+    report = _report(loading, snapshot, counts, (*pieces, *edges))
     loading.linked("edges", 1.0)
     return LoadedGraph(snapshot, report)
 
@@ -79,7 +84,7 @@ def _resolve(
     if several is not None:
         rows = np.flatnonzero(several & keep)
         values = end.ids.take(pa.array(rows))
-        hint = "name the id space of this end in the header or in a mapping"
+        hint = "; ".join(("name the id space of this end in the header or in a mapping", *loading.notes))
         reason = "the id stands for several vertices"
         loading.rejects.add(piece.origin, rows, end.reference.column, values, reason, hint)
         keep = keep & ~several
@@ -120,7 +125,9 @@ def _keys(source: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.in
     return key
 
 
-def _report(loading: Loading, snapshot: Snapshot, counts: _Counts) -> LoadReport:
+def _report(
+    loading: Loading, snapshot: Snapshot, counts: _Counts, pieces: Sequence[VertexRows | EdgeRows]
+) -> LoadReport:
     loops = parallel = 0
     for type in snapshot.schema.types:
         ends = [table.ends for table in snapshot.edge_tables if table.type == type]
@@ -128,6 +135,7 @@ def _report(loading: Loading, snapshot: Snapshot, counts: _Counts) -> LoadReport
         loops += int(np.count_nonzero(source == target))
         key = np.sort(_keys(source, target))
         parallel += int(np.count_nonzero(key[1:] == key[:-1]))
+    kept = _kept_as_text(pieces)
     return LoadReport(
         vertices=snapshot.vertex_count,
         edges=snapshot.edge_count,
@@ -138,6 +146,28 @@ def _report(loading: Loading, snapshot: Snapshot, counts: _Counts) -> LoadReport
         duplicate_ids=counts.duplicates,
         created_vertices=counts.created,
         bad_rows=loading.rejects.count,
+        notes=tuple(_notes(loading, snapshot, kept)),
+        kept_as_text=kept,
         seconds=time.perf_counter() - loading.started,
         rejects=loading.rejects.table(),
     )
+
+
+def _kept_as_text(pieces: Sequence[VertexRows | EdgeRows]) -> dict[tuple[str, str], KeptAsText]:
+    """By label (the empty one where there is none) or type, and property; the first where several files have one."""
+    found: dict[tuple[str, str], KeptAsText] = {}
+    for piece in pieces:
+        for owner in (piece.type,) if isinstance(piece, EdgeRows) else piece.labels or ("",):
+            for name, entry in piece.kept_as_text.items():
+                found.setdefault((owner, name), entry)
+    return found
+
+
+def _notes(loading: Loading, snapshot: Snapshot, kept: Mapping[tuple[str, str], KeptAsText]) -> Iterator[str]:
+    yield from loading.notes
+    if snapshot.vertex_count and not snapshot.edge_count:
+        yield "the graph has no edges: " + (
+            "the tables of edges are empty" if snapshot.edge_tables else "no file or table was taken for edges"
+        )
+    for (owner, name), entry in kept.items():
+        yield f"{owner}.{name} is {entry}" if owner else f"{name} is {entry}"

@@ -19,6 +19,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.storage.load.dialect import Dialect, Format
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.quotes import TEXT_AFTER, UNCLOSED, QuoteCheck, scan_records
 from gquery.storage.load.rejects import Origin, Part
@@ -30,12 +31,6 @@ _SNIFFED = 10_000  # characters of a line that are looked at for its delimiter
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    delimiter: str
-    quote: str
-
-
-@dataclass(frozen=True, slots=True)
 class FirstRow:
     """The first row of a file: its fields, and the number of lines up to its end."""
 
@@ -44,9 +39,9 @@ class FirstRow:
     dialect: Dialect
 
 
-def read_first_row(path: Path, delimiter: str | None, quote: str) -> FirstRow:
+def read_first_row(path: Path, format: Format) -> FirstRow:
     """The first row that is not empty. Raises LoadError for an empty file, other encodings, a quote left open."""
-    raw_lines = read_head(path).splitlines()
+    raw_lines = read_head(path, format.encoding).splitlines()
     for number, raw in enumerate(raw_lines, 1):
         if raw.strip():
             line = decode_line(path, number, raw)
@@ -56,7 +51,7 @@ def read_first_row(path: Path, delimiter: str | None, quote: str) -> FirstRow:
     if "\0" in line:
         raise LoadError("the file has NUL bytes: it is not a text file", file=str(path), line=number)
     sample = [text.decode("latin-1") for text in raw_lines[number : number + 20]]
-    dialect = Dialect(delimiter or sniff_delimiter(line, sample, quote), quote)
+    dialect = format.dialect(sniff_delimiter(line, sample, format.quote))
     return FirstRow(tuple(split_line(line, dialect, path, number)), number, dialect)
 
 
@@ -84,6 +79,8 @@ def split_line(line: str, dialect: Dialect, path: Path, number: int) -> list[str
 
 
 def _split(line: str, delimiter: str, quote: str, strict: bool = False) -> list[str]:
+    if not quote or quote not in line:
+        return line.split(delimiter)
     quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
     return next(csv.reader([line], delimiter=delimiter, strict=strict, **quoting), [])
 
@@ -136,7 +133,7 @@ class _Reader:
         self.total = 0
         self.has_nul = False
         self.mended = False
-        self.records = cache(lambda: scan_records(path, skip, dialect.delimiter, dialect.quote))
+        self.records = cache(lambda: scan_records(path, skip, dialect))
 
     @property
     def bad_records(self) -> list[int]:
@@ -164,7 +161,7 @@ class _Reader:
     def _run(self, threads: bool) -> tuple[pa.Table, bool]:
         names = [str(index) for index in range(self.width)]
         quotes = QuoteCheck(self.dialect.delimiter, self.dialect.quote) if self.dialect.quote else None
-        with open_bytes(self.path) as streams:
+        with open_bytes(self.path, self.dialect.encoding) as streams:
             watched = WatchedStream(self.loading, self.path, streams, quotes, self.mended)
             try:
                 table = pa.csv.read_csv(
@@ -178,12 +175,12 @@ class _Reader:
                     ),
                     pa.csv.ConvertOptions(
                         column_types=dict.fromkeys(names, pa.binary()),
-                        null_values=[""],
+                        null_values=["", *self.dialect.null],
                         strings_can_be_null=True,
                         quoted_strings_can_be_null=False,
                     ),
                 )
-            except pa.ArrowInvalid as error:
+            except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
                 if not watched.has_bytes:
                     return pa.table({name: pa.array([], pa.binary()) for name in names}), False
                 if self.bad:

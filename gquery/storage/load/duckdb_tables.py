@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,13 +13,20 @@ from gquery.errors import LoadError
 if TYPE_CHECKING:
     import duckdb
 
-Key = TypeVar("Key")
-
 _QUERY = re.compile(r"\s*(select|with|from|values|table|pivot|unpivot|summarize|\()\b", re.IGNORECASE)
 
 
-def fetch_all(connection: duckdb.DuckDBPyConnection, sources: Mapping[Key, Any]) -> dict[Key, Any]:
+def check_connection(connection: Any) -> None:
+    """Raises LoadError unless this is a connection of DuckDB."""
+    if not (hasattr(connection, "sql") and hasattr(connection, "interrupt")):
+        hint = "give what duckdb.connect() gives"
+        raise LoadError(f"a {type(connection).__name__} is no DuckDB connection", hint=hint)
+
+
+def fetch_all(connection: duckdb.DuckDBPyConnection, sources: Any, what: str) -> dict[Any, Any]:
     """Arrow tables for names of tables and for queries; what is no text (a relation, say) stays as it is."""
+    if not isinstance(sources, Mapping):
+        raise LoadError(f"`{what}` is a {type(sources).__name__}, not a dict of tables and queries")
     return {key: _fetch(connection, source) if isinstance(source, str) else source for key, source in sources.items()}
 
 
@@ -31,8 +38,8 @@ def _fetch(connection: duckdb.DuckDBPyConnection, source: str) -> pa.Table:
     query = text if _QUERY.match(text) else f"SELECT * FROM {_quoted(text)}"
     try:
         return connection.sql(query).to_arrow_table()
-    except duckdb.Error as error:
-        lines = str(error).splitlines()
+    except (duckdb.Error, UnicodeError, RuntimeError) as error:
+        lines = str(error).splitlines() or [type(error).__name__]
         raise LoadError(
             f"DuckDB cannot read `{source}`: {lines[0]}",
             hint=next((line.strip() for line in lines if "did you mean" in line.lower()), None),

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.storage.load.delimited import DELIMITERS
-from gquery.storage.load.header import Column
+from gquery.storage.load.first_row import check_alike, first_words, names_columns, unclear
+from gquery.storage.load.header import Column, check_width, with_ends
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.lookup import distinct
 from gquery.storage.load.names import DEFAULT_TYPE, find_ends
@@ -21,7 +22,8 @@ from gquery.storage.load.rejects import MAX_LISTED, NO_ROWS, Origin, Rows
 from gquery.storage.load.rows import EdgeRows, RawTable, Reference, edge_rows
 from gquery.storage.load.text import decode_line, read_head
 from gquery.storage.load.tokens import Words, lines_part, read_words
-from gquery.storage.load.values import canonical_integers
+
+_Columns = tuple[pa.ChunkedArray, ...]
 
 
 def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
@@ -30,7 +32,7 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     Rejects lines with another number of words than the first. Raises LoadError when a line has fewer than two.
     """
     loading.expect([path])
-    delimiter, comment_words = _look(path, loading.options.delimiter)
+    delimiter, comment_words = _look(path, loading.options.delimiter, loading.options.encoding)
     tables = [words for words in read_words(loading, path, delimiter) if len(words.lines)]
     lines = np.concatenate([NO_ROWS, *(words.lines for words in tables)])
     counts = np.concatenate([NO_ROWS, *(words.counts for words in tables)])
@@ -43,6 +45,7 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     if width < 2:
         reason = "an edge needs two ends, the line has one word"
         raise LoadError(reason, file=str(path), line=int(lines[skipped]), value=_text_of(tables, skipped))
+    check_width(width, str(path), int(lines[skipped]))
     origin = Origin((lines_part(path, lines),))
     right = counts == width
     right[:skipped] = False
@@ -50,21 +53,30 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     texts = [_text_of(tables, int(row)) for row in wrong[:MAX_LISTED]]
     loading.rejects.add(origin, wrong, None, texts, f"expected {width} fields, as in line {lines[skipped]}")
     columns = _columns(names or comment_words, width)
-    data = _data(tables, right, width)
+    data = _data(tables, right, width, loading.options.null)
     table = RawTable(columns, data, origin.select(np.flatnonzero(right)), is_text=True)
+    told: bool | None = False
     if not names:
         table = _without_count_line(table)
-        table = _without_header(table) if loading.options.header is None else table
-        columns = table.columns
+        if loading.options.header is None and find_ends(comment_words) is None:
+            told = names_columns(table)
+        if told:
+            table = replace(table.without_first(), columns=_columns(first_words(table), width))
+    columns = table.columns
     source, target = table.having("start")[0], table.having("end")[0]
+    if names or told:
+        check_alike(table, source, target)
     ends = Reference(columns[source].name), Reference(columns[target].name)
-    return edge_rows(loading, table, DEFAULT_TYPE, *ends)
+    pieces = edge_rows(loading, table, DEFAULT_TYPE, *ends)
+    if told is None:  # said last: what is wrong with a row comes before what is unclear
+        raise unclear(table)
+    return pieces
 
 
-def _look(path: Path, delimiter: str | None) -> tuple[str | None, list[str]]:
+def _look(path: Path, delimiter: str | None, encoding: str | None) -> tuple[str | None, list[str]]:
     """The delimiter (None: white space), and the words of the last comment before the edges: often column names."""
     comment: list[str] = []
-    for number, raw in enumerate(read_head(path).splitlines(), 1):
+    for number, raw in enumerate(read_head(path, encoding).splitlines(), 1):
         line = decode_line(path, number, raw).strip()
         if line[:1].encode() in (b"#", b"%"):
             comment = line.lstrip("#%").split()
@@ -96,14 +108,11 @@ def _leading_lines(loading: Loading, tables: Sequence[Words], counts: Rows) -> t
 def _columns(names: list[str], width: int) -> tuple[Column, ...]:
     if len(names) != width or len(set(names)) != width:
         names = ["source", "target", *(f"column{number}" for number in range(3, width + 1))]
-    source, target = find_ends(names) or (0, 1)
-    columns = [Column(name) for name in names]
-    columns[source] = columns[source].as_role("start")
-    columns[target] = columns[target].as_role("end")
-    return tuple(columns)
+    return with_ends([Column(name) for name in names])
 
 
-def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int) -> tuple[pa.ChunkedArray, ...]:
+def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int, null: Sequence[str]) -> _Columns:
+    """The words at each position of the `right` lines; those of `null`, and empty ones, are nulls."""
     chunks: list[list[pa.Array]] = [[] for _ in range(width)]
     begin = 0
     for words in tables:
@@ -112,7 +121,8 @@ def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int) -> tupl
         for position in range(width):
             chunks[position].append(words.words(rows, position))
     columns = (pa.chunked_array(column, pa.string()) for column in chunks)
-    return tuple(pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column) for column in columns)
+    absent = pa.array(["", *null])
+    return tuple(pc.if_else(pc.is_in(column, absent), pa.scalar(None, pa.string()), column) for column in columns)
 
 
 def _text_of(tables: Sequence[Words], row: int) -> str:
@@ -123,24 +133,6 @@ def _text_of(tables: Sequence[Words], row: int) -> str:
     return ""
 
 
-def _without_header(table: RawTable) -> RawTable:
-    """A first line of words before lines of integers names the columns."""
-    if table.count < 2:
-        return table
-    ends = table.data[:2]
-    first = [canonical_integers(column.slice(0, 1)) for column in ends]
-    if any(integer is not None for integer in first) or any(canonical_integers(end.slice(1)) is None for end in ends):
-        return table
-    columns = _columns([str(column[0]) for column in table.data], len(table.data))
-    return replace(_from_second(table), columns=columns)
-
-
-def _from_second(table: RawTable) -> RawTable:
-    keep = np.ones(table.count, np.bool_)
-    keep[0] = False
-    return table.filter(keep)
-
-
 def _without_count_line(table: RawTable) -> RawTable:
     """Some lists begin with a line `vertices edges`: it is one when both numbers are those of the rest."""
     if len(table.data) != 2 or table.count < 2:
@@ -148,5 +140,5 @@ def _without_count_line(table: RawTable) -> RawTable:
     vertices, edges = (str(column[0]) for column in table.data)
     if edges != str(table.count - 1) or not vertices.isdigit():
         return table
-    rest = _from_second(table)
+    rest = table.without_first()
     return rest if len(distinct([rest.ids(0), rest.ids(1)])) == int(vertices) else table

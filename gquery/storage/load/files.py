@@ -14,28 +14,19 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from gquery.errors import LoadError
-from gquery.storage.load.delimited import Dialect, read_fields, read_first_row
+from gquery.storage.load.arrow_values import checked, normalise
+from gquery.storage.load.delimited import read_fields, read_first_row
+from gquery.storage.load.dialect import Dialect, Format
 from gquery.storage.load.header import Column, parse_header
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.rows import RawTable
-from gquery.storage.load.text import reading
-from gquery.storage.load.values import normalise
+from gquery.storage.load.text import open_file, reading
 from gquery.storage.schema import common_type
 
 BINARY_ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
 TEXT_ENDINGS = (".csv", ".tsv")
 TABLE_ENDINGS = (*BINARY_ENDINGS, *TEXT_ENDINGS)
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """What is known about text files beside their content; None: told by the first row."""
-
-    delimiter: str | None = None
-    quote: str = '"'
-    header: bool | None = None
-    names: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +51,14 @@ def is_binary(path: Path) -> bool:
 def layout_of(path: Path, format: Format, header_file: Path | None = None) -> Layout:
     """The columns of a file, as its first row, its own header file or its schema tells them."""
     if is_binary(path):
-        with _arrow_errors(path), reading(path):
-            schema = _parquet().read_schema(path) if ending(path) == ".parquet" else _open_ipc(path)[0]
-        return Layout(parse_header(schema.names, str(path)))
+        with _open_binary(path) as source:
+            schema = _parquet().read_schema(source) if ending(path) == ".parquet" else _open_ipc(source).schema
+            names = schema.names
+        return Layout(parse_header(names, str(path)))
     if header_file is not None:
-        head = read_first_row(header_file, format.delimiter, format.quote)
+        head = read_first_row(header_file, format)
         return Layout(parse_header(head.fields, str(header_file), head.lines), 0, head.dialect)
-    first = read_first_row(path, format.delimiter, format.quote)
+    first = read_first_row(path, format)
     if format.header is False:
         names = format.names or tuple(f"column{number}" for number in range(1, len(first.fields) + 1))
         return Layout(parse_header(names, str(path)), 0, first.dialect)
@@ -94,12 +86,10 @@ def _read_text(loading: Loading, path: Path, layout: Layout) -> tuple[list[pa.Ch
 
 
 def _read_binary(loading: Loading, path: Path) -> tuple[list[pa.ChunkedArray], Origin]:
-    with _arrow_errors(path), reading(path):
-        if ending(path) == ".parquet":
-            table = _parquet().read_table(path, partitioning=None)
-        else:
-            table = _open_ipc(path)[1].read_all()
-        table.validate(full=True)
+    with _open_binary(path) as source:
+        is_parquet = ending(path) == ".parquet"
+        table = _parquet().ParquetFile(source).read() if is_parquet else _open_ipc(source).read_all()
+    checked(table, str(path))
     loading.read(path, path.stat().st_size)
     return table.columns, Origin((Part(str(path), table.num_rows),))
 
@@ -110,20 +100,25 @@ def _parquet() -> ModuleType:
     return cast(ModuleType, pyarrow.parquet)
 
 
-def _open_ipc(path: Path) -> tuple[pa.Schema, pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader]:
-    """Schema and reader of an Arrow file in either of its two formats. The bytes are read, not mapped: files change."""
-    data = pa.py_buffer(path.read_bytes())
-    open_reader = pa.ipc.open_file if data[:6].to_pybytes() == b"ARROW1" else pa.ipc.open_stream
-    reader = open_reader(data)
-    return reader.schema, reader
+def _open_ipc(source: pa.NativeFile) -> pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader:
+    """The reader of an Arrow file in either of its two formats."""
+    start = source.read(6)
+    source.seek(0)
+    return pa.ipc.open_file(source) if start == b"ARROW1" else pa.ipc.open_stream(source)
 
 
 @contextmanager
-def _arrow_errors(path: Path) -> Iterator[None]:
-    """Turns what Arrow says about a damaged file into LoadError."""
+def _open_binary(path: Path) -> Iterator[pa.NativeFile]:
+    """A file for Arrow's readers. It is read, not mapped: files change. Turns what Arrow says about a damaged file into
+    LoadError."""
+    with open_file(path):
+        pass  # this refuses what is no file
     try:
-        yield
-    except (pa.ArrowException, ValueError, TypeError) as error:
+        with reading(path), pa.OSFile(str(path)) as source:
+            yield source
+    except (pa.ArrowMemoryError, OverflowError):
+        raise LoadError("the file announces more than fits into memory", file=str(path)) from None
+    except (pa.ArrowException, ValueError, TypeError, KeyError) as error:
         kind = ending(path).lstrip(".").capitalize()
         reason = str(error).split("\n")[0] or type(error).__name__
         raise LoadError(f"the {kind} file cannot be read: {reason}", file=str(path)) from None

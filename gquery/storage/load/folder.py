@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from gquery.errors import LoadError
-from gquery.storage.load.files import TABLE_ENDINGS, Format, Layout, ending, layout_of, read_table
-from gquery.storage.load.header import Column
+from gquery.storage.load.doubts import doubt
+from gquery.storage.load.files import TABLE_ENDINGS, Layout, ending, layout_of, read_table
+from gquery.storage.load.first_row import check_alike, first_words, names_columns, unclear
+from gquery.storage.load.header import Column, parse_header, with_ends
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.names import (
     DEFAULT_TYPE,
@@ -22,6 +26,7 @@ from gquery.storage.load.names import (
     type_name,
 )
 from gquery.storage.load.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
+from gquery.storage.persist.manifest import is_saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class _Table:
     name: str
     paths: tuple[Path, ...]
     layout: Layout
+    guessed: bool = False  # nothing but the lack of ends tells that it has vertices
 
     def has(self, role: str) -> bool:
         return any(column.role == role for column in self.layout.columns)
@@ -45,10 +51,14 @@ def read_folder(loading: Loading, folder: Path) -> tuple[list[VertexRows], list[
     tables = _with_roles(_tables(folder, loading), loading.options.super_labels)
     loading.expect(path for table in tables for path in table.paths)
     vertices: list[VertexRows] = []
+    guesses: list[tuple[_Table, RawTable]] = []
     for table in tables:
         if not table.is_edges:
             raw = read_table(loading, table.paths, table.layout)
             vertices += vertex_rows(loading, raw, (label_name(table.name),), label_name(table.name))
+            guesses += [(table, raw)] if table.guessed else []
+    for table, raw in guesses:
+        doubt(loading, raw, label_name(table.name), vertices)
     known = _known_names((*(label for piece in vertices for label in (*piece.labels, piece.space)),
                           *loading.options.super_labels))  # fmt: skip
     edges: list[EdgeRows] = []
@@ -63,7 +73,18 @@ def read_edge_file(loading: Loading, path: Path, layout: Layout) -> list[EdgeRow
     """The edges of a single file; they are of type `EDGE` unless a column says otherwise."""
     loading.expect([path])
     table = _as_edges(_Table(DEFAULT_TYPE, (path,), layout))
-    return _edges(loading, read_table(loading, [path], table.layout), table.name, {})
+    raw = read_table(loading, [path], table.layout)
+    told: bool | None = False
+    if layout.dialect and not layout.skip and loading.options.header is None:
+        told = names_columns(raw)
+    if told:
+        raw = replace(raw.without_first(), columns=with_ends(parse_header(first_words(raw), str(path))))
+    if told or layout.skip or not layout.dialect:
+        check_alike(raw, raw.having("start")[0], raw.having("end")[0])
+    pieces = _edges(loading, raw, table.name, {})
+    if told is None:
+        raise unclear(raw)
+    return pieces
 
 
 def read_vertex_file(loading: Loading, path: Path, layout: Layout) -> list[VertexRows]:
@@ -77,7 +98,7 @@ def _tables(folder: Path, loading: Loading) -> list[_Table]:
     files = _data_files(folder)
     headers = {table_name(stem(path.name), "", set()): path for path in files if is_header_file(stem(path.name))}
     options = loading.options
-    format = Format(options.delimiter, options.quote, options.header)
+    format = options.format()
     groups: dict[tuple[str, Layout], list[Path]] = {}
     for path in files:
         if is_header_file(stem(path.name)):
@@ -90,11 +111,7 @@ def _tables(folder: Path, loading: Loading) -> list[_Table]:
 
 
 def _data_files(folder: Path) -> list[Path]:
-    try:
-        present = (path for path in folder.rglob("*") if path.is_file())
-        every = sorted(path for path in present if not _is_hidden(path.relative_to(folder)))
-    except OSError as error:
-        raise LoadError(f"cannot read the folder: {error.strerror}", file=str(folder)) from None
+    every = sorted(_files_below(folder))
     files = [path for path in every if ending(path) in TABLE_ENDINGS]
     if not files:
         found = f"it has {every[0].name}" if every else "it is empty"
@@ -106,9 +123,19 @@ def _data_files(folder: Path) -> list[Path]:
     return files
 
 
-def _is_hidden(path: Path) -> bool:
-    """Files and folders that their makers keep for themselves: `.git`, `_SUCCESS`."""
-    return any(part.startswith((".", "_")) for part in path.parts)
+def _files_below(folder: Path) -> Iterator[Path]:
+    """All files but those of saved graphs and those that their makers keep for themselves: `.git`, `_SUCCESS`."""
+
+    def fail(error: OSError) -> NoReturn:
+        raise LoadError(f"cannot read the folder: {error.strerror}", file=str(error.filename))
+
+    for parent, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = [name for name in folders if not _is_hidden(name) and not is_saved(Path(parent, name))]
+        yield from (Path(parent, name) for name in names if not _is_hidden(name))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
 
 
 def _with_roles(tables: Sequence[_Table], super_labels: Iterable[str]) -> list[_Table]:
@@ -129,30 +156,26 @@ def _with_roles(tables: Sequence[_Table], super_labels: Iterable[str]) -> list[_
         if table.has("id") or table.has("start")
         else _as_edges(table)
         if table in certain or named_as_edges(table)
-        else _as_vertices(table)
+        else replace(table, layout=with_id(table.layout), guessed=True)
         for table in tables
     ]
 
 
 def _as_edges(table: _Table) -> _Table:
     """The columns that a plain header names as ends, else the first two, become ends."""
-    columns = list(table.layout.columns)
     if table.is_edges:
         return table
-    if len(columns) < 2:
+    if len(table.layout.columns) < 2:
         raise LoadError("an edge table needs two columns for its ends", file=str(table.paths[0]), line=1)
-    source, target = find_ends([column.name for column in columns]) or (0, 1)
-    columns[source] = columns[source].as_role("start")
-    columns[target] = columns[target].as_role("end")
-    return replace(table, layout=replace(table.layout, columns=tuple(columns)))
+    return replace(table, layout=replace(table.layout, columns=with_ends(table.layout.columns)))
 
 
-def _as_vertices(table: _Table) -> _Table:
+def with_id(layout: Layout) -> Layout:
     """The column named `id`, else the first, becomes the id."""
-    columns = list(table.layout.columns)
+    columns = list(layout.columns)
     index = find_id([column.name for column in columns])
     columns[index] = columns[index].as_role("id")
-    return replace(table, layout=replace(table.layout, columns=tuple(columns)))
+    return replace(layout, columns=tuple(columns))
 
 
 def _edges(loading: Loading, raw: RawTable, name: str, known: dict[str, str]) -> list[EdgeRows]:

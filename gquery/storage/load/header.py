@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import pyarrow as pa
 
 from gquery.errors import LoadError, did_you_mean
+from gquery.storage.load.names import find_ends
 
 Role = Literal["property", "id", "start", "end", "type", "label", "ignore"]
 
@@ -29,6 +30,7 @@ TYPES: dict[str, pa.DataType] = {
     "time": pa.time64("us"), "localtime": pa.time64("us"),
 }  # fmt: skip
 
+MAX_COLUMNS = 10_000
 _FIELD = re.compile(r"(?P<name>.*?):(?P<kind>\w+)(?P<list>\[\])?(\((?P<space>[^()]*)\))?(\{[^{}]*\})?")
 
 
@@ -55,6 +57,7 @@ def parse_header(fields: Iterable[str], file: str, line: int = 1) -> tuple[Colum
     Raises LoadError for an unknown type or role, a name given twice, or roles that do not go together.
     """
     texts = [field.strip() for field in fields]
+    check_width(len(texts), file, line)
     matches = [_FIELD.fullmatch(text) for text in texts]
     marked = any(match and match["kind"].upper() in ROLES for match in matches)
     columns = []
@@ -87,6 +90,20 @@ def _check(columns: list[Column], file: str, line: int) -> None:
             raise LoadError(f"the header has :{name} more than once", file=file, line=line)
     if ("start" in roles) != ("end" in roles):
         raise LoadError("the header has only one of :START_ID and :END_ID", file=file, line=line)
+
+
+def with_ends(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The two columns that plain names tell to be ends, else the first two, become ends."""
+    source, target = find_ends([column.name for column in columns]) or (0, 1)
+    roles: dict[int, Role] = {source: "start", target: "end"}
+    return tuple(column.as_role(roles[i]) if i in roles else column for i, column in enumerate(columns))
+
+
+def check_width(count: int, file: str, line: int | None = 1) -> None:
+    """Raises LoadError for a table of more columns than can be worked on one by one."""
+    if count > MAX_COLUMNS:
+        reason = f"the table has {count:,} columns, {MAX_COLUMNS:,} are the most that gquery takes"
+        raise LoadError(reason, file=file, line=line, hint="put what is numbered into rows, or into lists")
 
 
 def check_names(names: Iterable[str], file: str, line: int | None = 1) -> None:

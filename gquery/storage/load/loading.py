@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,15 +14,31 @@ from gquery.storage.load.rejects import Rejects
 _READING = 0.8  # the share of the work that is reading; the rest is finding the ends of edges
 
 
+class Stopped(Exception):
+    """The load was told to end. Nobody sees it: who told it so has gone on."""
+
+
 class Loading:
-    """The options of a load, the rows it has turned down, and how far it is."""
+    """The options of a load, the rows it has turned down, what its user should know, and how far it is."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
         self.rejects = Rejects(options.on_bad_row)
         self.started = time.perf_counter()
+        self.notes: list[str] = []
+        self.columns_seen: set[str] = set()
         self._total = 0
         self._done = 0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Nobody waits for this load any more: it ends at its next step."""
+        self._stopped = True
+
+    def step(self) -> None:
+        """Called often: raises Stopped when the load has been told to end."""
+        if self._stopped:
+            raise Stopped
 
     def expect(self, files: Iterable[Path]) -> None:
         """Files that will be read: their sizes are what progress is measured against."""
@@ -41,15 +58,26 @@ class Loading:
         self._show(f"linking {what}", _READING + (1 - _READING) * fraction)
 
     def _show(self, what: str, fraction: float) -> None:
+        self.step()
         if self.options.progress is not None:
             self.options.progress(what, fraction)
+
+
+def as_path(value: object, what: str, hint: str | None = None) -> Path:
+    """The path that a user gives. Raises LoadError for what is none."""
+    if not isinstance(value, str | os.PathLike):
+        raise LoadError(f"{what}: a {type(value).__name__} is no path of a file or folder", hint=hint)
+    name = os.fspath(value)
+    if not isinstance(name, str) or "\0" in name or not name:
+        raise LoadError(f"{what}: {name!r:.80} is no path of a file or folder", hint=hint)
+    return Path(name)
 
 
 def no_such_file(path: Path, message: str) -> LoadError:
     """A LoadError for a file that does not exist, with the nearest name beside it."""
     try:
         hint = did_you_mean(path.name, [near.name for near in path.parent.iterdir()])
-    except OSError:
+    except (OSError, ValueError):
         hint = None
     return LoadError(message, file=str(path), hint=hint)
 

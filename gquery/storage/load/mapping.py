@@ -22,14 +22,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from gquery.errors import LoadError, did_you_mean
-from gquery.storage.load.files import Format, layout_of, read_table
+from gquery.storage.load.dialect import Format
+from gquery.storage.load.files import layout_of, read_table
 from gquery.storage.load.header import Role
-from gquery.storage.load.loading import Loading, cannot_read, no_such_file
+from gquery.storage.load.loading import Loading, no_such_file
 from gquery.storage.load.names import find_ends, find_id
-from gquery.storage.load.options import check_character
+from gquery.storage.load.options import check_character, check_encoding
 from gquery.storage.load.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
+from gquery.storage.load.text import open_file
 
-_FORMAT_KEYS = {"delimiter": str, "quote": str, "header": bool}
+_MAX_MAPPING = 1 << 24  # bytes
+_FORMAT_KEYS = {"delimiter": str, "quote": str, "header": bool, "null": list, "encoding": str}
 _TABLE_KEYS = {"file": (str, list), "properties": list, "columns": list, **_FORMAT_KEYS}
 _VERTEX_KEYS = {"id": str, "labels": list, **_TABLE_KEYS}
 _EDGE_KEYS = {"type": str, "source": str, "target": str, "source_column": str, "target_column": str, **_TABLE_KEYS}
@@ -39,9 +42,8 @@ _TOP_KEYS = {"vertices": dict, "edges": list, "super_labels": dict, **_FORMAT_KE
 def read_toml(path: Path) -> dict[str, Any]:
     """A mapping file. Raises LoadError when it is missing or no TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise cannot_read(path, error) from None
+        with open_file(path) as raw:
+            return tomllib.loads(raw.read(_MAX_MAPPING).decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LoadError(f"the mapping is not TOML: {error}", file=str(path)) from None
 
@@ -181,10 +183,18 @@ class _Mapping:
             return settings.get(key, self.mapping.get(key, default))
 
         header = setting("header", options.header if names is None else False)
-        format = Format(setting("delimiter", options.delimiter), setting("quote", options.quote), header)
+        format = Format(
+            setting("delimiter", options.delimiter),
+            setting("quote", options.quote),
+            header,
+            None if names is None else tuple(names),
+            tuple(setting("null", options.null)),
+            setting("encoding", options.encoding),
+        )
         check_character("delimiter", format.delimiter)
         check_character("quote", format.quote or None)
-        return _Entry(place, settings, paths, replace(format, names=None if names is None else tuple(names)))
+        check_encoding(format.encoding)
+        return _Entry(place, settings, paths, format)
 
     def _paths(self, place: str, file: str) -> list[Path]:
         if not file:

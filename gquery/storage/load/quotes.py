@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.storage.load.text import open_bytes
+from gquery.storage.load.dialect import Dialect
+from gquery.storage.load.text import MAX_LINE, line_too_long, open_bytes
 
 UNCLOSED = "a quote that opens here is never closed"
 TEXT_AFTER = "text follows a closing quote"
@@ -66,14 +68,17 @@ class Records:
     violations: tuple[Violation, ...]
 
 
-def scan_records(path: Path, skip: int, delimiter: str, quote: str) -> Records:
+def scan_records(path: Path, skip: int, dialect: Dialect) -> Records:
     """Walks a file line by line, as the reader does: empty lines are no records, a quote opens at a field's start."""
+    delimiter, quote = dialect.delimiter, dialect.quote
     starts: list[int] = []
     violations: list[Violation] = []
     opened = 0  # the line of the quote that is open, 0 when none is
     opened_text = ""
-    with open_bytes(path) as (stream, _), io.TextIOWrapper(stream, "latin-1", newline=None) as lines:
-        for number, line in enumerate(lines, 1):
+    with open_bytes(path, dialect.encoding) as (stream, _), io.TextIOWrapper(stream, "latin-1", newline=None) as lines:
+        for number, line in enumerate(iter(partial(lines.readline, MAX_LINE), ""), 1):
+            if len(line) == MAX_LINE:
+                raise line_too_long(path, number)
             if number <= skip:
                 continue
             if not opened:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -17,6 +18,24 @@ REJECTS = pa.schema(
         ("reason", pa.string()),
     ]
 )
+_WORDS = {pa.int64(): "integers", pa.float64(): "numbers", pa.bool_(): "true or false", pa.date32(): "dates"}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAsText:
+    """Why a property is text although most of its values are not: `value` in `line` of `file` is the first of `count`
+    values that are no `type`, which the rest would be."""
+
+    file: str
+    line: int
+    value: str
+    type: pa.DataType
+    count: int
+
+    def __str__(self) -> str:
+        others = f" and {self.count - 1:,} more" if self.count > 1 else ""
+        rest = _WORDS.get(self.type, "dates with times")
+        return f"text because of {self.value!r} in {self.file}, line {self.line}{others}; the rest are {rest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +44,8 @@ class LoadReport:
 
     `bad_rows` counts rows left out under on_bad_row="skip", duplicate ids among them. `rejects` has the columns of
     REJECTS, one for each rejected or mended row (the first 100,000); the line is a row number where there are no lines.
+    `kept_as_text` has an entry by (label or type, property) for every property that a few values kept from being a
+    number, a date or a truth value. `notes` are sentences about what a user may not have meant.
     """
 
     vertices: int
@@ -37,6 +58,8 @@ class LoadReport:
     created_vertices: int = 0
     bad_rows: int = 0
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    kept_as_text: Mapping[tuple[str, str], KeptAsText] = field(default_factory=dict)
     rejects: pa.Table = field(default_factory=REJECTS.empty_table, repr=False)
 
 

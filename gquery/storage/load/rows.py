@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -11,10 +11,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.storage.load.header import Column, Role, check_names
+from gquery.errors import LoadError
+from gquery.storage.load.arrow_values import cast, ids_of_values, normalise
+from gquery.storage.load.header import TYPES, Column, Role, check_names
 from gquery.storage.load.loading import Loading
-from gquery.storage.load.rejects import Origin, Rows
-from gquery.storage.load.values import TYPE_WORDS, ids_of_text, ids_of_values, infer, normalise, parse, parse_lists
+from gquery.storage.load.rejects import NO_ROWS, Origin, Rows
+from gquery.storage.load.report import KeptAsText
+from gquery.storage.load.values import (
+    TYPE_WORDS,
+    fitting,
+    ids_of_text,
+    infer,
+    parse,
+    parse_lists,
+    type_of_most,
+)
 
 Piece = TypeVar("Piece")
 
@@ -43,11 +54,17 @@ class RawTable:
         data = tuple(column.take(pa.array(rows)) for column in self.data)
         return RawTable(self.columns, data, self.origin.select(rows), self.is_text)
 
+    def without_first(self) -> RawTable:
+        """All rows but the first."""
+        return self.filter(np.arange(self.count) > 0)
+
     def ids(self, index: int) -> pa.ChunkedArray:
-        """An id or end column as int64 or string."""
+        """An id or end column as int64 or string, as it is declared to be or as its values are."""
+        column = self.columns[index]
         if self.is_text:
-            return ids_of_text(self.data[index])
-        return ids_of_values(self.data[index], self.columns[index].name, self.origin.file)
+            return ids_of_text(self.data[index], column.type)
+        ids = ids_of_values(self.data[index], column.name, self.origin.file)
+        return ids if column.type is None else cast(ids, column.type, column.name, self.origin.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +77,7 @@ class VertexRows:
     properties: pa.Table
     space: str
     origin: Origin
+    kept_as_text: Mapping[str, KeptAsText] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -68,7 +86,7 @@ class VertexRows:
     def take(self, rows: Rows) -> VertexRows:
         indices = pa.array(rows)
         ids, properties = self.ids.take(indices), self.properties.take(indices)
-        return VertexRows(self.labels, ids, self.id_name, properties, self.space, self.origin.select(rows))
+        return replace(self, ids=ids, properties=properties, origin=self.origin.select(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +118,7 @@ class EdgeRows:
     target: End
     properties: pa.Table
     origin: Origin
+    kept_as_text: Mapping[str, KeptAsText] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -109,30 +128,29 @@ class EdgeRows:
         indices = pa.array(rows)
         source = End(self.source.ids.take(indices), self.source.reference)
         target = End(self.target.ids.take(indices), self.target.reference)
-        return EdgeRows(self.type, source, target, self.properties.take(indices), self.origin.select(rows))
+        properties, origin = self.properties.take(indices), self.origin.select(rows)
+        return replace(self, source=source, target=target, properties=properties, origin=origin)
 
 
 def vertex_rows(loading: Loading, raw: RawTable, labels: tuple[str, ...], space: str) -> list[VertexRows]:
     """The vertices of a table; one that has a label column is split by its label sets, and `labels` are not used."""
+    raw = _as_declared(loading, raw)
     (id_index,) = raw.having("id")
     id_column = raw.columns[id_index]
     raw, (ids,) = _present_ids(loading, raw, [id_index], "the id is missing")
-    names, columns, keep = _properties(loading, raw)
+    names, columns, keep, kept = _properties(loading, raw)
     label_columns = raw.having("label")
     if id_column.name:
         names, columns = [id_column.name, *names], [ids, *columns]
     check_names(names, raw.origin.file)
     properties = pa.table(columns, names=names)
-    whole = VertexRows(labels, ids, id_column.name or None, properties, id_column.space or space, raw.origin)
+    whole = VertexRows(labels, ids, id_column.name or None, properties, id_column.space or space, raw.origin, kept)
     if not label_columns:
         return [whole if keep.all() else whole.take(np.flatnonzero(keep))]
     texts = [_as_text(raw.data[index]) for index in label_columns]
     delimiter = loading.options.array_delimiter
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, delimiter, null_handling="skip")
-    return [
-        VertexRows(_split_labels(text, delimiter), p.ids, p.id_name, p.properties, p.space, p.origin)
-        for text, p in split_rows(joined, whole.take, keep)
-    ]
+    return [replace(p, labels=_split_labels(text, delimiter)) for text, p in split_rows(joined, whole.take, keep)]
 
 
 def edge_rows(
@@ -142,13 +160,15 @@ def edge_rows(
 
     absent_is_none: a row without one of the ends has no edge, as with foreign keys; otherwise it is a bad row.
     """
+    raw = _as_declared(loading, raw)
     ends = [*raw.having("start"), *raw.having("end")]
     if absent_is_none:
         raw = raw.filter(_all_present(raw, ends))
     raw, (sources, targets) = _present_ids(loading, raw, ends, "an end of the edge is missing")
-    names, columns, keep = _properties(loading, raw)
+    names, columns, keep, kept = _properties(loading, raw)
     check_names(names, raw.origin.file)
-    whole = EdgeRows(type, End(sources, source), End(targets, target), pa.table(columns, names=names), raw.origin)
+    properties = pa.table(columns, names=names)
+    whole = EdgeRows(type, End(sources, source), End(targets, target), properties, raw.origin, kept)
     type_columns = raw.having("type")
     if not type_columns:
         return [whole if keep.all() else whole.take(np.flatnonzero(keep))]
@@ -156,10 +176,26 @@ def edge_rows(
     absent = pc.fill_null(pc.equal(types, ""), True).to_numpy(zero_copy_only=False)
     name = raw.columns[type_columns[0]].name or ":TYPE"
     loading.rejects.add(raw.origin, np.flatnonzero(absent & keep), name, None, "the type is missing")
-    return [
-        EdgeRows(text, p.source, p.target, p.properties, p.origin)
-        for text, p in split_rows(types, whole.take, keep & ~absent)
-    ]
+    return [replace(p, type=text) for text, p in split_rows(types, whole.take, keep & ~absent)]
+
+
+def _as_declared(loading: Loading, raw: RawTable) -> RawTable:
+    """The table with the types that the caller of the load gives some of its columns."""
+    types = loading.options.types
+    if not types:
+        return raw
+    columns = []
+    for column in raw.columns:
+        loading.columns_seen.add(column.name)
+        if column.name in types:
+            written = types[column.name].lower()
+            column = replace(column, type=TYPES[written.removesuffix("[]")], is_list=written.endswith("[]"))
+            no_id = column.is_list or column.type not in (pa.int64(), pa.string())
+            if no_id and column.role in ("id", "start", "end"):
+                hint = "ids are int or string"
+                raise LoadError(f"ids cannot be {written}", file=raw.origin.file, column=column.name, hint=hint)
+        columns.append(column)
+    return replace(raw, columns=tuple(columns))
 
 
 def _all_present(raw: RawTable, columns: Sequence[int]) -> NDArray[np.bool_]:
@@ -189,10 +225,16 @@ def _present_ids(
     return raw, [raw.ids(index) for index in columns]
 
 
-def _properties(loading: Loading, raw: RawTable) -> tuple[list[str], list[pa.ChunkedArray], NDArray[np.bool_]]:
-    """Names and values of the property columns, and which rows stay: rows with a bad value are rejected."""
-    names, columns, keep = [], [], np.ones(raw.count, np.bool_)
+_Properties = tuple[list[str], list[pa.ChunkedArray], NDArray[np.bool_], dict[str, KeptAsText]]
+
+
+def _properties(loading: Loading, raw: RawTable) -> _Properties:
+    """Names and values of the property columns, which rows stay (rows with a bad value are rejected), and which
+    columns are text for the sake of a few values."""
+    names: list[str] = []
+    columns, keep, kept = [], np.ones(raw.count, np.bool_), {}
     for index in raw.having("property"):
+        loading.step()
         column, data = raw.columns[index], raw.data[index]
         values, bad = _convert(loading, column, data, raw)
         new = bad[keep[bad]]
@@ -202,16 +244,34 @@ def _properties(loading: Loading, raw: RawTable) -> tuple[list[str], list[pa.Chu
         keep[bad] = False
         names.append(column.name)
         columns.append(values)
-    return names, columns, keep
+        entry = _kept_as_text(values, raw.origin) if raw.is_text and column.type is None else None
+        if entry is not None:
+            kept[column.name] = entry
+    return names, columns, keep, kept
+
+
+def _kept_as_text(values: pa.ChunkedArray, origin: Origin) -> KeptAsText | None:
+    """The first value that keeps a column from the type that most of its values have."""
+    type = type_of_most(values) if values.type == pa.string() else None
+    if type is None:
+        return None
+    others = np.flatnonzero(pc.invert(pc.fill_null(fitting(values, type), True)).to_numpy(zero_copy_only=False))
+    if 2 * len(others) > len(values) - values.null_count:
+        return None
+    (file,), (line,) = origin.places(others[:1])
+    return KeptAsText(file, int(line), values[int(others[0])].as_py(), type, len(others))
 
 
 def _convert(loading: Loading, column: Column, data: pa.ChunkedArray, raw: RawTable) -> tuple[pa.ChunkedArray, Rows]:
     values = data if raw.is_text else normalise(data, column.name, raw.origin.file)
-    if column.type is not None and values.type == pa.string():
-        if column.is_list:
-            return parse_lists(values, column.type, loading.options.array_delimiter)
-        return parse(values, column.type)
-    return infer(values) if raw.is_text else values, np.zeros(0, np.int64)
+    if values.type != pa.string():
+        type = pa.list_(column.type) if column.is_list and column.type is not None else column.type
+        return values if type is None else cast(values, type, column.name, raw.origin.file), NO_ROWS
+    if column.type is None:
+        return infer(values) if raw.is_text else values, NO_ROWS
+    if column.is_list:
+        return parse_lists(values, column.type, loading.options.array_delimiter)
+    return parse(values, column.type)
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -2,56 +2,67 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gquery.errors import LoadError
+from gquery.storage.load.dialect import Format
 from gquery.storage.load.edge_list import read_edge_list
-from gquery.storage.load.files import Format, ending, is_binary, layout_of
-from gquery.storage.load.folder import read_edge_file, read_folder, read_vertex_file
+from gquery.storage.load.files import ending, is_binary, layout_of
+from gquery.storage.load.folder import read_edge_file, read_folder, read_vertex_file, with_id
 from gquery.storage.load.graph_text import read_graph_text
-from gquery.storage.load.loading import Loading, no_such_file
+from gquery.storage.load.kuzu import is_kuzu, read_kuzu
+from gquery.storage.load.loading import Loading, as_path, cannot_read, no_such_file
 from gquery.storage.load.mapping import read_mapping, read_toml
-from gquery.storage.load.names import find_ends
-from gquery.storage.load.options import Options
+from gquery.storage.load.names import ID_NAMES, find_ends
 from gquery.storage.load.rows import EdgeRows, VertexRows
+from gquery.storage.load.sif import read_sif
 from gquery.storage.load.text import decode_line, read_head
+from gquery.storage.persist.manifest import is_saved
 
-Read = tuple[Loading, list[VertexRows], list[EdgeRows]]
+Read = tuple[list[VertexRows], list[EdgeRows]]
 
 
-def read_source(source: Path, mapping: str | os.PathLike[str] | Mapping[str, Any] | None, options: Options) -> Read:
+def read_source(loading: Loading, source: Any, mapping: Any) -> Read:
     """Reads a source of any kind. Raises LoadError when it does not exist or is of no kind that is known."""
-    if not source.exists():
-        raise no_such_file(source, "there is no such file or folder")
+    path = as_path(source, "the source", hint="tables in memory are loaded by from_arrow")
+    try:
+        is_folder = path.is_dir()
+        exists = is_folder or path.exists()
+    except OSError as error:
+        raise cannot_read(path, error) from None
+    if not exists:
+        raise no_such_file(path, "there is no such file or folder")
     if mapping is not None:
-        return _read_mapped(source if source.is_dir() else source.parent, mapping, options)
-    if source.is_dir():
-        loading = Loading(options)
-        return loading, *read_folder(loading, source)
-    if ending(source) == ".toml":
-        return _read_mapped(source.parent, source, options)
-    loading = Loading(options)
-    if ending(source) == ".graph" or (not is_binary(source) and _begins_like_graph_text(source)):
-        return loading, *read_graph_text(loading, source)
-    return loading, *_read_table_or_list(loading, source)
+        return _read_mapped(loading, path if is_folder else path.parent, mapping)
+    if is_folder and is_saved(path):
+        raise LoadError("the folder is a graph that was saved", file=str(path), hint="open it by gquery.open")
+    if is_folder:
+        return read_kuzu(loading, path) if is_kuzu(path) else read_folder(loading, path)
+    if ending(path) == ".toml":
+        return _read_mapped(loading, path.parent, path)
+    if ending(path) == ".sif":
+        return read_sif(loading, path)
+    if ending(path) == ".graph" or (not is_binary(path) and _begins_like_graph_text(path, loading.options.encoding)):
+        return read_graph_text(loading, path)
+    return _read_table_or_list(loading, path)
 
 
-def _read_mapped(folder: Path, mapping: str | os.PathLike[str] | Mapping[str, Any], options: Options) -> Read:
-    name = "" if isinstance(mapping, Mapping) else os.fspath(mapping)
-    settings = mapping if isinstance(mapping, Mapping) else read_toml(Path(mapping))
+def _read_mapped(loading: Loading, folder: Path, mapping: Any) -> Read:
+    file = None if isinstance(mapping, Mapping) else as_path(mapping, "the mapping", hint="give a TOML file or a dict")
+    settings = mapping if file is None else read_toml(file)
     declared = settings.get("super_labels", {})
     if isinstance(declared, Mapping):
-        options = replace(options, super_labels={**declared, **options.super_labels})
-    loading = Loading(options)
-    return loading, *read_mapping(loading, settings, folder, name)
+        merged = {**declared, **loading.options.super_labels}
+        loading.options = replace(loading.options, super_labels=merged)
+    return read_mapping(loading, settings, folder, "" if file is None else str(file))
 
 
-def _begins_like_graph_text(path: Path) -> bool:
-    lines = [line.split() for line in read_head(path)[:4096].splitlines() if line.strip() and line[:1] not in b"#%"]
+def _begins_like_graph_text(path: Path, encoding: str | None) -> bool:
+    head = read_head(path, encoding)[:4096]
+    lines = [line.split() for line in head.splitlines() if line.strip() and line[:1] not in b"#%"]
     return len(lines) > 1 and len(lines[0]) == 3 and lines[0][0] == b"t" and lines[1][0] in (b"v", b"e")
 
 
@@ -60,25 +71,28 @@ def _read_table_or_list(loading: Loading, path: Path) -> tuple[list[VertexRows],
     options = loading.options
     if is_binary(path):
         layout = layout_of(path, Format())
-    elif options.header is False or _first_mark(path) in "#%":
+    elif options.header is False or _first_mark(path, options.encoding) in "#%":
         return [], read_edge_list(loading, path)
     else:
-        layout = layout_of(path, Format(options.delimiter, options.quote, True))
+        layout = layout_of(path, options.format(header=True))
     roles = {column.role for column in layout.columns}
     if "id" in roles:
         return read_vertex_file(loading, path, layout), []
-    if "start" in roles or is_binary(path):
+    if "start" in roles:
         return [], read_edge_file(loading, path, layout)
-    several = len(layout.columns) > 1
-    if several and (options.header or find_ends([column.name for column in layout.columns]) is not None):
+    names = [column.name for column in layout.columns]
+    several = len(names) > 1
+    if several and find_ends(names) is None and names[0].lower() in ID_NAMES:
+        return read_vertex_file(loading, path, with_id(layout)), []
+    if is_binary(path) or (several and (options.header or find_ends(names) is not None)):
         return [], read_edge_file(loading, path, layout)
-    if several and options.quote and options.quote.encode() in read_head(path):
-        return [], read_edge_file(loading, path, layout_of(path, Format(options.delimiter, options.quote, False)))
+    if several and options.quote and options.quote.encode() in read_head(path, options.encoding):
+        return [], read_edge_file(loading, path, layout_of(path, options.format(header=False)))
     return [], read_edge_list(loading, path)
 
 
-def _first_mark(path: Path) -> str:
-    for number, line in enumerate(read_head(path).splitlines(), 1):
+def _first_mark(path: Path, encoding: str | None) -> str:
+    for number, line in enumerate(read_head(path, encoding).splitlines(), 1):
         if line.strip():
             return decode_line(path, number, line.lstrip())[0]
     raise LoadError("the file is empty", file=str(path))

@@ -1,8 +1,7 @@
-"""Columns of values: text parsed as declared or as it looks, Arrow types brought to the few that a graph holds."""
+"""Columns of text parsed as declared, or as they look."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gquery.errors import LoadError
 from gquery.storage.load.rejects import NO_ROWS, Rows
 
 _FEW = 1000
-_ZONE = r"(?i)(z|[+-]\d\d:?\d\d)$"
+_ZONE = r"(?i)(z|[+-]\d\d:?\d\d|:\d\d(\.\d+)?[+-]\d\d)$"
 _PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
+_BEGINS_TYPED = r"(?i)^[+-]?\.?\d|^(true|false)$"
 
 # What a text must look like to be of a type; what fits may still be out of range.
 _SHAPES = {
@@ -113,6 +112,33 @@ def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
     return text
 
 
+def type_of_most(text: pa.ChunkedArray, share: float = 0.5) -> pa.DataType | None:
+    """The type that at least this share of the values present would have; None when that is text. Takes a sample."""
+    rows = np.unique(np.linspace(0, len(text) - 1, min(len(text), _FEW)).astype(np.int64))
+    sample = text.take(pa.array(rows)).drop_null()
+    enough = share * len(sample)
+    if len(sample) == 0 or _true(pc.match_substring_regex(sample, _BEGINS_TYPED)) < enough:
+        return None
+    numbers = _true(fitting(sample, pa.float64()))
+    if numbers >= enough:
+        return pa.int64() if _true(fitting(sample, pa.int64())) == numbers else pa.float64()
+    types = (pa.bool_(), pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
+    return next((type for type in types if _true(fitting(sample, type)) >= enough), None)
+
+
+def fitting(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
+    """Which texts `infer` would let pass as values of a type; null where there is none."""
+    if type == pa.int64():
+        return pc.if_else(text.is_valid(), integers_where_canonical(text).is_valid(), None)
+    if type in (pa.float64(), pa.bool_()):
+        return pc.match_substring_regex(text, _PLAIN_FLOAT if type == pa.float64() else r"(?i)^(true|false)$")
+    return pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
+
+
+def _true(mask: pa.ChunkedArray) -> int:
+    return int(pc.sum(mask).as_py() or 0)
+
+
 def canonical_integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Text as int64 when every value is an integer written as it would be printed, else None."""
     numbers = _cast_all(text, pa.int64())
@@ -163,72 +189,11 @@ def _uncastable(text: pa.Array, type: pa.DataType, first: int) -> list[int]:
     return []
 
 
-def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
-    """Integers become int64, floats double, every kind of text string, every kind of list a list; the rest stays.
-
-    Raises LoadError for a type that no property can have, and for integers that do not fit.
-    """
-    try:
-        wanted = _normal_type(column.type)
-        if isinstance(column.type, pa.ExtensionType):
-            column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
-        return column if column.type == wanted else column.cast(wanted)
-    except _NoProperty as error:
-        raise LoadError(f"a column of type {error} cannot be a property", file=file, column=name) from None
-    except pa.ArrowInvalid as error:
-        reason = re.split(r"[.\n]", str(error))[0]
-        raise LoadError(f"the column does not fit into {wanted}: {reason}", file=file, column=name) from None
-    except pa.ArrowNotImplementedError:
-        raise LoadError(f"a column of type {column.type} cannot be a property", file=file, column=name) from None
-
-
-class _NoProperty(Exception):
-    pass
-
-
-def _normal_type(type: pa.DataType) -> pa.DataType:
-    types = pa.types
-    if isinstance(type, pa.ExtensionType):
-        return _normal_type(type.storage_type)
-    if types.is_dictionary(type):
-        return _normal_type(type.value_type)
-    if types.is_integer(type):
-        return pa.int64()
-    if types.is_floating(type):
-        return pa.float64()
-    if types.is_string(type) or types.is_large_string(type) or types.is_string_view(type):
-        return pa.string()
-    if types.is_binary(type) or types.is_large_binary(type) or types.is_binary_view(type):
-        return pa.binary()
-    if types.is_list(type) or types.is_large_list(type) or types.is_fixed_size_list(type):
-        return pa.list_(_normal_type(type.value_type))
-    if types.is_struct(type):
-        return pa.struct([pa.field(field.name, _normal_type(field.type)) for field in type])
-    if types.is_union(type) or types.is_map(type) or types.is_run_end_encoded(type):
-        raise _NoProperty(str(type))
-    return type
-
-
-def ids_of_text(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Ids read from text: int64 when all are such integers, else strings. An empty text is a missing id."""
+def ids_of_text(text: pa.ChunkedArray, type: pa.DataType | None = None) -> pa.ChunkedArray:
+    """Ids read from text: as declared, else int64 when all are such integers, else strings. An empty text is a missing
+    id, and so is one that is no integer where these are declared."""
     present = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    if type is not None:
+        return parse(present, type)[0]
     numbers = canonical_integers(present)
     return present if numbers is None else numbers
-
-
-def ids_of_values(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
-    """Ids of an Arrow column: int64 or string. Whole floats (a data frame's integers beside a gap) are taken."""
-    values = normalise(column, name, file)
-    if values.type in (pa.int64(), pa.string()):
-        return values
-    if pa.types.is_null(values.type):
-        return values.cast(pa.int64())
-    try:
-        if pa.types.is_floating(values.type):
-            return pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values).cast(pa.int64())
-        if pa.types.is_decimal(values.type):
-            return values.cast(pa.int64())
-    except pa.ArrowInvalid:
-        pass
-    reason = f"a column of type {column.type} cannot be an id"
-    raise LoadError(reason, file=file, column=name, hint="ids are integers or strings")

@@ -57,9 +57,9 @@ def unique(loading: Loading, vertices: Sequence[VertexRows]) -> tuple[list[Verte
     return pieces, count
 
 
-def named_by(edges: Iterable[EdgeRows]) -> VertexRows:
-    """The vertices of a graph that has nothing but edges; their ids are the property `id`."""
-    ids = [end.ids for piece in edges for end in (piece.source, piece.target)]
+def named_by(edges: Iterable[EdgeRows], alone: Sequence[pa.ChunkedArray] = ()) -> VertexRows:
+    """The vertices that edges name, and some that stand `alone`; their ids are the property `id`."""
+    ids = [*alone] + [end.ids for piece in edges for end in (piece.source, piece.target)]
     return _new_vertices(Home((), "", "id", None), ids)
 
 

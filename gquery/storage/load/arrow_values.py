@@ -1,0 +1,188 @@
+"""Columns of Arrow's types: checked when they come from outside, and brought to the few types that a graph holds."""
+
+from __future__ import annotations
+
+import re
+import uuid
+import zoneinfo
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gquery.errors import LoadError
+
+_OFFSET = re.compile(r"[+-]\d\d:?\d\d")
+_DAY = 86_400_000_000  # microseconds
+_INTERVAL = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
+_MAX_DIGITS = 38  # of a decimal of 128 bits
+
+
+def checked(table: pa.Table, file: str) -> pa.Table:
+    """The table itself. Raises LoadError for a column whose offsets, indices or texts are not valid: everything else
+    trusts them, and a wild one reads somebody else's memory."""
+    try:
+        names = table.column_names
+    except UnicodeDecodeError:
+        raise LoadError("the name of a column is not UTF-8", file=file) from None
+    for name, column in zip(names, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except (pa.ArrowException, ValueError, TypeError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise LoadError(f"the column is damaged: {reason}", file=file, column=name) from None
+    return table
+
+
+def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
+    """Integers become int64, floats double, decimals of 128 bits, every kind of text string, of list a list, of date
+    date32, of time and timestamp microseconds (or nanoseconds, when it has them); durations become intervals, a uuid
+    text, another extension what it is made of.
+
+    Raises LoadError for a type that no property can have, and for values that do not fit.
+    """
+    try:
+        wanted = _normal_type(column.type)
+        column = _plain(column)
+        return column if column.type == wanted else column.cast(wanted)
+    except _NoProperty as error:
+        raise LoadError(f"a column of type {error} cannot be a property", file=file, column=name) from None
+    except pa.ArrowInvalid as error:
+        reason = re.split(r"[.\n]", str(error))[0]
+        raise LoadError(f"the column does not fit into {wanted}: {reason}", file=file, column=name) from None
+    except pa.ArrowNotImplementedError:
+        raise LoadError(f"a column of type {column.type} cannot be a property", file=file, column=name) from None
+
+
+class _NoProperty(Exception):
+    pass
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column in a type that a cast can start from."""
+    type = column.type
+    if isinstance(type, pa.UuidType):
+        texts = [[None if value is None else str(uuid.UUID(bytes=value)) for value in chunk.storage.to_pylist()]
+                 for chunk in column.chunks]  # fmt: skip
+        return pa.chunked_array(texts, pa.string())
+    if isinstance(type, pa.BaseExtensionType):
+        return _plain(pa.chunked_array([chunk.storage for chunk in column.chunks], type.storage_type))
+    if pa.types.is_run_end_encoded(type):
+        return _plain(pc.run_end_decode(column))
+    if pa.types.is_duration(type):
+        return pa.chunked_array([_intervals(chunk) for chunk in column.chunks], pa.month_day_nano_interval())
+    return column
+
+
+def _intervals(durations: pa.Array) -> pa.Array:
+    """Durations as days and the rest, which together hold as many years as the longest duration has."""
+    unit = durations.type.unit
+    numbers = np.asarray(durations.cast(pa.int64()).fill_null(0))
+    per_day = {"s": _DAY // 10**6, "ms": _DAY // 10**3, "us": _DAY, "ns": _DAY * 10**3}[unit]
+    rest = np.fmod(numbers, per_day)
+    parts = np.zeros(len(numbers), _INTERVAL)
+    parts["days"] = (numbers - rest) // per_day
+    parts["nanoseconds"] = rest * (_DAY * 10**3 // per_day)
+    if not np.array_equal(parts["days"], (numbers - rest) // per_day):
+        raise pa.ArrowInvalid("the duration is longer than five million years")
+    valid = pa.array(durations.is_valid()).buffers()[1] if durations.null_count else None
+    return pa.Array.from_buffers(pa.month_day_nano_interval(), len(numbers), [valid, pa.py_buffer(parts)])
+
+
+def _normal_type(type: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if isinstance(type, pa.UuidType):
+        return pa.string()
+    if isinstance(type, pa.BaseExtensionType):
+        return _normal_type(type.storage_type)
+    if types.is_dictionary(type) or types.is_run_end_encoded(type):
+        return _normal_type(type.value_type)
+    if types.is_integer(type):
+        return pa.int64()
+    if types.is_floating(type):
+        return pa.float64()
+    if types.is_string(type) or types.is_large_string(type) or types.is_string_view(type):
+        return pa.string()
+    if any(test(type) for test in (types.is_binary, types.is_large_binary, types.is_binary_view,
+                                   types.is_fixed_size_binary)):  # fmt: skip
+        return pa.binary()
+    if types.is_decimal(type):
+        return _normal_decimal(type)
+    if types.is_nested(type):
+        return _normal_nested(type)
+    return _normal_time(type)
+
+
+def _normal_decimal(type: pa.DataType) -> pa.DataType:
+    digits, scale = type.precision, type.scale
+    if scale < 0:
+        digits, scale = digits - scale, 0
+    if scale > _MAX_DIGITS:
+        raise _NoProperty(str(type))
+    return pa.decimal128(min(digits, _MAX_DIGITS), scale)
+
+
+def _normal_nested(type: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if any(test(type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view,
+                                   types.is_large_list_view)):  # fmt: skip
+        return pa.list_(_normal_type(type.value_type))
+    if types.is_struct(type) and 0 < type.num_fields == len({field.name for field in type}):
+        return pa.struct([pa.field(field.name, _normal_type(field.type)) for field in type])
+    raise _NoProperty(str(type))
+
+
+def _normal_time(type: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_date64(type):
+        return pa.date32()
+    if types.is_time32(type):
+        return pa.time64("us")
+    if types.is_duration(type):
+        return pa.month_day_nano_interval()
+    if types.is_timestamp(type):
+        if type.tz is not None and not _is_zone(type.tz):
+            raise _NoProperty(str(type))
+        return pa.timestamp("ns" if type.unit == "ns" else "us", type.tz)
+    return type
+
+
+def _is_zone(name: str) -> bool:
+    if _OFFSET.fullmatch(name):
+        return True
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True
+
+
+def cast(values: pa.ChunkedArray, type: pa.DataType, name: str, file: str) -> pa.ChunkedArray:
+    """Values of an Arrow column as another type. Raises LoadError when that would lose something."""
+    kinds = (pa.types.is_temporal, lambda t: pa.types.is_integer(t) or pa.types.is_floating(t), pa.types.is_nested)
+    meant = type == pa.string() or any(test(type) and test(values.type) for test in kinds)  # 5 is no date, Arrow or not
+    if not meant and values.type not in (type, pa.null()):
+        raise LoadError(f"a column of type {values.type} does not fit into {type}", file=file, column=name)
+    try:
+        return values.cast(type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = re.split(r"[.\n]", str(error))[0]
+        raise LoadError(f"the column does not fit into {type}: {reason}", file=file, column=name) from None
+
+
+def ids_of_values(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
+    """Ids of an Arrow column: int64 or string. Whole floats (a data frame's integers beside a gap) are taken."""
+    values = normalise(column, name, file)
+    if values.type in (pa.int64(), pa.string()):
+        return values
+    if pa.types.is_null(values.type):
+        return values.cast(pa.int64())
+    try:
+        if pa.types.is_floating(values.type):
+            return pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values).cast(pa.int64())
+        if pa.types.is_decimal(values.type):
+            return values.cast(pa.int64())
+    except pa.ArrowInvalid:
+        pass
+    reason = f"a column of type {column.type} cannot be an id"
+    raise LoadError(reason, file=file, column=name, hint="ids are integers or strings")
