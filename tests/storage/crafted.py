@@ -14,7 +14,7 @@ import random
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def rich_graph() -> Snapshot:
             "score": [i / 3 for i in range(count)],
             "ok": [None if i % 5 == 0 else i % 2 == 0 for i in range(count)],
             "born": [date(1990 + i % 30, 1 + i % 12, 1) for i in range(count)],
-            "seen": pa.array([datetime(2020, 1, 1 + i % 28, tzinfo=timezone.utc) for i in range(count)]),
+            "seen": pa.array([datetime(2020, 1, 1 + i % 28, tzinfo=UTC) for i in range(count)]),
             "paid": [Decimal(i) / 100 for i in range(count)],
             "home": [{"street": f"s{i}", "number": i} for i in range(count)],
         }
@@ -251,6 +251,11 @@ def other_table(folder: Path, graph: dict[str, Any], chance: random.Random) -> s
     return f"{path.name} {name} {compression}"
 
 
+def _cast(table: pa.Table, types: list[pa.DataType]) -> pa.Table:
+    return table.cast(pa.schema(list(zip(table.column_names, types, strict=True))))
+
+
+_OTHER_TYPES = (pa.int64(), pa.string(), pa.float64(), pa.int16(), pa.uint32(), pa.bool_())
 _CHANGES: dict[str, Callable[[pa.Table, random.Random], pa.Table]] = {
     "same": lambda t, c: t,
     "shorter": lambda t, c: t.slice(0, max(0, len(t) - 1)),
@@ -260,8 +265,7 @@ _CHANGES: dict[str, Callable[[pa.Table, random.Random], pa.Table]] = {
     "repeated": lambda t, c: t.take(pa.array([0] * len(t))),
     "nulls": lambda t, c: t.take(pa.array([None if c.random() < 0.2 else i for i in range(len(t))], pa.int64())),
     "all null": lambda t, c: t.take(pa.array([None] * len(t), pa.int64())),
-    "cast": lambda t, c: t.cast(pa.schema([(f.name, c.choice([pa.int64(), pa.string(), pa.float64()])) for f in t.schema])),
-    "narrow": lambda t, c: t.cast(pa.schema([(f.name, c.choice([pa.int16(), pa.uint32(), pa.bool_()])) for f in t.schema])),
+    "cast": lambda t, c: _cast(t, [c.choice(_OTHER_TYPES) for _ in t.schema]),
     "more columns": lambda t, c: t.append_column("more", pa.array(range(len(t)))),
     "no columns": lambda t, c: t.select([]),
     "empty": lambda t, c: t.slice(0, 0),
@@ -328,4 +332,13 @@ def _spans(column: pa.ChunkedArray, data: bytes) -> Iterator[tuple[int, int]]:
                 yield buffer.address - start, buffer.size
 
 
-DAMAGES = (manifest_value, manifest_value, manifest_shape, buffer_value, buffer_value, metadata, other_table, other_place)
+DAMAGES = (
+    manifest_value,
+    manifest_value,
+    manifest_shape,
+    buffer_value,
+    buffer_value,
+    metadata,
+    other_table,
+    other_place,
+)

@@ -7,15 +7,17 @@ import io
 import os
 import stat
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.storage.persist.verdicts import Verdicts, identity_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +78,29 @@ class StoredFile:
     def __init__(self, directory: Path, entry: FileEntry) -> None:
         self.path = directory / entry.name
         self.entry = entry
+        self.verdicts: Verdicts | None = None
+        """What was verified before, and by whom this file is one of the witnesses."""
         try:
-            check_regular(self.path)
-            self._check_size()
-            with pa.memory_map(str(self.path)) as mapped:
-                self._buffer = mapped.read_buffer()
+            with opened(self.path) as file:
+                status = os.fstat(file.fileno())
+                self._check_size(status.st_size)
+                self.identity = identity_of(status)
+                with pa.memory_map(_name_of(file, self.path)) as mapped:
+                    self._buffer = mapped.read_buffer()
         except FileNotFoundError:
             raise self.damaged("is missing") from None
         except OSError as error:
             raise self.damaged(f"cannot be read ({error.strerror or error})") from error
+        self._check_size(len(self._buffer))
+
+    def is_unchanged(self) -> bool:
+        """Whether the file is what it was when it was opened. One that another save has removed is: its map stays."""
+        try:
+            return identity_of(self.path.lstat()) == self.identity
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
 
     def check_rows(self, count: int) -> None:
         """Compare the number of rows, without reading any."""
@@ -96,25 +112,41 @@ class StoredFile:
     @cached_property
     def _table(self) -> pa.Table:
         """The whole file as views of the map, after its checksum was found right and its values are values."""
-        self._check_size()  # pages cut off since the file was mapped would end the process when touched
-        batches = self._batches()
-        held = sum(batch.get_total_buffer_size() for batch in batches)
-        if self.entry.size > 2 * held + _SLACK * (1 + len(batches)):
-            raise self.damaged("is longer than what it holds")  # and mostly a hole: reading it would take for ever
-        if self._checksum() != self.entry.checksum:
-            raise self.damaged("does not have the content that was saved")
+        with suppress(FileNotFoundError):  # replaced by another save; the map is what is left of it
+            self._check_size(self.path.lstat().st_size)  # touching pages that were cut off would end the process
+        what = f"file {self.entry.name}"
+        if self.verdicts is not None and self.verdicts.holds(what, [self]):
+            return pa.Table.from_batches(self._batches(), self._schema)
+        batches = self._whole()
         try:
             table = pa.Table.from_batches(batches, self._schema)
             table.validate(full=True)
         except _REFUSALS as error:
             raise self.damaged(f"has values that cannot be ({_first_line(error)})") from error
+        if self.verdicts is not None:
+            self.verdicts.note(what, [self])
         return table
 
-    def _checksum(self) -> int:
+    def _whole(self) -> list[pa.RecordBatch]:
+        """The batches, after the checksum was found right."""
+        try:
+            batches = self._batches()
+        except LoadError:
+            if self.entry.size <= _PIECE:  # an accident, most likely
+                self._check_content()
+            raise
+        held = sum(batch.get_total_buffer_size() for batch in batches)
+        if self.entry.size > 2 * held + _SLACK * (1 + len(batches)):
+            raise self.damaged("is longer than what it holds")  # and mostly a hole: reading it would take for ever
+        self._check_content()
+        return batches
+
+    def _check_content(self) -> None:
         checksum, content = 0, memoryview(self._buffer)
         for begin in range(0, len(content), _PIECE):  # between two pieces Ctrl-C is heard
             checksum = zlib.crc32(content[begin : begin + _PIECE], checksum)
-        return checksum
+        if checksum != self.entry.checksum:
+            raise self.damaged("does not have the content that was saved")
 
     def _batches(self) -> list[pa.RecordBatch]:
         try:
@@ -163,13 +195,7 @@ class StoredFile:
             hint="bring the folder back from a copy, or load the graph from its source and save it again",
         )
 
-    def _check_size(self) -> None:
-        try:
-            size = self.path.stat().st_size
-        except FileNotFoundError:
-            if hasattr(self, "_buffer"):
-                return  # replaced by another save; the map is what is left of it
-            raise
+    def _check_size(self, size: int) -> None:
         if size != self.entry.size:
             raise self.damaged(f"has {size:,} bytes, {self.entry.size:,} were saved")
 
@@ -183,11 +209,25 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def check_regular(path: Path) -> None:
-    """OSError when there is no file, or something else by that name: a link leads out of the folder, a pipe waits for
-    ever."""
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+def opened(path: Path) -> BinaryIO:
+    """A file to read. OSError when there is none, or something else by that name: a link leads out of the folder, a
+    pipe waits for ever."""
+    file = open(path, "rb", opener=at_once)  # noqa: SIM115 - who asked closes it
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def at_once(path: str, flags: int) -> int:
+    """Opens a file, but follows no link and waits for nobody at the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
+def _name_of(file: BinaryIO, path: Path) -> str:
+    """A name of the file that is open, whatever has taken its path since."""
+    name = f"/dev/fd/{file.fileno()}"
+    return name if os.path.exists(name) else str(path)
 
 
 def are_below(values: NDArray[Any], bound: int) -> bool:

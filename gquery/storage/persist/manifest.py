@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import re
@@ -18,7 +19,7 @@ import pyarrow as pa
 from gquery.errors import LoadError
 from gquery.storage import statistics
 from gquery.storage.graph import AdjacencyKey
-from gquery.storage.persist.files import FileEntry, check_regular, sync_directory
+from gquery.storage.persist.files import FileEntry, opened, sync_directory
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics
 
@@ -69,6 +70,8 @@ class Manifest:
     statistics: Statistics
     signatures: FileEntry | None
     """None in graphs that were saved before there were any."""
+    digest: str = ""
+    """Of the whole content, when it was read."""
 
     def files(self) -> Iterator[FileEntry]:
         """Every file of the graph; one that serves twice comes twice."""
@@ -151,8 +154,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def _read(path: Path) -> str:
-    check_regular(path)
-    with open(path, "rb") as file:
+    with opened(path) as file:
         content = file.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         raise ValueError("too long")
@@ -204,6 +206,7 @@ def _decode(graph: dict[str, Any]) -> Manifest:
         tuple(_decode_adjacency(**entry) for entry in graph["adjacencies"]),
         statistics.from_json(graph["statistics"]),
         _decode_file(**graph["signatures"]) if graph.get("signatures") else None,
+        hashlib.sha256(json.dumps(graph).encode()).hexdigest(),
     )
     _check_agreement(manifest)
     return manifest

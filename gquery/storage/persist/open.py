@@ -25,6 +25,7 @@ from gquery.storage.persist.manifest import (
     folder_of,
     read_manifest,
 )
+from gquery.storage.persist.verdicts import Verdicts
 from gquery.storage.persist.verify import Edges, disagreement
 from gquery.storage.schema import Direction
 from gquery.storage.signatures import has_bit
@@ -56,6 +57,9 @@ class _Opened:
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self._manifest = manifest
         self._files = {entry.name: StoredFile(directory, entry) for entry in set(manifest.files())}
+        self._verdicts = Verdicts(manifest.digest, self._files.values())
+        for file in self._files.values():
+            file.verdicts = self._verdicts
         self._starts = starts_of(table.count for table in manifest.vertex_tables)
         self._edge_starts = starts_of(table.count for table in manifest.edge_tables).tolist()
         self._types: dict[str, _EdgeType] = {}
@@ -123,25 +127,33 @@ class _Opened:
         self._edge_type(name)
 
     def _verified(self, name: str) -> _EdgeType:
-        tables = [number for number, table in enumerate(self._manifest.edge_tables) if table.type == name]
-        found = _EdgeType({number: self._ends(self._manifest.edge_tables[number]) for number in tables}, {})
-        for entry in self._manifest.adjacencies:
-            if entry.key.types == (name,):
-                found.adjacencies[entry.key.direction] = self._rows(entry)
-                file = self._file(entry.file)
-        source, target = (np.concatenate(ends) for ends in zip(*found.ends.values(), strict=True))
-        edges = Edges(source, target, [(self._edge_starts[number], self._edge_starts[number + 1]) for number in tables])
-        out, into = (found.adjacencies[direction] for direction in DIRECTIONS)
-        wrong = disagreement(edges, out, into, self._starts, self._manifest.statistics.types[name])
-        if wrong:
-            raise file.damaged(wrong)
+        tables = {number: table for number, table in enumerate(self._manifest.edge_tables) if table.type == name}
+        rows = {entry.key.direction: entry for entry in self._manifest.adjacencies if entry.key.types == (name,)}
+        found = _EdgeType(
+            {number: self._ends(table) for number, table in tables.items()},
+            {direction: self._rows(entry) for direction, entry in rows.items()},
+        )
+        files = [self._file(entry) for entry in (*(t.ends for t in tables.values()), *(e.file for e in rows.values()))]
+        what = f"type {name!r}"
+        if not self._verdicts.holds(what, files):
+            wrong = self._disagreement(name, found)
+            if wrong:
+                raise files[-1].damaged(wrong)
+            self._verdicts.note(what, files)
         return found
+
+    def _disagreement(self, name: str, found: _EdgeType) -> str | None:
+        source, target = (np.concatenate(ends) for ends in zip(*found.ends.values(), strict=True))
+        if not (are_below(source, self._starts[-1]) and are_below(target, self._starts[-1])):
+            return "names vertices that the graph does not have"
+        ranges = [(self._edge_starts[number], self._edge_starts[number + 1]) for number in found.ends]
+        out, into = (found.adjacencies[direction] for direction in DIRECTIONS)
+        recorded = self._manifest.statistics.types[name]
+        return disagreement(Edges(source, target, ranges), out, into, self._starts, recorded)
 
     def _ends(self, entry: EdgeTableEntry) -> Ends:
         file = self._file(entry.ends)
         source, target = (file.numbers(array) for array in file.arrays(_ENDS, entry.count))
-        if not (are_below(source, self._starts[-1]) and are_below(target, self._starts[-1])):
-            raise file.damaged("names vertices that the graph does not have")
         return source, target
 
     def _rows(self, entry: AdjacencyEntry) -> Adjacency:
@@ -163,10 +175,16 @@ class _Opened:
         with self._lock:
             for bit in range(SIGNATURE_BITS):
                 if bits >> bit & 1 and not self._right_bits >> bit & 1:
-                    if not has_bit(words, bit, snapshot):
-                        raise file.damaged("has other signatures than the edges show")
+                    self._verify_bit(file, words, bit, snapshot)
                     self._right_bits |= 1 << bit
         return words
+
+    def _verify_bit(self, file: StoredFile, words: NDArray[np.uint64], bit: int, snapshot: Snapshot) -> None:
+        what, files = f"bit {bit}", list(self._files.values())
+        if not self._verdicts.holds(what, files):
+            if not has_bit(words, bit, snapshot):
+                raise file.damaged("has other signatures than the edges show")
+            self._verdicts.note(what, files)
 
     def _file(self, entry: FileEntry) -> StoredFile:
         return self._files[entry.name]

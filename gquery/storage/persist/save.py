@@ -15,7 +15,7 @@ from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Snapshot, VertexTable
 from gquery.storage.persist import manifest as manifests
-from gquery.storage.persist.files import FileEntry, sync_directory, write_file
+from gquery.storage.persist.files import FileEntry, at_once, sync_directory, write_file
 from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
 
 _LOCK = "gquery.lock"
@@ -56,7 +56,7 @@ def _claim(directory: Path) -> None:
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
     """Hold the folder against other saves. The lock ends with the process; its file stays: removing it would race."""
-    with open(directory / _LOCK, "a", opener=_at_once) as file:
+    with open(directory / _LOCK, "a", opener=at_once) as file:
         if sys.platform != "win32":
             import fcntl
 
@@ -67,11 +67,6 @@ def _locked(directory: Path) -> Iterator[None]:
                     f"another save to `{directory}` is running", file=str(directory), hint="try again when it has ended"
                 ) from None
         yield
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Opens a file, but follows no link and waits for nobody at the other end of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
 def _replace(snapshot: Snapshot, directory: Path) -> None:
