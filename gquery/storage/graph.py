@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, merge_directions
-from gquery.storage.cache import Cache, Meter
+from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
 from gquery.storage.signatures import count_signatures
 from gquery.storage.statistics import SIGNATURE_BITS, Statistics, count_statistics
 
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
+_EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
 
 
@@ -121,7 +122,8 @@ class AdjacencyKey:
 
 class Snapshot:
     """An immutable graph. The adjacencies of one type, from source to target and back, are the graph: they are built
-    when first needed and kept. Whatever else queries need is made on demand and kept in `cache`, which has a bound."""
+    when first needed and kept. Whatever else queries need is made on demand and kept in `cache`, of 1 GiB or twice what
+    the edges take, whichever is more."""
 
     def __init__(
         self,
@@ -145,7 +147,7 @@ class Snapshot:
         self._load_signatures = load_signatures
         self._adjacencies: dict[AdjacencyKey, Adjacency] = {}
         self._lock = threading.RLock()
-        self.cache = Cache()
+        self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
 
     @property
     def vertex_count(self) -> int:

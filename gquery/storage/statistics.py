@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 SIGNATURE_BITS = 64
+_MOST_ANSWERS = 10_000  # that are remembered of one graph
 
 Question = TypeVar("Question", bound=Callable[..., Any])
 
@@ -95,6 +96,8 @@ def _remembered(question: Question) -> Question:
     def answer(statistics: Statistics, *arguments: Any) -> Any:
         key = (question.__name__, *arguments)
         if key not in statistics._answers:
+            if len(statistics._answers) >= _MOST_ANSWERS:
+                statistics._answers.clear()
             statistics._answers[key] = question(statistics, *arguments)
         return statistics._answers[key]
 
@@ -351,8 +354,9 @@ def degree_sums(
 ) -> Iterator[DegreeSums]:
     """The sums for each table, of int64 degrees of the vertices from `first` on; loop: those that are loops."""
     degrees: dict[Direction, NDArray[np.int64]] = {"out": out, "in": into, "both": out + into - loop}
+    tables = range(int(np.searchsorted(starts, first, "right")) - 1, int(np.searchsorted(starts, first + len(out))))
     for direction, all_degrees in degrees.items():
-        for table in range(len(starts) - 1):
+        for table in tables:
             begin, stop = np.clip(starts[table : table + 2] - first, 0, None).tolist()
             degree = all_degrees[begin:stop]
             with_any = int(np.count_nonzero(degree))

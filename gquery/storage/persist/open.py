@@ -63,7 +63,7 @@ class _Opened:
         self._starts = starts_of(table.count for table in manifest.vertex_tables)
         self._edge_starts = starts_of(table.count for table in manifest.edge_tables).tolist()
         self._types: dict[str, _EdgeType] = {}
-        self._right_bits = 0
+        self._right_bits: set[int] = set()
         self._lock = threading.RLock()
 
     def snapshot(self) -> Snapshot:
@@ -172,11 +172,10 @@ class _Opened:
         """The signatures, of which these bits agree with the edges."""
         file = self._file(entry)
         (words,) = (file.numbers(array) for array in file.arrays(_SIGNATURES, int(self._starts[-1])))
-        with self._lock:
-            for bit in range(SIGNATURE_BITS):
-                if bits >> bit & 1 and not self._right_bits >> bit & 1:
-                    self._verify_bit(file, words, bit, snapshot)
-                    self._right_bits |= 1 << bit
+        for bit in range(SIGNATURE_BITS):
+            if bits >> bit & 1 and bit not in self._right_bits:
+                self._verify_bit(file, words, bit, snapshot)
+                self._right_bits.add(bit)
         return words
 
     def _verify_bit(self, file: StoredFile, words: NDArray[np.uint64], bit: int, snapshot: Snapshot) -> None:
