@@ -49,6 +49,12 @@ def build_adjacency(source: NDArray[np.int32], target: NDArray[np.int32], edges:
     return Adjacency(first, offsets, target[order], edges[order], simple)
 
 
+def building_bytes(edges: int, vertices: int) -> int:
+    """Bytes that `build_adjacency` and what is given to it take at most: ends and edge ids, keys, their order, and the
+    adjacency itself."""
+    return 16 * edges + 16 * edges + 24 * vertices + 12 * edges + 8
+
+
 def merge_directions(
     source: NDArray[np.int32], target: NDArray[np.int32], edges: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:

@@ -10,18 +10,20 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
-from gquery.storage.adjacency import Adjacency, build_adjacency, merge_directions
-from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema, common_type
+from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, merge_directions
+from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
+from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
 from gquery.storage.signatures import count_signatures
-from gquery.storage.statistics import Statistics, count_statistics
+from gquery.storage.statistics import SIGNATURE_BITS, Statistics, count_statistics
 
+Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
+_EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
 
 
@@ -92,7 +94,7 @@ class EdgeTable:
         type: str,
         count: int,
         columns: Columns,
-        load_ends: Callable[[], tuple[NDArray[np.int32], NDArray[np.int32]]],
+        load_ends: Callable[[], Ends],
     ) -> None:
         self.type = type
         self.count = count
@@ -106,7 +108,7 @@ class EdgeTable:
         return cls(type, len(source), Columns.from_table(properties), lambda: (source, target))
 
     @cached_property
-    def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def ends(self) -> Ends:
         return self._load_ends()
 
 
@@ -119,30 +121,33 @@ class AdjacencyKey:
 
 
 class Snapshot:
-    """An immutable graph. Adjacencies are built when first needed and kept."""
+    """An immutable graph. The adjacencies of one type, from source to target and back, are the graph: they are built
+    when first needed and kept. Whatever else queries need is made on demand and kept in `cache`, of 1 GiB or twice what
+    the edges take, whichever is more."""
 
     def __init__(
         self,
         vertex_tables: Iterable[VertexTable],
         edge_tables: Iterable[EdgeTable],
         stored: Mapping[AdjacencyKey, Callable[[], Adjacency]] | None = None,
-        statistics: Statistics | None = None,
-        load_signatures: Callable[[], NDArray[np.uint64]] | None = None,
+        load_statistics: Callable[[], Statistics] | None = None,
+        load_signatures: Callable[[int, Snapshot], NDArray[np.uint64]] | None = None,
     ) -> None:
-        """`stored` and `load_signatures` load what exists already, on disk; `statistics`: if they are known."""
+        """`stored` and the rest load what exists already, on disk. Signatures are loaded for some of their bits."""
         self.vertex_tables = tuple(vertex_tables)
         self.edge_tables = tuple(edge_tables)
-        self.vertex_starts = _starts(table.count for table in self.vertex_tables)
-        self.edge_starts = _starts(table.count for table in self.edge_tables)
+        self.vertex_starts = starts_of(table.count for table in self.vertex_tables)
+        self.edge_starts = starts_of(table.count for table in self.edge_tables)
+        if any(table.type.startswith("\0") for table in self.edge_tables):
+            raise LoadError("an edge type cannot begin with NUL: the planner's own types do")
         if self.vertex_count > MAX_VERTICES:
             raise LoadError(f"{self.vertex_count:,} vertices are more than gquery can number ({MAX_VERTICES:,})")
         self._stored = dict(stored or {})
-        self._statistics = statistics
+        self._load_statistics = load_statistics
         self._load_signatures = load_signatures
         self._adjacencies: dict[AdjacencyKey, Adjacency] = {}
-        self._composed: dict[object, tuple[Adjacency, Adjacency]] = {}
-        self._aligned: dict[tuple[str, str], pa.ChunkedArray] = {}
         self._lock = threading.RLock()
+        self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
 
     @property
     def vertex_count(self) -> int:
@@ -161,12 +166,15 @@ class Snapshot:
 
     @cached_property
     def statistics(self) -> Statistics:
-        return self._statistics or count_statistics(self)
+        return self._load_statistics() if self._load_statistics else count_statistics(self)
 
     @cached_property
-    def signatures(self) -> NDArray[np.uint64]:
-        """uint64[vertex_count]: see `signatures.py`."""
-        return self._load_signatures() if self._load_signatures else count_signatures(self)
+    def _counted_signatures(self) -> NDArray[np.uint64]:
+        return count_signatures(self)
+
+    def signatures(self, bits: int = 2**SIGNATURE_BITS - 1) -> NDArray[np.uint64]:
+        """uint64[vertex_count]: see `signatures.py`. Those of a saved graph are verified, the asked bits of them."""
+        return self._load_signatures(bits, self) if self._load_signatures else self._counted_signatures
 
     def vertex_range(self, table: int) -> tuple[int, int]:
         """Internal ids [begin, end) of a vertex table."""
@@ -176,33 +184,39 @@ class Snapshot:
         """Internal ids [begin, end) of an edge table."""
         return int(self.edge_starts[table]), int(self.edge_starts[table + 1])
 
-    @cached_property
-    def ends(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Source and target of every edge, int32[edge_count], by edge id."""
-        return self._gather_ends(range(len(self.edge_tables)))
+    @property
+    def ends(self) -> NDArray[np.int32]:
+        """Source and target of every edge, int32[2, edge_count], by edge id."""
+        everything = range(len(self.edge_tables))
+        most = 16 * self.edge_count
+        return self.cache.get("ends", lambda: np.stack(self._gather_ends(everything)), most, "the ends of all edges")
 
-    def adjacency(self, types: Iterable[str], direction: Direction) -> Adjacency:
-        """The adjacency of all edges of `types`; built at most once, safe from several threads."""
+    def adjacency(self, types: Iterable[str], direction: Direction, meter: Meter | None = None) -> Adjacency:
+        """The adjacency of all edges of `types`; safe from several threads. meter: of the query that asks."""
         key = AdjacencyKey(tuple(sorted(set(types))), direction)
+        if len(key.types) != 1 or direction == "both":
+            purpose = f"an adjacency of {len(key.types)} edge types"
+            return self.cache.get(key, lambda: self._build(key), self._most_for(key), purpose, meter)
         with self._lock:
             if key not in self._adjacencies:
                 stored = self._stored.get(key)
                 self._adjacencies[key] = stored() if stored else self._build(key)
             return self._adjacencies[key]
 
-    def composed(self, tables: tuple[int, ...], hops: tuple[Hop, ...], direction: Direction) -> Adjacency:
+    def composed(
+        self, tables: tuple[int, ...], hops: tuple[Hop, ...], direction: Direction, meter: Meter | None = None
+    ) -> Adjacency:
         """From each vertex of the tables to the one that the hops lead to, one after the other ("out"), or back ("in").
         A hop is (edge types, direction, tables of what it may lead to) and leads to one vertex at most."""
-        key = (tables, hops)
-        with self._lock:
-            if key not in self._composed:
-                source, target = self._follow(tables, hops)
-                numbers = np.arange(len(source))
-                self._composed[key] = (
-                    build_adjacency(source, target, numbers),
-                    build_adjacency(target, source, numbers),
-                )
-            return self._composed[key][direction == "in"]
+
+        def build() -> Adjacency:
+            source, target = self._follow(tables, hops)
+            if direction == "in":
+                source, target = target, source
+            return build_adjacency(source, target, np.arange(len(source)))
+
+        most = building_bytes(sum(self.vertex_tables[table].count for table in tables), self.vertex_count)
+        return self.cache.get((tables, hops, direction), build, most, f"an adjacency of {len(hops)} hops", meter)
 
     def _follow(self, tables: tuple[int, ...], hops: tuple[Hop, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         source = np.concatenate([np.arange(*self.vertex_range(table), dtype=np.int32) for table in tables])
@@ -220,35 +234,25 @@ class Snapshot:
             source, target = source[kept], target[kept]
         return source, target
 
-    @cached_property
-    def identity(self) -> Adjacency:
+    def identity(self, meter: Meter | None = None) -> Adjacency:
         """Every vertex as its own and only neighbour."""
-        vertices = np.arange(self.vertex_count + 1)
-        return Adjacency(0, vertices, vertices[:-1].astype(np.int32), vertices[:-1], True)
 
-    def vertex_ids(self) -> pa.ChunkedArray:
-        """Users' ids of all vertices, by internal id; strings when some tables have string ids and some integers."""
-        types = [table.id_type for table in self.vertex_tables]
-        return self._align("ids", "", common_type(types) or pa.string(), [table.ids for table in self.vertex_tables])
+        def build() -> Adjacency:
+            vertices = np.arange(self.vertex_count + 1)
+            return Adjacency(0, vertices, vertices[:-1].astype(np.int32), vertices[:-1], True)
 
-    def vertex_property(self, key: str, type: pa.DataType) -> pa.ChunkedArray:
-        """A property of all vertices as `type`, by internal id; null where a table does not have it."""
-        return self._align("vertex", key, type, [_column(t.columns, key, t.count) for t in self.vertex_tables])
+        return self.cache.get("identity", build, 20 * self.vertex_count + 8, "an adjacency of all vertices", meter)
 
-    def edge_property(self, key: str, type: pa.DataType) -> pa.ChunkedArray:
-        """A property of all edges as `type`, by internal id; null where a table does not have it."""
-        return self._align("edge", key, type, [_column(t.columns, key, t.count) for t in self.edge_tables])
+    def _tables_of(self, types: tuple[str, ...]) -> list[int]:
+        return [index for index, table in enumerate(self.edge_tables) if table.type in types]
 
-    def _align(self, kind: str, key: str, type: pa.DataType, columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-        with self._lock:
-            if (kind, key) not in self._aligned or self._aligned[kind, key].type != type:
-                cast_columns = [column if column.type == type else _cast(column, type) for column in columns]
-                chunks = [chunk for column in cast_columns for chunk in column.chunks]
-                self._aligned[kind, key] = pa.chunked_array(chunks, type=type)
-            return self._aligned[kind, key]
+    def _most_for(self, key: AdjacencyKey) -> int:
+        """Bytes that building an adjacency takes at most."""
+        edges = sum(self.edge_tables[index].count for index in self._tables_of(key.types))
+        return building_bytes(2 * edges if key.direction == "both" else edges, self.vertex_count)
 
     def _build(self, key: AdjacencyKey) -> Adjacency:
-        tables = [index for index, table in enumerate(self.edge_tables) if table.type in key.types]
+        tables = self._tables_of(key.types)
         source, target = self._gather_ends(tables)
         ranges = [np.arange(*self.edge_range(index), dtype=np.int64) for index in tables]
         edges = np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
@@ -258,22 +262,13 @@ class Snapshot:
             source, target, edges = merge_directions(source, target, edges)
         return build_adjacency(source, target, edges)
 
-    def _gather_ends(self, tables: Iterable[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _gather_ends(self, tables: Iterable[int]) -> Ends:
         ends = [self.edge_tables[index].ends for index in tables]
         if not ends:
             return np.zeros(0, np.int32), np.zeros(0, np.int32)
         return np.concatenate([source for source, _ in ends]), np.concatenate([target for _, target in ends])
 
 
-def _starts(counts: Iterable[int]) -> NDArray[np.int64]:
+def starts_of(counts: Iterable[int]) -> NDArray[np.int64]:
+    """Where tables of so many rows begin when they are numbered one after the other, and where the last ends."""
     return np.concatenate([[0], np.cumsum(list(counts), dtype=np.int64)]).astype(np.int64)
-
-
-def _column(columns: Columns, key: str, count: int) -> pa.ChunkedArray:
-    return columns[key] if key in columns else pa.chunked_array([pa.nulls(count)])
-
-
-def _cast(column: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
-    if pa.types.is_null(column.type):
-        return pa.chunked_array([pa.nulls(len(column), type)])
-    return cast(pa.ChunkedArray, column.cast(type))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.storage.schema import Direction
+
 if TYPE_CHECKING:
     from gquery.storage.graph import EdgeTable, Snapshot
 
@@ -33,6 +35,34 @@ def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:
                 flags[vertices, bits[0] & 7] = True
         found[:, byte] = np.packbits(flags, axis=1, bitorder="little")[:, 0]
     return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
+
+
+def has_bit(words: NDArray[np.uint64], bit: int, snapshot: Snapshot) -> bool:
+    """Whether one bit of signatures says what the edges say."""
+    tables_of: dict[tuple[str, Direction], list[int]] = {}
+    for (type_, direction, table), place in snapshot.statistics.kinds().items():
+        if place == bit:
+            tables_of.setdefault((type_, direction), []).append(table)
+    found = np.zeros(snapshot.vertex_count, np.bool_)
+    for (type_, direction), tables in tables_of.items():
+        for edges in snapshot.edge_tables:
+            if edges.type == type_ and edges.count:
+                own, others = edges.ends if direction == "out" else edges.ends[::-1]
+                found[_leading_into(own, others, tables, snapshot)] = True
+    return np.array_equal(words >> np.uint64(bit) & np.uint64(1), found)
+
+
+def _leading_into(
+    own: NDArray[np.int32], others: NDArray[np.int32], tables: list[int], snapshot: Snapshot
+) -> NDArray[np.int32]:
+    """The vertices whose edges lead to one of the tables."""
+    wanted = np.zeros(len(snapshot.vertex_tables), np.bool_)
+    wanted[tables] = True
+    ends = np.searchsorted(snapshot.vertex_starts, [others.min(), others.max()], side="right") - 1
+    if wanted[ends[0] : ends[1] + 1].all():
+        return own
+    inside: NDArray[np.int32] = own[wanted[np.searchsorted(snapshot.vertex_starts, others, side="right") - 1]]
+    return inside
 
 
 def _sides(snapshot: Snapshot, edges: EdgeTable) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 SIGNATURE_BITS = 64
+_MOST_ANSWERS = 10_000  # that are remembered of one graph
 
 Question = TypeVar("Question", bound=Callable[..., Any])
 
@@ -95,6 +96,8 @@ def _remembered(question: Question) -> Question:
     def answer(statistics: Statistics, *arguments: Any) -> Any:
         key = (question.__name__, *arguments)
         if key not in statistics._answers:
+            if len(statistics._answers) >= _MOST_ANSWERS:
+                statistics._answers.clear()
             statistics._answers[key] = question(statistics, *arguments)
         return statistics._answers[key]
 
@@ -103,13 +106,15 @@ def _remembered(question: Question) -> Question:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges.
+    """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges. `verify` is called
+    with an edge type before its numbers are relied on, and raises LoadError when they are wrong: others wrote them.
 
     Edge types and tables are asked for as tuples.
     """
 
     vertices: tuple[int, ...]
     types: Mapping[str, TypeStatistics]
+    verify: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
     _answers: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def vertex_count(self, tables: Iterable[int]) -> int:
@@ -149,7 +154,7 @@ class Statistics:
     @_remembered
     def kinds(self) -> Mapping[tuple[str, Direction, int], int]:
         """The bits of a vertex's signature: (edge type, direction, neighbour's table), those with most edges first; the
-        last bit is shared by all that are left."""
+        last bit is shared by all that are left. Of all types, so nothing is verified: signatures are, bit by bit."""
         edges: Counter[tuple[str, Direction, int]] = Counter()
         for name, entry in self.types.items():
             for row in entry.between:
@@ -205,8 +210,16 @@ class Statistics:
             seen |= pairs
         return True
 
+    def of_type(self, name: str) -> TypeStatistics:
+        """The numbers of one type; LoadError when they are not those of its edges."""
+        if name not in self.types:
+            return TypeStatistics()
+        if self.verify is not None:
+            self.verify(name)
+        return self.types[name]
+
     def _entries(self, types: Iterable[str]) -> list[TypeStatistics]:
-        return [self.types[name] for name in sorted(set(types)) if name in self.types]
+        return [self.of_type(name) for name in sorted(set(types)) if name in self.types]
 
     def _table_sums(self, entries: list[TypeStatistics], direction: Direction, table: int) -> DegreeSums:
         """Sums over one table of d = d1 + d2 + ..., one addend a type."""
@@ -240,17 +253,32 @@ def to_json(statistics: Statistics) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> Statistics:
-    """The inverse of `to_json`; KeyError, TypeError or AttributeError when `value` is something else."""
+    """The inverse of `to_json`; ValueError, KeyError, TypeError or AttributeError when `value` is something else. That
+    its numbers are those of a graph is for the reader to find out."""
     types = {
         name: TypeStatistics(
-            tuple(Between(*row) for row in t["between"]),
-            tuple(DegreeSums(*row) for row in t["degrees"]),
-            t["simple"],
-            t["simple_both"],
+            tuple(Between(*_numbers(row)) for row in t["between"]),
+            tuple(DegreeSums(*_numbers(row, text=1)) for row in t["degrees"]),
+            _flag(t["simple"]),
+            _flag(t["simple_both"]),
         )
         for name, t in value["types"].items()
     }
-    return Statistics(tuple(value["vertices"]), types)
+    return Statistics(tuple(_numbers(value["vertices"])), types)
+
+
+def _numbers(row: Iterable[Any], text: int | None = None) -> Iterator[Any]:
+    for place, each in enumerate(row):
+        fits = isinstance(each, str) if place == text else type(each) is int and 0 <= each < 2**63
+        if not fits:
+            raise ValueError(each)
+        yield each
+
+
+def _flag(value: object) -> bool:
+    if type(value) is not bool:
+        raise TypeError(value)
+    return value
 
 
 def statistics_of(snapshot: Snapshot) -> Statistics:
@@ -278,22 +306,38 @@ def _count_type(
         return TypeStatistics()
     loops = source[source == target]
     simple_both = not _has_repeats(_pair_keys(np.minimum(source, target), np.maximum(source, target)))
+    pairs = count_pairs(table_of[source], table_of[target], len(starts) - 1)
     return TypeStatistics(
-        between=tuple(_count_between(table_of[source], table_of[target], table_of[loops], len(starts) - 1)),
+        between=between(pairs, table_of[loops]),
         degrees=tuple(_count_degrees(source, target, loops, starts)),
         simple=simple_both or not _has_repeats(_pair_keys(source, target)),
         simple_both=simple_both,
     )
 
 
-def _count_between(
-    source_table: NDArray[Any], target_table: NDArray[Any], loop_table: NDArray[Any], tables: int
-) -> Iterator[Between]:
-    edges = np.bincount(source_table * np.int64(tables) + target_table)
-    loops = np.bincount(loop_table, minlength=tables)
-    for pair in np.flatnonzero(edges).tolist():
-        source, target = divmod(pair, tables)
-        yield Between(source, target, int(edges[pair]), int(loops[source]) if source == target else 0)
+def count_pairs(source_table: NDArray[Any], target_table: NDArray[Any], tables: int) -> Counter[tuple[int, int]]:
+    """How many edges lead from which of so many tables to which."""
+    pairs = source_table * np.int64(tables) + target_table
+    if tables * tables <= max(_FEW_PAIRS, len(pairs)):
+        edges = np.bincount(pairs)
+        numbers = np.flatnonzero(edges)
+        edges = edges[numbers]
+    else:
+        numbers, edges = np.unique(pairs, return_counts=True)
+    each = (divmod(number, tables) for number in numbers.tolist())
+    return Counter(dict(zip(each, edges.tolist(), strict=True)))
+
+
+_FEW_PAIRS = 1 << 16  # of tables, that are counted in an array
+
+
+def between(pairs: Mapping[tuple[int, int], int], loop_table: NDArray[Any]) -> tuple[Between, ...]:
+    """Edges by pair of tables, with those that are loops. loop_table: the table of each loop."""
+    loops = Counter(loop_table.tolist())
+    return tuple(
+        Between(source, target, edges, loops[source] if source == target else 0)
+        for (source, target), edges in sorted(pairs.items())
+    )
 
 
 def _count_degrees(
@@ -302,9 +346,17 @@ def _count_degrees(
     first = min(source.min(), target.min())
     end = max(source.max(), target.max()) + 1
     out, into, loop = (np.bincount(vertices - first, minlength=end - first) for vertices in (source, target, loops))
+    return degree_sums(out, into, loop, first, starts)
+
+
+def degree_sums(
+    out: NDArray[np.int64], into: NDArray[np.int64], loop: NDArray[np.int64], first: int, starts: NDArray[np.int64]
+) -> Iterator[DegreeSums]:
+    """The sums for each table, of int64 degrees of the vertices from `first` on; loop: those that are loops."""
     degrees: dict[Direction, NDArray[np.int64]] = {"out": out, "in": into, "both": out + into - loop}
+    tables = range(int(np.searchsorted(starts, first, "right")) - 1, int(np.searchsorted(starts, first + len(out))))
     for direction, all_degrees in degrees.items():
-        for table in range(len(starts) - 1):
+        for table in tables:
             begin, stop = np.clip(starts[table : table + 2] - first, 0, None).tolist()
             degree = all_degrees[begin:stop]
             with_any = int(np.count_nonzero(degree))

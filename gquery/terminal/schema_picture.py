@@ -60,7 +60,7 @@ def _relationships(graph: Graph) -> list[Line]:
     for name in graph.schema.types:
         properties = _properties(_of_type(graph.schema.edge_tables, name))
         ends: Counter[tuple[tuple[str, ...], tuple[str, ...]]] = Counter()
-        for row in statistics.types[name].between if name in statistics.types else ():
+        for row in statistics.of_type(name).between:
             ends[labels[row.source], labels[row.target]] += row.edges
         drawn = [
             (f"{_node(source)}-[:{_name(name)}]->{_node(target)}", count, properties)

@@ -35,7 +35,7 @@ def vertices(graph: LoadedGraph, labels: str) -> list[dict[str, object]]:
 
 def edges(graph: LoadedGraph) -> list[tuple[object, ...]]:
     """(source id, type, target id, properties if any) of every edge, in order."""
-    users = graph.snapshot.vertex_ids().to_pylist()
+    users = [user for table in graph.snapshot.vertex_tables for user in table.ids.to_pylist()]
     rows: list[tuple[object, ...]] = []
     for table in graph.snapshot.edge_tables:
         properties = pa.table(dict(table.columns)).to_pylist() or [{}] * table.count

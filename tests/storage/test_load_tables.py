@@ -63,7 +63,7 @@ def test_id_and_end_columns() -> None:
         ends={"R": ("a", "b")},
     )
     assert ids(graph) == {"A": [1], "B": ["p"], "C": [5]}
-    assert edges(graph) == [("1", "R", "p"), ("1", "S", "5")]
+    assert edges(graph) == [(1, "R", "p"), (1, "S", 5)]
 
 
 def test_types_are_brought_to_few() -> None:

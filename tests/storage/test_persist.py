@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.errors import LoadError
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist import is_saved, open_snapshot, save
@@ -84,7 +86,7 @@ def test_opening_reads_no_file_but_the_manifest(folder: Path, monkeypatch: pytes
     save(rich_snapshot(), folder)
     monkeypatch.setattr("gquery.storage.persist.files.pa.ipc.open_file", lambda *_: pytest.fail("a file was read"))
     opened = open_snapshot(folder)
-    assert opened.statistics.loops(["KNOWS"]) == 1
+    assert (opened.vertex_count, opened.edge_count) == (8, 8)
     assert opened.schema.vertex_properties()["score"] == (pa.float64(),)
 
 
@@ -100,7 +102,7 @@ def test_a_slice_is_saved_alone(folder: Path) -> None:
     graph = rich_snapshot()
     table = graph.vertex_tables[1].from_arrow(("Post",), column, pa.table({"text": column}), None)
     save(Snapshot([table], []), folder)
-    assert open_snapshot(folder).vertex_property("text", pa.string()).to_pylist() == ["a", "b", None, "c"]
+    assert open_snapshot(folder).vertex_tables[0].columns["text"].to_pylist() == ["a", "b", None, "c"]
 
 
 def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
@@ -134,6 +136,26 @@ def test_opening_what_is_no_saved_graph(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(LoadError, match="is no saved graph"):
         open_snapshot(tmp_path / "file")
+
+
+@pytest.mark.parametrize("path", [None, b"saved.gq", 5, "", "a\0b", "x" * 5000, "\ud800", ["a"], 1.5])
+def test_what_is_no_path(path: Any) -> None:
+    with pytest.raises(LoadError) as opening:
+        gquery.open(path)
+    with pytest.raises(LoadError) as saving:
+        gquery.from_arrow({"A": {"id": [1]}}, {}).save(path)
+    assert len(str(opening.value)) < 500 or len(path) > 500
+    assert str(saving.value)
+    assert not is_saved(path)
+
+
+def test_a_folder_without_permission(folder: Path) -> None:
+    save(rich_snapshot(), folder)
+    if os.name != "posix" or os.geteuid() == 0:
+        pytest.skip("nothing is forbidden to root")
+    (folder / "gquery.json").chmod(0)
+    with pytest.raises(LoadError, match="Permission denied"):
+        open_snapshot(folder)
 
 
 def test_two_saves_at_once(folder: Path) -> None:

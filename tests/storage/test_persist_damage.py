@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import zlib
@@ -10,10 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.errors import LoadError
 from gquery.storage.persist import open_snapshot, save
+from gquery.storage.persist.files import write_file
 from tests.storage.snapshots import content, rich_snapshot
 
 WHOLE = content(rich_snapshot())
@@ -193,4 +198,152 @@ def _added_key(graph: dict[str, Any]) -> None:
 def test_a_manifest_changed_by_hand(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
     tamper(folder, change)
     with pytest.raises(LoadError):
+        content(open_snapshot(folder))
+
+
+def _types(graph: dict[str, Any]) -> dict[str, Any]:
+    types: dict[str, Any] = graph["statistics"]["types"]
+    return types
+
+
+def _no_parallel_edges(graph: dict[str, Any]) -> None:
+    _types(graph)["KNOWS"]["simple"] = True
+
+
+def _none_both_ways(graph: dict[str, Any]) -> None:
+    _types(graph)["LIKES"]["simple"] = _types(graph)["KNOWS"]["simple_both"] = True
+
+
+def _rows_without_repeats(graph: dict[str, Any]) -> None:
+    for entry in graph["adjacencies"]:
+        entry["simple"] = True
+
+
+def _at_most_one(graph: dict[str, Any]) -> None:
+    for row in _types(graph)["KNOWS"]["degrees"]:
+        row[-1] = 1
+
+
+def _no_loops(graph: dict[str, Any]) -> None:
+    for row in _types(graph)["KNOWS"]["between"]:
+        row[-1] = 0
+
+
+def _one_table_reached(graph: dict[str, Any]) -> None:
+    del _types(graph)["KNOWS"]["between"][-1]
+
+
+def _more_vertices(graph: dict[str, Any]) -> None:
+    graph["vertex_tables"][-1]["count"] += 1
+    graph["statistics"]["vertices"][-1] += 1
+
+
+def _one_type_less(graph: dict[str, Any]) -> None:
+    del _types(graph)["LIKES"]
+
+
+def _not_a_number(graph: dict[str, Any]) -> None:
+    _types(graph)["KNOWS"]["between"][0][2] = float("nan")
+
+
+def _nested(graph: dict[str, Any]) -> None:
+    for _ in range(400):
+        graph["statistics"] = [graph["statistics"]]
+
+
+def _the_planners_own_type(graph: dict[str, Any]) -> None:
+    for table in graph["edge_tables"]:
+        table["type"] = table["type"].replace("LIKES", "\0same")
+    for entry in graph["adjacencies"]:
+        entry["key"]["types"] = [name.replace("LIKES", "\0same") for name in entry["key"]["types"]]
+    _types(graph)["\0same"] = _types(graph).pop("LIKES")
+
+
+def _a_name_of_no_characters(graph: dict[str, Any]) -> None:
+    graph["vertex_tables"][0]["labels"] = ["\ud800"]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        _no_parallel_edges,
+        _none_both_ways,
+        _rows_without_repeats,
+        _at_most_one,
+        _no_loops,
+        _one_table_reached,
+        _more_vertices,
+        _one_type_less,
+        _not_a_number,
+        _nested,
+        _the_planners_own_type,
+        _a_name_of_no_characters,
+    ],
+)
+def test_nothing_that_plans_rely_on_is_believed(folder: Path, lie: Callable[[dict[str, Any]], None]) -> None:
+    tamper(folder, lie)
+    with pytest.raises(LoadError, match=r"damaged|cannot begin with NUL"):
+        gquery.open(folder).query("MATCH (a)-[:KNOWS|LIKES]-(b)-[:KNOWS]->(c) RETURN count(*) AS n").scalar()
+
+
+def test_signatures_are_compared_with_the_edges(folder: Path) -> None:
+    document = json.loads((folder / "gquery.json").read_text())
+    entry = document["graph"]["signatures"]
+    right = open_snapshot(folder).signatures()
+    for bits in (right ^ np.uint64(1), np.zeros_like(right), right | np.uint64(2)):
+        write = write_file(folder / "00000000-1.arrow", pa.table({"signature": bits}))
+        (folder / write.name).rename(folder / entry["name"])
+        tamper(folder, lambda graph, write=write: graph["signatures"].update(size=write.size, checksum=write.checksum))  # type: ignore[misc]
+        with pytest.raises(LoadError, match="other signatures"):
+            open_snapshot(folder).signatures()
+
+
+def test_a_manifest_without_end(folder: Path) -> None:
+    (folder / "gquery.json").write_text("[" * 10**5)
+    with pytest.raises(LoadError, match="damaged"):
+        open_snapshot(folder)
+    with open(folder / "gquery.json", "r+b") as file:
+        file.truncate(2**40)
+    with pytest.raises(LoadError, match="damaged"):
+        open_snapshot(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes and links")
+@pytest.mark.parametrize("name", ["gquery.json", "gquery.lock", "*.arrow"])
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
+def test_what_is_no_file(folder: Path, name: str, kind: str) -> None:
+    """A pipe would be waited for, and a link may lead anywhere."""
+    path = max(folder.glob(name))
+    path.rename(folder.parent / "elsewhere")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link":
+        path.symlink_to(folder.parent / "elsewhere")
+    else:
+        path.mkdir()
+    with pytest.raises(LoadError):
+        save(rich_snapshot(1), folder) if name == "gquery.lock" else open_snapshot(folder)
+
+
+def test_a_file_that_is_mostly_a_hole(folder: Path) -> None:
+    victim = max(folder.glob("*.arrow"), key=lambda path: path.stat().st_size)
+    with open(victim, "r+b") as file:
+        data = file.read()
+        file.truncate(2**40)
+        file.seek(2**40 - 256)
+        file.write(data[-256:])  # the footer, where Arrow looks for it
+
+    def grow(graph: dict[str, Any]) -> None:
+        for entry in [table["ids"] for table in graph["vertex_tables"]] + [
+            each["file"] for each in graph["adjacencies"]
+        ]:
+            if entry["name"] == victim.name:
+                entry["size"] = 2**40
+        for table in graph["vertex_tables"] + graph["edge_tables"]:
+            for entry in table["columns"].values():
+                if entry["name"] == victim.name:
+                    entry["size"] = 2**40
+
+    tamper(folder, grow)
+    with pytest.raises(LoadError, match="damaged"):
         content(open_snapshot(folder))

@@ -60,7 +60,7 @@ def check(snapshot: Snapshot, random: Random, asked: int) -> int:
             if bits is None:
                 silent += 1
                 continue
-            told = (snapshot.signatures & np.uint64(bits)) != 0
+            told = (snapshot.signatures() & np.uint64(bits)) != 0
             assert told.tolist() == has_neighbour(snapshot, types, direction, tables)
     return silent
 
@@ -84,7 +84,7 @@ def test_what_shares_a_bit_is_not_told(seed: int) -> None:
 
 
 def test_nothing_to_tell() -> None:
-    assert Snapshot([], []).signatures.tolist() == []
+    assert Snapshot([], []).signatures().tolist() == []
     snapshot = rich_snapshot()
     assert snapshot.statistics.signature(("NEVER",), "out", (0,)) == 0
     for types, direction in product((("KNOWS",), ("KNOWS", "LIKES")), DIRECTIONS):
@@ -94,4 +94,4 @@ def test_nothing_to_tell() -> None:
 def test_saved_with_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(rich_snapshot(), tmp_path / "saved.gq")
     monkeypatch.setattr("gquery.storage.graph.count_signatures", lambda _: pytest.fail("counted again"))
-    assert open_snapshot(tmp_path / "saved.gq").signatures.tolist() != [0] * 8
+    assert open_snapshot(tmp_path / "saved.gq").signatures().tolist() != [0] * 8

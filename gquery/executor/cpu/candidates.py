@@ -88,6 +88,7 @@ class CpuCandidates:
         self.edge_counts: dict[int, int] = {}
         self._edge_masks: dict[int, NDArray[np.bool_]] = {}
         self._filtered: dict[tuple[int, Direction], Adjacency] = {}
+        self._held: dict[object, Adjacency] = {}  # the snapshot may forget what it made on demand, a run must not
 
     @property
     def nbytes(self) -> int:
@@ -101,6 +102,7 @@ class CpuCandidates:
             return self
         other = CpuCandidates(problem.graph, self.snapshot, self.parameters, self.control, self.threads)
         other.sets = [self._common(group) for group in problem.merged]
+        other._held = self._held
         for edge, origin in enumerate(problem.edges):
             if origin in self._edge_masks:
                 other._edge_masks[edge] = self._edge_masks[origin]
@@ -120,10 +122,11 @@ class CpuCandidates:
         query_edge = self.graph.edges[edge]
         direction = query_edge.direction(source)
         if query_edge.types == IDENTITY:
-            return self.snapshot.identity
-        if query_edge.through is not None:
-            return self.snapshot.composed(query_edge.through.tables, query_edge.through.hops, direction)
-        raw = self.snapshot.adjacency(query_edge.types, direction)
+            return self._hold(IDENTITY, self.snapshot.identity)
+        through = query_edge.through
+        if through is not None:
+            return self._hold((through, direction), self.snapshot.composed, through.tables, through.hops, direction)
+        raw = self.raw(query_edge.types, direction)
         if edge not in self._edge_masks:
             return raw
         if (edge, direction) not in self._filtered:
@@ -131,6 +134,16 @@ class CpuCandidates:
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {query_edge.described}")
             self._filtered[edge, direction] = filtered
         return self._filtered[edge, direction]
+
+    def raw(self, types: tuple[str, ...], direction: Direction) -> Adjacency:
+        """The adjacency of all edges of some types."""
+        return self._hold((types, direction), self.snapshot.adjacency, types, direction)
+
+    def _hold(self, key: object, find: Callable[..., Adjacency], *arguments: object) -> Adjacency:
+        """An adjacency of the snapshot, asked for once."""
+        if key not in self._held:
+            self._held[key] = find(*arguments, self.control.memory)
+        return self._held[key]
 
     @property
     def counted(self) -> Counted:
@@ -251,10 +264,7 @@ class CpuCandidates:
         return mask
 
     def _with_loop(self, step: LoopFilter) -> NDArray[np.int32]:
-        if step.edge is None:
-            adjacency = self.snapshot.adjacency(step.types, "out")
-        else:
-            adjacency = self.adjacency(step.edge, step.vertex)
+        adjacency = self.raw(step.types, "out") if step.edge is None else self.adjacency(step.edge, step.vertex)
         vertices = self.sets[step.vertex].vertices
         keep = np.ones(len(vertices), np.bool_)
         self.sliced(
@@ -279,7 +289,7 @@ class CpuCandidates:
 
     def _with_signature(self, vertex: int, wanted: int) -> NDArray[np.int32]:
         """Those of C(vertex) whose signatures have one of the wanted bits."""
-        vertices, signatures = self.sets[vertex].vertices, self.snapshot.signatures
+        vertices, signatures = self.sets[vertex].vertices, self.snapshot.signatures(wanted)
         return self._select(
             vertices,
             lambda begin, end, kept: filters.with_signature(vertices, begin, end, signatures, np.uint64(wanted), kept),

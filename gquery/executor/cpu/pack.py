@@ -177,7 +177,7 @@ class _Packer:
         """The rows that must be missed; they are looked up by vertex, in either space."""
         universe = self.candidates.snapshot.vertex_count
         among = self._range(row, step) if self.plan.space == "vertices" else (0, universe)
-        missed = [self.candidates.snapshot.adjacency(types, direction) for _, direction, types in step.absent]
+        missed = [self.candidates.raw(types, direction) for _, direction, types in step.absent]
         row[packed.ABSENT_BEGIN] = len(self.absent)
         for (vertex, *_), adjacency in zip(step.absent, missed, strict=True):
             bitsets = self.bitsets.looked_into(adjacency, *among, universe, self._looks(step, rows))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.storage.persist.verdicts import Verdicts, identity_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,50 +71,122 @@ def sync_directory(directory: Path) -> None:
 class StoredFile:
     """A mapped file. The map outlives the file's name: an open graph stays whole when another is saved in its place.
 
-    Nothing is read before `table` is asked for; every mismatch is a LoadError that names the file.
+    Nothing is read before it is asked for, and nothing is handed out unchecked: whoever wrote the file may have meant
+    harm, and kernels do not look where they read. Every mismatch is a LoadError that names the file.
     """
 
     def __init__(self, directory: Path, entry: FileEntry) -> None:
         self.path = directory / entry.name
         self.entry = entry
+        self.verdicts: Verdicts | None = None
+        """What was verified before, and by whom this file is one of the witnesses."""
         try:
-            self._check_size()
-            with pa.memory_map(str(self.path)) as mapped:
-                self._buffer = mapped.read_buffer()
+            with opened(self.path) as file:
+                status = os.fstat(file.fileno())
+                self._check_size(status.st_size)
+                self.identity = identity_of(status)
+                with pa.memory_map(_name_of(file, self.path)) as mapped:
+                    self._buffer = mapped.read_buffer()
         except FileNotFoundError:
             raise self.damaged("is missing") from None
         except OSError as error:
             raise self.damaged(f"cannot be read ({error.strerror or error})") from error
+        self._check_size(len(self._buffer))
+
+    def is_unchanged(self) -> bool:
+        """Whether the file is what it was when it was opened. One that another save has removed is: its map stays."""
+        try:
+            return identity_of(self.path.lstat()) == self.identity
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+
+    def check_rows(self, count: int) -> None:
+        """Compare the number of rows, without reading any."""
+        batches = self._batches()
+        rows = sum(batch.num_rows for batch in batches)
+        if rows != count:
+            raise self.damaged(f"has {rows:,} rows, not {count:,}")
 
     @cached_property
-    def table(self) -> pa.Table:
-        """The whole file as views of the map, after its checksum was found right."""
-        if self.path.exists():
-            self._check_size()  # pages cut off since the file was mapped would end the process when touched
-        if zlib.crc32(self._buffer) != self.entry.checksum:
-            raise self.damaged("does not have the content that was saved")
+    def _table(self) -> pa.Table:
+        """The whole file as views of the map, after its checksum was found right and its values are values."""
+        with suppress(FileNotFoundError):  # replaced by another save; the map is what is left of it
+            self._check_size(self.path.lstat().st_size)  # touching pages that were cut off would end the process
+        what = f"file {self.entry.name}"
+        if self.verdicts is not None and self.verdicts.holds(what, [self]):
+            return pa.Table.from_batches(self._batches(), self._schema)
+        batches = self._whole()
         try:
-            return pa.ipc.open_file(self._buffer).read_all()
-        except (pa.ArrowException, OSError) as error:
-            raise self.damaged(f"is not an Arrow file ({error})") from error
+            table = pa.Table.from_batches(batches, self._schema)
+            table.validate(full=True)
+        except _REFUSALS as error:
+            raise self.damaged(f"has values that cannot be ({_first_line(error)})") from error
+        if self.verdicts is not None:
+            self.verdicts.note(what, [self])
+        return table
+
+    def _whole(self) -> list[pa.RecordBatch]:
+        """The batches, after the checksum was found right."""
+        try:
+            batches = self._batches()
+        except LoadError:
+            if self.entry.size <= _PIECE:  # an accident, most likely
+                self._check_content()
+            raise
+        held = sum(batch.get_total_buffer_size() for batch in batches)
+        if self.entry.size > 2 * held + _SLACK * (1 + len(batches)):
+            raise self.damaged("is longer than what it holds")  # and mostly a hole: reading it would take for ever
+        self._check_content()
+        return batches
+
+    def _check_content(self) -> None:
+        checksum, content = 0, memoryview(self._buffer)
+        for begin in range(0, len(content), _PIECE):  # between two pieces Ctrl-C is heard
+            checksum = zlib.crc32(content[begin : begin + _PIECE], checksum)
+        if checksum != self.entry.checksum:
+            raise self.damaged("does not have the content that was saved")
+
+    def _batches(self) -> list[pa.RecordBatch]:
+        try:
+            with pa.ipc.open_file(self._buffer) as reader:
+                self._schema = reader.schema
+                batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+            for batch in batches:
+                batch.validate()
+        except _REFUSALS as error:
+            raise self.damaged(f"is not an Arrow file ({_first_line(error)})") from error
+        return batches
 
     def column(self, type: pa.DataType, count: int) -> pa.ChunkedArray:
         """The only column of the file."""
-        if self.table.num_columns != 1:
-            raise self.damaged(f"has {self.table.num_columns} columns, not 1")
-        column = self.table.column(0)
+        if self._table.num_columns != 1:
+            raise self.damaged(f"has {self._table.num_columns} columns, not 1")
+        column = self._table.column(0)
         if len(column) != count or column.type != type:
             raise self.damaged(f"has {len(column):,} values of type {column.type}, not {count:,} of type {type}")
         return column
 
     def arrays(self, schema: pa.Schema, count: int) -> list[pa.Array]:
-        """The columns of the file, each in one piece of `count` values."""
-        if self.table.schema != schema:
-            raise self.damaged(f"has the columns {self.table.schema}, not {schema}")
-        columns = [column.chunk(0) if column.num_chunks else column.combine_chunks() for column in self.table.columns]
+        """The columns of the file, each in one piece of `count` values and without nulls."""
+        if self._table.schema != schema:
+            raise self.damaged(f"has the columns {self._table.schema}, not {schema}")
+        columns = [column.chunk(0) if column.num_chunks else column.combine_chunks() for column in self._table.columns]
         if any(len(column) != count for column in columns):
-            raise self.damaged(f"has {len(self.table):,} rows, not {count:,}")
+            raise self.damaged(f"has {len(self._table):,} rows, not {count:,}")
+        if any(column.null_count for column in columns):
+            raise self.damaged("has nulls where none can be")
         return columns
+
+    def numbers(self, array: pa.Array) -> NDArray[Any]:
+        """The values of an array of numbers of this file, not copied."""
+        if array.null_count:
+            raise self.damaged("has nulls where none can be")
+        values: NDArray[Any] = array.to_numpy(zero_copy_only=True)
+        if not values.flags.aligned:
+            raise self.damaged("has numbers that do not begin where numbers can")
+        return values
 
     def damaged(self, what: str) -> LoadError:
         return LoadError(
@@ -120,18 +195,41 @@ class StoredFile:
             hint="bring the folder back from a copy, or load the graph from its source and save it again",
         )
 
-    def _check_size(self) -> None:
-        size = self.path.stat().st_size
+    def _check_size(self, size: int) -> None:
         if size != self.entry.size:
             raise self.damaged(f"has {size:,} bytes, {self.entry.size:,} were saved")
 
 
-def as_numpy(array: pa.Array) -> NDArray[Any]:
-    """The values of a primitive array without nulls, not copied."""
-    values: NDArray[Any] = array.to_numpy(zero_copy_only=True)
-    return values
+_PIECE = 2**26  # bytes
+_SLACK = 2**20  # bytes of metadata for a batch
+_REFUSALS = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError)  # what Arrow says of bad files
 
 
-def all_below(values: NDArray[Any], bound: int) -> bool:
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def opened(path: Path) -> BinaryIO:
+    """A file to read. OSError when there is none, or something else by that name: a link leads out of the folder, a
+    pipe waits for ever."""
+    file = open(path, "rb", opener=at_once)  # noqa: SIM115 - who asked closes it
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def at_once(path: str, flags: int) -> int:
+    """Opens a file, but follows no link and waits for nobody at the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
+def _name_of(file: BinaryIO, path: Path) -> str:
+    """A name of the file that is open, whatever has taken its path since."""
+    name = f"/dev/fd/{file.fileno()}"
+    return name if os.path.exists(name) else str(path)
+
+
+def are_below(values: NDArray[Any], bound: int) -> bool:
     """Whether 0 <= value < bound for all."""
-    return len(values) == 0 or bool(values.min() >= 0 and np.max(values) < bound)
+    return len(values) == 0 or bool(values.min() >= 0 and values.max() < bound)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import re
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,18 @@ import pyarrow as pa
 from gquery.errors import LoadError
 from gquery.storage import statistics
 from gquery.storage.graph import AdjacencyKey
-from gquery.storage.persist.files import FileEntry, sync_directory
+from gquery.storage.persist.files import FileEntry, opened, sync_directory
+from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics
 
 NAME = "gquery.json"
 FORMAT = "gquery graph"
 VERSION = 1
+DIRECTIONS: tuple[Direction, ...] = ("out", "in")  # in which the edges of each type are saved
 
 _DATA_FILE = re.compile(r"[0-9a-f]{8}-\d+\.arrow")
 _UNFINISHED = re.compile(r"gquery\.[0-9a-f]{8}\.tmp")
+_LARGEST = 64 * 2**20  # bytes of a manifest: some 10^5 columns. A file without end must not fill the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class Manifest:
     statistics: Statistics
     signatures: FileEntry | None
     """None in graphs that were saved before there were any."""
+    digest: str = ""
+    """Of the whole content, when it was read."""
 
     def files(self) -> Iterator[FileEntry]:
         """Every file of the graph; one that serves twice comes twice."""
@@ -81,9 +87,22 @@ class Manifest:
             yield self.signatures
 
 
+def folder_of(path: object) -> Path:
+    """The path that a user gave. LoadError for what is none."""
+    if isinstance(path, (str, os.PathLike)):
+        text = os.fspath(path)
+        if isinstance(text, str) and text and "\0" not in text and _is_encodable(text, os.fsencode):
+            return Path(text)
+    shown = repr(path) if len(repr(path)) < 80 else f"{repr(path)[:80]}…"
+    raise LoadError(f"{shown} is not the path of a folder", hint="give a text or a pathlib.Path")
+
+
 def is_saved(path: str | os.PathLike[str]) -> bool:
     """Whether a folder holds a saved graph."""
-    return (Path(path) / NAME).is_file()
+    try:
+        return (Path(path) / NAME).is_file()
+    except (OSError, ValueError, TypeError):  # such a path there cannot be
+        return False
 
 
 def is_ours(name: str) -> bool:
@@ -100,9 +119,12 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Replace the manifest of a directory in one step, which every file of the new one must precede."""
     graph = _encode(manifest)
     document = {"format": FORMAT, "version": VERSION, "checksum": _checksum(graph), "graph": graph}
+    text = json.dumps(document, indent=1)
+    if len(text) > _LARGEST:
+        raise LoadError("the graph has more tables and columns than a saved graph can hold", file=str(directory))
     unfinished = directory / f"gquery.{secrets.token_hex(4)}.tmp"
     with open(unfinished, "x", encoding="utf-8") as file:
-        json.dump(document, file, indent=1)
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     os.replace(unfinished, directory / NAME)
@@ -113,7 +135,7 @@ def read_manifest(directory: Path) -> Manifest:
     """The manifest of a saved graph; LoadError when there is none, it is damaged, or of another version."""
     path = directory / NAME
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json.loads(_read(path), parse_constant=_refuse)
         if document["format"] == FORMAT and document["version"] != VERSION:
             raise LoadError(
                 f"the graph was saved in version {document['version']} of the format, this gquery reads {VERSION}",
@@ -129,6 +151,18 @@ def read_manifest(directory: Path) -> Manifest:
         raise LoadError(f"the saved graph cannot be read: {error.strerror or error}", file=str(path)) from error
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, pa.ArrowException) as error:
         raise _damaged(path) from error
+
+
+def _read(path: Path) -> str:
+    with opened(path) as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ValueError("too long")
+    return content.decode("utf-8")
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
 
 
 def _absent(directory: Path) -> LoadError:
@@ -166,46 +200,89 @@ def _encode(manifest: Manifest) -> dict[str, Any]:
 
 
 def _decode(graph: dict[str, Any]) -> Manifest:
-    return Manifest(
+    manifest = Manifest(
         tuple(_decode_vertex_table(**table) for table in graph["vertex_tables"]),
         tuple(_decode_edge_table(**table) for table in graph["edge_tables"]),
         tuple(_decode_adjacency(**entry) for entry in graph["adjacencies"]),
         statistics.from_json(graph["statistics"]),
         _decode_file(**graph["signatures"]) if graph.get("signatures") else None,
+        hashlib.sha256(json.dumps(graph).encode()).hexdigest(),
     )
+    _check_agreement(manifest)
+    return manifest
+
+
+def _check_agreement(manifest: Manifest) -> None:
+    """ValueError when the parts of a manifest do not speak of one graph. What the files hold is not known here."""
+    vertices, types = [table.count for table in manifest.vertex_tables], {table.type for table in manifest.edge_tables}
+    keys = [entry.key for entry in manifest.adjacencies]
+    wanted = {AdjacencyKey((type,), direction) for type in types for direction in DIRECTIONS}
+    files = set(manifest.files())
+    between = (row for entry in manifest.statistics.types.values() for row in entry.between)
+    agreed = (
+        list(manifest.statistics.vertices) == vertices
+        and set(manifest.statistics.types) == types
+        and len(keys) == len(set(keys))
+        and set(keys) == wanted
+        and len(files) == len({file.name for file in files})
+        and all(max(row.source, row.target) < len(vertices) for row in between)
+    )
+    if not agreed:
+        raise ValueError("tables, adjacencies, statistics and files do not belong together")
 
 
 def _decode_vertex_table(
     labels: list[str], count: int, id_name: str | None, id_type: str, ids: Any, types: str, columns: dict[str, Any]
 ) -> VertexTableEntry:
     (decoded_id_type,) = _decode_types(id_type).values()
-    return VertexTableEntry(
-        tuple(labels), _count(count), id_name, decoded_id_type, _decode_file(**ids), *_decode_columns(types, columns)
-    )
+    decoded_types, files = _decode_columns(types, columns)
+    names = tuple(_name(label) for label in labels)
+    is_id = pa.types.is_integer(decoded_id_type) or pa.types.is_string(decoded_id_type)
+    is_id = is_id or pa.types.is_large_string(decoded_id_type)
+    if not is_id or len(names) != len(set(names)) or not (id_name is None or id_name in decoded_types):
+        raise ValueError(id_name)
+    return VertexTableEntry(names, _count(count), id_name, decoded_id_type, _decode_file(**ids), decoded_types, files)
 
 
 def _decode_edge_table(type: str, count: int, ends: Any, types: str, columns: dict[str, Any]) -> EdgeTableEntry:
-    return EdgeTableEntry(type, _count(count), _decode_file(**ends), *_decode_columns(types, columns))
+    return EdgeTableEntry(_name(type), _count(count), _decode_file(**ends), *_decode_columns(types, columns))
 
 
 def _decode_adjacency(key: dict[str, Any], first: int, rows: int, simple: bool, file: Any) -> AdjacencyEntry:
-    decoded_key = AdjacencyKey(tuple(key["types"]), key["direction"])
+    if type(simple) is not bool:
+        raise TypeError(simple)
+    decoded_key = AdjacencyKey(tuple(_name(name) for name in key["types"]), key["direction"])
     return AdjacencyEntry(decoded_key, _count(first), _count(rows), simple, _decode_file(**file))
 
 
 def _decode_columns(types: str, columns: dict[str, Any]) -> tuple[dict[str, pa.DataType], dict[str, FileEntry]]:
     decoded_types = _decode_types(types)
-    return decoded_types, {name: _decode_file(**columns[name]) for name in decoded_types}
+    return decoded_types, {_name(name): _decode_file(**columns[name]) for name in decoded_types}
 
 
 def _decode_file(name: str, size: int, checksum: int) -> FileEntry:
-    if not _DATA_FILE.fullmatch(name):
+    if not _DATA_FILE.fullmatch(name) or not name.isascii():
         raise ValueError(name)
     return FileEntry(name, _count(size), _count(checksum))
 
 
+def _name(text: object) -> str:
+    """A label, type or property: any text of characters."""
+    if not isinstance(text, str) or not _is_encodable(text, str.encode):
+        raise ValueError(text)
+    return text
+
+
+def _is_encodable(text: str, encode: Callable[[str], bytes]) -> bool:
+    try:
+        encode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _count(value: object) -> int:
-    if not isinstance(value, int) or not 0 <= value < 2**48:  # sums of counts fit into 64 bits
+    if type(value) is not int or not 0 <= value < 2**48:  # sums of counts fit into 64 bits
         raise ValueError(value)
     return value
 
@@ -216,4 +293,8 @@ def _encode_types(types: dict[str, pa.DataType]) -> str:
 
 
 def _decode_types(text: str) -> dict[str, pa.DataType]:
-    return {field.name: field.type for field in pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))}
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+    types = {field.name: field.type for field in schema}
+    if len(types) != len(schema):
+        raise ValueError("a name occurs twice")
+    return types

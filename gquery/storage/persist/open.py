@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -12,9 +14,22 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.graph import Columns, EdgeTable, Snapshot, VertexTable
-from gquery.storage.persist.files import FileEntry, StoredFile, all_below, as_numpy
-from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry, read_manifest
+from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Ends, Snapshot, VertexTable, starts_of
+from gquery.storage.persist.files import FileEntry, StoredFile, are_below
+from gquery.storage.persist.manifest import (
+    DIRECTIONS,
+    AdjacencyEntry,
+    EdgeTableEntry,
+    Manifest,
+    VertexTableEntry,
+    folder_of,
+    read_manifest,
+)
+from gquery.storage.persist.verdicts import Verdicts
+from gquery.storage.persist.verify import Edges, disagreement
+from gquery.storage.schema import Direction
+from gquery.storage.signatures import has_bit
+from gquery.storage.statistics import SIGNATURE_BITS, Statistics
 
 _ENDS = pa.schema([("source", pa.int32()), ("target", pa.int32())])
 _SIGNATURES = pa.schema([("signature", pa.uint64())])
@@ -24,7 +39,7 @@ _ROWS = pa.large_list(pa.struct([("neighbour", pa.int32()), ("edge", pa.int64())
 def open_snapshot(path: str | os.PathLike[str]) -> Snapshot:
     """The graph that was saved to a folder. LoadError when there is none, or a file is missing or cut short; damage
     within a file is a LoadError when the file is first needed."""
-    directory = Path(path)
+    directory = folder_of(path)
     manifest = read_manifest(directory)
     while True:
         try:
@@ -37,30 +52,42 @@ def open_snapshot(path: str | os.PathLike[str]) -> Snapshot:
 
 
 class _Opened:
-    """The mapped files of one manifest, and how each part of the graph is read from them."""
+    """The mapped files of one manifest, and how each part of the graph is read from them, whole or not at all."""
 
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self._manifest = manifest
         self._files = {entry.name: StoredFile(directory, entry) for entry in set(manifest.files())}
-        self._vertex_count = sum(table.count for table in manifest.vertex_tables)
-        self._edge_count = sum(table.count for table in manifest.edge_tables)
+        self._verdicts = Verdicts(manifest.digest, self._files.values())
+        for file in self._files.values():
+            file.verdicts = self._verdicts
+        self._starts = starts_of(table.count for table in manifest.vertex_tables)
+        self._edge_starts = starts_of(table.count for table in manifest.edge_tables).tolist()
+        self._types: dict[str, _EdgeType] = {}
+        self._right_bits: set[int] = set()
+        self._lock = threading.RLock()
 
     def snapshot(self) -> Snapshot:
         manifest = self._manifest
         return Snapshot(
             [self._vertex_table(entry) for entry in manifest.vertex_tables],
-            [self._edge_table(entry) for entry in manifest.edge_tables],
-            {entry.key: partial(self._adjacency, entry) for entry in manifest.adjacencies},
-            manifest.statistics,
+            [self._edge_table(number) for number in range(len(manifest.edge_tables))],
+            {entry.key: partial(self._adjacency, entry.key) for entry in manifest.adjacencies},
+            self._statistics,
             partial(self._signatures, manifest.signatures) if manifest.signatures else None,
         )
 
+    # --- vertices ----------------------------------------------------------------------------------------------
+
     def _vertex_table(self, entry: VertexTableEntry) -> VertexTable:
-        load_ids = partial(self._file(entry.ids).column, entry.id_type, entry.count)
+        load_ids = partial(self._ids, entry)
         return VertexTable(entry.labels, entry.count, entry.id_type, entry.id_name, self._columns(entry), load_ids)
 
-    def _edge_table(self, entry: EdgeTableEntry) -> EdgeTable:
-        return EdgeTable(entry.type, entry.count, self._columns(entry), partial(self._ends, entry))
+    def _ids(self, entry: VertexTableEntry) -> pa.ChunkedArray:
+        file = self._file(entry.ids)
+        ids = file.column(entry.id_type, entry.count)
+        if ids.null_count:
+            raise file.damaged("has vertices without an id")
+        return ids
 
     def _columns(self, table: VertexTableEntry | EdgeTableEntry) -> Columns:
         def load(name: str) -> pa.ChunkedArray:
@@ -68,34 +95,103 @@ class _Opened:
 
         return Columns(table.types, load)
 
-    def _ends(self, entry: EdgeTableEntry) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _statistics(self) -> Statistics:
+        """What was counted at the save. The vertices are as many as they are said to be, from here on; what is said of
+        a type of edges is compared with them when it is first asked for."""
+        for table in self._manifest.vertex_tables:
+            self._file(table.ids).check_rows(table.count)
+        return replace(self._manifest.statistics, verify=self._verify)
+
+    # --- edges -------------------------------------------------------------------------------------------------
+
+    def _edge_table(self, number: int) -> EdgeTable:
+        entry = self._manifest.edge_tables[number]
+        load_ends = partial(self._ends_of, entry.type, number)
+        return EdgeTable(entry.type, entry.count, self._columns(entry), load_ends)
+
+    def _ends_of(self, name: str, number: int) -> Ends:
+        return self._edge_type(name).ends[number]
+
+    def _adjacency(self, key: AdjacencyKey) -> Adjacency:
+        (name,) = key.types
+        return self._edge_type(name).adjacencies[key.direction]
+
+    def _edge_type(self, name: str) -> _EdgeType:
+        """Everything about the edges of one type, after it was found to agree."""
+        with self._lock:
+            if name not in self._types:
+                self._types[name] = self._verified(name)
+            return self._types[name]
+
+    def _verify(self, name: str) -> None:
+        self._edge_type(name)
+
+    def _verified(self, name: str) -> _EdgeType:
+        tables = {number: table for number, table in enumerate(self._manifest.edge_tables) if table.type == name}
+        rows = {entry.key.direction: entry for entry in self._manifest.adjacencies if entry.key.types == (name,)}
+        found = _EdgeType(
+            {number: self._ends(table) for number, table in tables.items()},
+            {direction: self._rows(entry) for direction, entry in rows.items()},
+        )
+        files = [self._file(entry) for entry in (*(t.ends for t in tables.values()), *(e.file for e in rows.values()))]
+        what = f"type {name!r}"
+        if not self._verdicts.holds(what, files):
+            wrong = self._disagreement(name, found)
+            if wrong:
+                raise files[-1].damaged(wrong)
+            self._verdicts.note(what, files)
+        return found
+
+    def _disagreement(self, name: str, found: _EdgeType) -> str | None:
+        source, target = (np.concatenate(ends) for ends in zip(*found.ends.values(), strict=True))
+        if not (are_below(source, self._starts[-1]) and are_below(target, self._starts[-1])):
+            return "names vertices that the graph does not have"
+        ranges = [(self._edge_starts[number], self._edge_starts[number + 1]) for number in found.ends]
+        out, into = (found.adjacencies[direction] for direction in DIRECTIONS)
+        recorded = self._manifest.statistics.types[name]
+        return disagreement(Edges(source, target, ranges), out, into, self._starts, recorded)
+
+    def _ends(self, entry: EdgeTableEntry) -> Ends:
         file = self._file(entry.ends)
-        source, target = (as_numpy(array) for array in file.arrays(_ENDS, entry.count))
-        if not (all_below(source, self._vertex_count) and all_below(target, self._vertex_count)):
-            raise file.damaged("names vertices that the graph does not have")
+        source, target = (file.numbers(array) for array in file.arrays(_ENDS, entry.count))
         return source, target
 
-    def _adjacency(self, entry: AdjacencyEntry) -> Adjacency:
-        """Matching reads these arrays unchecked, so their bounds are checked here."""
+    def _rows(self, entry: AdjacencyEntry) -> Adjacency:
         file = self._file(entry.file)
         (rows,) = file.arrays(pa.schema([("entries", _ROWS)]), entry.rows)
-        try:
-            rows.validate(full=True)
-        except pa.ArrowException as error:
-            raise file.damaged(f"has rows out of order ({error})") from error
-        neighbours, edges = (as_numpy(rows.values.field(index)) for index in range(2))
-        offsets = as_numpy(rows.offsets)
-        if not (
-            entry.first + entry.rows <= self._vertex_count
-            and all_below(neighbours, self._vertex_count)
-            and all_below(edges, self._edge_count)
-        ):
-            raise file.damaged("names vertices or edges that the graph does not have")
-        return Adjacency(entry.first, offsets, neighbours, edges, entry.simple)
+        if rows.values.null_count:
+            raise file.damaged("has nulls where none can be")
+        neighbours, edges = (file.numbers(rows.values.field(index)) for index in range(2))
+        if entry.first + entry.rows > self._starts[-1]:
+            raise file.damaged("has rows of vertices that the graph does not have")
+        return Adjacency(entry.first, file.numbers(rows.offsets), neighbours, edges, entry.simple)
 
-    def _signatures(self, entry: FileEntry) -> NDArray[np.uint64]:
-        (words,) = self._file(entry).arrays(_SIGNATURES, self._vertex_count)
-        return as_numpy(words)
+    # --- signatures --------------------------------------------------------------------------------------------
+
+    def _signatures(self, entry: FileEntry, bits: int, snapshot: Snapshot) -> NDArray[np.uint64]:
+        """The signatures, of which these bits agree with the edges."""
+        file = self._file(entry)
+        (words,) = (file.numbers(array) for array in file.arrays(_SIGNATURES, int(self._starts[-1])))
+        for bit in range(SIGNATURE_BITS):
+            if bits >> bit & 1 and bit not in self._right_bits:
+                self._verify_bit(file, words, bit, snapshot)
+                self._right_bits.add(bit)
+        return words
+
+    def _verify_bit(self, file: StoredFile, words: NDArray[np.uint64], bit: int, snapshot: Snapshot) -> None:
+        what, files = f"bit {bit}", list(self._files.values())
+        if not self._verdicts.holds(what, files):
+            if not has_bit(words, bit, snapshot):
+                raise file.damaged("has other signatures than the edges show")
+            self._verdicts.note(what, files)
 
     def _file(self, entry: FileEntry) -> StoredFile:
         return self._files[entry.name]
+
+
+@dataclass(frozen=True, slots=True)
+class _EdgeType:
+    """The ends of each edge table by its number, the adjacency of each direction."""
+
+    ends: dict[int, Ends]
+    adjacencies: dict[Direction, Adjacency]

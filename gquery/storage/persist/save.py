@@ -15,12 +15,10 @@ from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Snapshot, VertexTable
 from gquery.storage.persist import manifest as manifests
-from gquery.storage.persist.files import FileEntry, sync_directory, write_file
+from gquery.storage.persist.files import FileEntry, at_once, sync_directory, write_file
 from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
-from gquery.storage.schema import Direction
 
 _LOCK = "gquery.lock"
-_DIRECTIONS: tuple[Direction, ...] = ("out", "in")
 
 
 def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
@@ -29,7 +27,7 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     Graphs that are open from the same folder keep what they have. LoadError when the folder holds something else, when
     another save is at work in it, or when the system refuses a write; what was there stays whole.
     """
-    directory = Path(path)
+    directory = manifests.folder_of(path)
     try:
         _claim(directory)
         with _locked(directory):
@@ -58,7 +56,7 @@ def _claim(directory: Path) -> None:
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
     """Hold the folder against other saves. The lock ends with the process; its file stays: removing it would race."""
-    with open(directory / _LOCK, "a") as file:
+    with open(directory / _LOCK, "a", opener=at_once) as file:
         if sys.platform != "win32":
             import fcntl
 
@@ -112,13 +110,15 @@ class _Writer:
         self._count = 0
 
     def graph(self, snapshot: Snapshot) -> Manifest:
-        keys = [AdjacencyKey((name,), direction) for name in snapshot.schema.types for direction in _DIRECTIONS]
+        keys = [
+            AdjacencyKey((name,), direction) for name in snapshot.schema.types for direction in manifests.DIRECTIONS
+        ]
         return Manifest(
             tuple(self._vertex_table(table) for table in snapshot.vertex_tables),
             tuple(self._edge_table(table) for table in snapshot.edge_tables),
             tuple(self._adjacency(key, snapshot.adjacency(key.types, key.direction)) for key in keys),
             snapshot.statistics,
-            self._write(pa.table({"signature": snapshot.signatures})),
+            self._write(pa.table({"signature": snapshot.signatures()})),
         )
 
     def _vertex_table(self, table: VertexTable) -> VertexTableEntry:

@@ -1,0 +1,74 @@
+"""What is made of a graph on demand and kept while there is room: the least recently used goes first."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Protocol, TypeVar, cast
+
+DEFAULT_LIMIT = 2**30  # bytes
+
+
+class Meter(Protocol):
+    """The budget of the query that asks: what it makes the cache hold is counted as its own."""
+
+    limit: int | None
+
+    def reserve(self, size: int, purpose: str) -> None:
+        """Takes bytes, or raises an error of the query's."""
+
+    def release(self, size: int) -> None:
+        """Gives bytes back."""
+
+
+class Sized(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+
+Made = TypeVar("Made", bound=Sized)
+
+
+class Cache:
+    """Values by key, of at most `limit` bytes together, and of no more than its own limit when a query with one adds to
+    them. Who has a value keeps it: what goes from here is made again for who asks next. Safe from several threads.
+    """
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self.limit = limit
+        self.nbytes = 0
+        self._kept: OrderedDict[object, Sized] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def get(self, key: object, make: Callable[[], Made], most: int, purpose: str, meter: Meter | None = None) -> Made:
+        """The value, made when it is not there. most: bytes that making it takes at most; `purpose` needs them."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return cast(Made, self._kept[key])
+            made = _metered(make, most, purpose, meter)
+            bounds = [self.limit] if meter is None or meter.limit is None else [self.limit, meter.limit]
+            self._keep(key, made, min(bounds))
+            return made
+
+    def _keep(self, key: object, made: Sized, limit: int) -> None:
+        self._kept[key] = made
+        self.nbytes += made.nbytes
+        while self.nbytes > limit:
+            _, oldest = self._kept.popitem(last=False)
+            self.nbytes -= oldest.nbytes
+
+
+def _metered(make: Callable[[], Made], most: int, purpose: str, meter: Meter | None) -> Made:
+    """Makes a value; its bytes stay reserved when it is there, and none when it cannot be made."""
+    if meter is None:
+        return make()
+    meter.reserve(most, purpose)
+    held = 0
+    try:
+        made = make()
+        held = min(most, made.nbytes)
+        return made
+    finally:
+        meter.release(most - held)
