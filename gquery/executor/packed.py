@@ -68,7 +68,8 @@ KEY_LEVEL, FACTOR = 0, 1
 FROM, TO, CHOICE_FIRST, CHOICE_ROWS, CHOICE_OFFSETS, CHOICE_NEIGHBOURS, CHOICE_EDGES = 0, 1, 2, 3, 4, 5, 6
 COLLIDES_BEGIN, COLLIDES_END = 7, 8  # its rows of `collides`: earlier choices that must be other edges
 FREE = 9  # 1 when the edge collides with no other: its number of choices is a factor
-CHOICE_COLUMNS = 10
+CLIQUE = 10  # 1 when the edges that it collides with collide with each other, too
+CHOICE_COLUMNS = 11
 
 Table = NDArray[np.int64]
 

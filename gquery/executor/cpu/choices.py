@@ -20,6 +20,7 @@ from gquery.executor.packed import (
     CHOICE_OFFSETS,
     CHOICE_ROWS,
     CHOICES,
+    CLIQUE,
     COLLIDES,
     COLLIDES_BEGIN,
     COLLIDES_END,
@@ -28,8 +29,9 @@ from gquery.executor.packed import (
     TO,
 )
 
-# Rows of the odometer's `scratch`, int64[4, number of choices].
-BEGIN, END, CURSOR, CHOSEN = 0, 1, 2, 3
+# Rows of `scratch`, int64[5, number of choices]: the run of each choice, where the odometer stands in it, the edge it
+# has chosen; while choices are only counted, how many edges of the run are taken by others.
+BEGIN, END, CURSOR, CHOSEN, TAKEN = 0, 1, 2, 3, 4
 
 # Slots of the expansion's `state`, int64[3].
 INPUT_ROW, DEPTH, MADE = 0, 1, 2
@@ -79,26 +81,90 @@ def advance(choices, begin, end, collides, depth, scratch, skip_free):  # type: 
 
 
 @kernel
-def count_choices(choices, begin, end, collides, positions, scratch):  # type: ignore[no-untyped-def]
-    """Number of ways to choose the edges `choices[begin:end]` of one embedding: a product over the free edges, an
-    enumeration of the others."""
+def count_choices(choices, begin, end, collides, modulus, positions, scratch):  # type: ignore[no-untyped-def]
+    """The ways to choose the edges `choices[begin:end]` of one embedding: modulo 2^64 or the modulus, and roughly.
+
+    Runs over the same two data vertices hold one another unless their types only overlap. Where of every two colliding
+    runs one holds the other, or nothing of it, the ways are a product: a choice has as many as its run is long, less
+    those taken by the choices from runs that lie in its own. Only the others are enumerated.
+    """
     locate(choices, begin, end, positions, scratch)
-    product = np.int64(1)
-    colliding = False
+    nested = take_from_runs(choices, begin, end, collides, scratch)
+    if nested and is_exhausted(begin, end, scratch):
+        return np.uint64(0), 0.0
+    exact, size = np.uint64(1), 1.0
     for index in range(begin, end):
-        if choices[index, FREE] == 1:
-            product *= scratch[END, index] - scratch[BEGIN, index]
-        else:
-            colliding = True
-    if not colliding or product == 0:
-        return product
+        if nested or choices[index, FREE] == 1:
+            ways = scratch[END, index] - scratch[BEGIN, index] - scratch[TAKEN, index]
+            exact *= np.uint64(ways)
+            size *= ways
+            if modulus != 0:
+                exact %= modulus
+    if not nested:
+        found = enumerated(choices, begin, end, collides, scratch)
+        exact *= np.uint64(found)
+        size *= found
+        if modulus != 0:
+            exact %= modulus
+    return exact, size
+
+
+@kernel
+def take_from_runs(choices, begin, end, collides, scratch):  # type: ignore[no-untyped-def]
+    """Counts what colliding choices take from each other's runs; False when that does not tell the number of ways."""
+    for index in range(begin, end):
+        scratch[TAKEN, index] = 0
+    for index in range(begin, end):
+        length = scratch[END, index] - scratch[BEGIN, index]
+        for place in range(choices[index, COLLIDES_BEGIN], choices[index, COLLIDES_END]):
+            other = collides[place]
+            other_length = scratch[END, other] - scratch[BEGIN, other]
+            common = common_edges(choices, index, other, scratch)
+            if common == 0:
+                continue
+            holder = index if length >= other_length else other
+            scratch[TAKEN, holder] += 1
+            # What two choices take from a run are two edges only if those collide as well.
+            if common < min(length, other_length) or (scratch[TAKEN, holder] > 1 and choices[holder, CLIQUE] == 0):
+                return False
+    return True
+
+
+@kernel
+def is_exhausted(begin, end, scratch):  # type: ignore[no-untyped-def]
+    """Whether others take all edges of some choice's run."""
+    exhausted = False
+    for index in range(begin, end):
+        exhausted |= scratch[END, index] - scratch[BEGIN, index] <= scratch[TAKEN, index]
+    return exhausted
+
+
+@kernel
+def common_edges(choices, one, other, scratch):  # type: ignore[no-untyped-def]
+    """How many data edges are in the runs of both choices. A run is not sorted."""
+    edges, other_edges = choices[one, CHOICE_EDGES], choices[other, CHOICE_EDGES]
+    low, high = scratch[BEGIN, one], scratch[END, one]
+    other_low, other_high = scratch[BEGIN, other], scratch[END, other]
+    if edges == other_edges and low == other_low:
+        return high - low
+    common = np.int64(0)
+    for place in range(low, high):
+        edge = load_int64(edges, place)
+        for other_place in range(other_low, other_high):
+            common += load_int64(other_edges, other_place) == edge
+    return common
+
+
+@kernel
+def enumerated(choices, begin, end, collides, scratch):  # type: ignore[no-untyped-def]
+    """The ways to choose the edges that collide, one by one."""
     scratch[CURSOR, begin] = scratch[BEGIN, begin]
     depth = np.int64(begin)
     found = np.int64(0)
     while True:
         depth = advance(choices, begin, end, collides, depth, scratch, True)
         if depth < 0:
-            return found * product
+            return found
         found += 1
 
 
@@ -123,6 +189,9 @@ def expand(plan, begin, given, count, rows, edges, state, scratch):  # type: ign
                 break
             locate(choices, begin, end, given[:, input_row], scratch)
             input_row += 1
+            # Told at once: the odometer would try all other ways before it knew.
+            if take_from_runs(choices, begin, end, collides, scratch) and is_exhausted(begin, end, scratch):
+                continue
             depth = np.int64(begin)
             scratch[CURSOR, begin] = scratch[BEGIN, begin]
         depth = advance(choices, begin, end, collides, depth, scratch, False)

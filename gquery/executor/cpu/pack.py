@@ -342,12 +342,18 @@ class _Packer:
                     begin,
                     len(collides),
                     int(not choice.collides),
+                    int(self._in_clique(choice)),
                 )
             )
             if not choice.listed:
                 level = self._known_at(choice)
                 weights[level] = (weights.get(level, (index, index))[0], index + 1)
         return rows, collides, weights, len(weighed)
+
+    def _in_clique(self, choice: EdgeChoice) -> bool:
+        """Whether the choices that it collides with collide with each other, and with no others."""
+        together = {choice.edge, *choice.collides}
+        return all(together == {other.edge, *other.collides} for other in self.plan.choices if other.edge in together)
 
     def _known_at(self, choice: EdgeChoice) -> int:
         """The level at which all the edges are matched that the choice may collide with, directly or through others."""

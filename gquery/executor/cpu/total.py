@@ -114,13 +114,15 @@ def load_row(steps, given, input_row, stop, positions, vertices):  # type: ignor
 @inlined
 def own_matches(steps, choices, collides, start, modulus, positions, scratch):  # type: ignore[no-untyped-def]
     """What a given row of `start` levels stands for by itself: its choices of edges and what is folded into it."""
-    weight = np.int64(1)
+    product, size = np.uint64(1), 1.0
     for level in range(start):
         begin, end = steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END]
         if begin < end:
-            weight *= count_choices(choices, begin, end, collides, positions, scratch)
-    product, size = np.uint64(weight), float(weight)
-    for level in range(start):
+            weight, weight_size = count_choices(choices, begin, end, collides, modulus, positions, scratch)
+            product *= weight
+            size *= weight_size
+            if modulus != 0:
+                product %= modulus
         if steps[level, FACTORS] != 0:
             factor, factor_size = factor_at(steps, level, positions[level])
             product *= factor
@@ -283,12 +285,17 @@ def total(  # type: ignore[no-untyped-def]
                 state[STATE_SLOTS + level] += 1
                 product, product_size = np.uint64(1), 1.0
                 if steps[level, WEIGHTS_BEGIN] < steps[level, WEIGHTS_END]:
-                    weight = count_choices(
-                        choices, steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END], collides, positions, scratch
+                    product, product_size = count_choices(
+                        choices,
+                        steps[level, WEIGHTS_BEGIN],
+                        steps[level, WEIGHTS_END],
+                        collides,
+                        modulus,
+                        positions,
+                        scratch,
                     )
-                    if weight == 0:
+                    if product_size == 0.0:
                         continue
-                    product, product_size = np.uint64(weight), float(weight)
                 if steps[level, FACTORS] != 0:
                     factor, factor_size = factor_at(steps, level, position)
                     product *= factor

@@ -13,7 +13,7 @@ ROW, ROW_END, DEPTH, MADE, STATUS, ENTERING, LEFT, TAKEN, STATE_SLOTS = 0, 1, 2,
 DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
 
 _LEVEL_PARTS, _CURSOR_PARTS = 2, 4  # pivots, last; begins, cursors, ends, bitsets
-SCRATCH_ROWS = 4
+SCRATCH_ROWS = 5
 
 
 def new_work(plan: PackedPlan, rows: int) -> NDArray[np.int64]:
