@@ -63,10 +63,15 @@ def bomb(piece: bytes, start: bytes = b"") -> bytes:
 
 @pytest.mark.parametrize("name", ["g.txt.gz", "g.csv.gz", "g.graph.gz", "g.sif.gz"])
 @pytest.mark.parametrize(
-    "content", [bomb(b"\0"), bomb(b"a"), bomb(b"\n"), bomb(b"\0", b"id,name\n1,a\n")], ids=["zeros", "word", "lines", "tail"]
+    "content",
+    [bomb(b"\0"), bomb(b"a"), bomb(b"\n"), bomb(b"\0", b"id,name\n1,a\n")],
+    ids=["zeros", "word", "lines", "tail"],
 )
 def test_bombs_of_one_line(tmp_path: Path, name: str, content: bytes) -> None:
-    with within(20, 300), pytest.raises(LoadError, match=r"longer than 16 MiB|200 times its size|NUL|expected|none of t, v"):
+    with (
+        within(20, 300),
+        pytest.raises(LoadError, match=r"longer than 16 MiB|200 times its size|NUL|expected|none of t, v"),
+    ):
         load(write(tmp_path, {name: content}) / name)
 
 

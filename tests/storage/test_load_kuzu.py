@@ -112,7 +112,9 @@ def test_exports_as_parquet(tmp_path: Path) -> None:
     )
     copies = 'COPY `P` (`id`,`u`,`s`) FROM "P.parquet" (parallel=true);\nCOPY `R` (`w`) FROM "R.parquet" (to=\'P\');\n'
     write(tmp_path, {"schema.cypher": schema, "copy.cypher": copies})
-    people = pa.table({"a.id": ["1", "2"], "a.u": pa.array([b"\1" * 16, None], pa.uuid()), "a.s": [{"a": 1, "b": "x"}] * 2})
+    people = pa.table(
+        {"a.id": ["1", "2"], "a.u": pa.array([b"\1" * 16, None], pa.uuid()), "a.s": [{"a": 1, "b": "x"}] * 2}
+    )
     pa.parquet.write_table(people, tmp_path / "P.parquet")
     pa.parquet.write_table(pa.table({"a.id": ["1"], "b.id": ["2"], "r.w": [0.5]}), tmp_path / "R.parquet")
     graph = load(tmp_path)

@@ -44,7 +44,10 @@ def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
     try:
         wanted = _normal_type(column.type)
         column = _plain(column)
-        return column if column.type == wanted else column.cast(wanted)
+        if column.type != wanted:
+            column = column.cast(wanted)
+            column.validate()  # Arrow's casts of nested views are not all sound
+        return column
     except _NoProperty as error:
         raise LoadError(f"a column of type {error} cannot be a property", file=file, column=name) from None
     except pa.ArrowInvalid as error:
@@ -69,9 +72,16 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return _plain(pa.chunked_array([chunk.storage for chunk in column.chunks], type.storage_type))
     if pa.types.is_run_end_encoded(type):
         return _plain(pc.run_end_decode(column))
+    if pa.types.is_list_view(type) or pa.types.is_large_list_view(type):
+        return pa.chunked_array([_listed(chunk) for chunk in column.chunks], pa.large_list(type.value_type))
     if pa.types.is_duration(type):
         return pa.chunked_array([_intervals(chunk) for chunk in column.chunks], pa.month_day_nano_interval())
     return column
+
+
+def _listed(views: pa.Array) -> pa.Array:
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(views).fill_null(0).to_numpy())])
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), views.flatten(), mask=views.is_null())
 
 
 def _intervals(durations: pa.Array) -> pa.Array:
