@@ -173,7 +173,7 @@ def test_ctrl_c_is_keyboard_interrupt(large: Path) -> None:
 def test_a_timeout_ends_a_load(large: Path) -> None:
     for kind in ("g.txt", "in"):
         started = time.monotonic()
-        with pytest.raises(QueryTimeout, match="longer than its timeout of 0.02 s"):
+        with pytest.raises(QueryTimeout, match=r"longer than its timeout of 0\.02 s"):
             gquery.load(large / kind, timeout=0.02)
         assert time.monotonic() - started < 1.0
     assert gquery.load(large / "g.txt", timeout=100).edge_count == 600_000

@@ -64,7 +64,8 @@ CREATE MACRO `ADDONE` (a) AS a + 1;
 """
 COPY = """\
 COPY `City` (`name`) FROM "City.csv" ({options}parallel=true);
-COPY `Person` (`id`,`full name`,`born`,`at`,`tags`,`xs`,`d`,`ok`,`w`,`tz`,`code`) FROM "Person.csv" ({options}parallel=false);
+COPY `Person` (`id`,`full name`,`born`,`at`,`tags`,`xs`,`d`,`ok`,`w`,`tz`,`code`) FROM "Person.csv"\
+ ({options}parallel=false);
 COPY `Likes` (`how`) FROM "Likes_Person_Person.csv" (to='Person', from='Person', {options}parallel=true);
 COPY `Likes` (`how`) FROM "Likes_Person_City.csv" (to='City', from='Person', {options}parallel=true);
 COPY `Empty` FROM "Empty_City_City.csv" (to='City', from='City', {options}parallel=true);
