@@ -40,13 +40,16 @@ SCORES = "protein1 protein2 score\n9606.A 9606.B 490\n9606.B 9606.C 20\n"
 GRAPH = "t 3 2\nv 0 3 1\nv 1 3 2\nv 2 1 1\ne 0 1\ne 1 2\n"
 SIF = "A pp B C\nB pd C\nD\n"
 MAPPING = '[vertices.P]\nfile = "P.csv"\nid = "id"\n[[edges]]\ntype = "K"\nsource = "P"\ntarget = "P"\nfile = "K.csv"\n'
-SCHEMA = "CREATE NODE TABLE P(id INT64, name STRING, xs INT64[], PRIMARY KEY(id));\nCREATE REL TABLE K(FROM P TO P, w DOUBLE);\n"
+SCHEMA = """\
+CREATE NODE TABLE P(id INT64, name STRING, xs INT64[], PRIMARY KEY(id));
+CREATE REL TABLE K(FROM P TO P, w DOUBLE);
+"""
 COPY = "COPY P FROM \"p.csv\" (header=false);\nCOPY K (w) FROM \"k.csv\" (from='P', to='P');\n"
 KUZU = {"schema.cypher": SCHEMA, "copy.cypher": COPY, "p.csv": '1,a,"[1,2]"\n2,b,[]\n', "k.csv": "1,2,0.5\n"}
 PIECES = [
-    b"\0", b'"', b",", b"\n", b"\r", b"\t", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b", b"9" * 40, b"-", b"::", b"[]",
-    b"#", b"t ", b"e ", b"|", b"`", b"(", b")", b";", b"\xed\xa0\x80", b"1e999", b"NaN", b" " * 70, b"2020-02-30",
-    b"a" * 300, b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\1\0\0\0\0\0\0\0",
+    b"\0", b'"', b",", b"\n", b"\r", b"\t", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b", b"9" * 40, b"-", b"::",
+    b"[]", b"#", b"t ", b"e ", b"|", b"`", b"(", b")", b";", b"\xed\xa0\x80", b"1e999", b"NaN", b" " * 70,
+    b"2020-02-30", b"a" * 300, b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\1\0\0\0\0\0\0\0",
 ]  # fmt: skip
 OPTIONS: dict[str, list[Any]] = {
     "on_bad_row": ["error", "skip"],
@@ -160,7 +163,7 @@ def consistent(graph: LoadedGraph) -> None:
 
 
 def run_cases(first: int, count: int) -> list[str]:
-    """What went wrong, with the seed of each case. A case that hangs ends the process with a traceback of all threads."""
+    """What went wrong, with the seed of each case. A case that hangs ends the process, with a traceback."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
