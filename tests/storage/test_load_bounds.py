@@ -100,6 +100,14 @@ def test_wide_tables(tmp_path: Path) -> None:
         from_arrow({"A": {f"c{i}": [1] for i in range(20_000)}}, {})
 
 
+def test_more_rows_than_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa.parquet.write_table(pa.table({"a": [1] * 1000, "b": [2] * 1000}), tmp_path / "g.parquet")
+    assert load(tmp_path / "g.parquet").report.edges == 1000
+    monkeypatch.setattr("gquery.storage.load.files.os.sysconf", lambda _: 80)
+    with pytest.raises(LoadError, match="1,000 rows of 2 columns"):
+        load(tmp_path / "g.parquet")
+
+
 def test_a_header_of_half_a_megabyte(tmp_path: Path) -> None:
     names = ["id", *(f"{'long' * 100}{i}" for i in range(1300))]
     graph = load(write(tmp_path, {"A.csv": ",".join(names) + "\n" + ",".join(["7"] * 1301) + "\n"}))

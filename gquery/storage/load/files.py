@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from gquery.storage.load.text import open_file, reading
 from gquery.storage.schema import common_type
 
 BINARY_ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
+_LEAST = 4  # bytes that a value takes in memory, more or less
 TEXT_ENDINGS = (".csv", ".tsv")
 TABLE_ENDINGS = (*BINARY_ENDINGS, *TEXT_ENDINGS)
 
@@ -87,11 +89,20 @@ def _read_text(loading: Loading, path: Path, layout: Layout) -> tuple[list[pa.Ch
 
 def _read_binary(loading: Loading, path: Path) -> tuple[list[pa.ChunkedArray], Origin]:
     with _open_binary(path) as source:
-        is_parquet = ending(path) == ".parquet"
-        table = _parquet().ParquetFile(source).read() if is_parquet else _open_ipc(source).read_all()
+        table = _read_parquet(source, path) if ending(path) == ".parquet" else _open_ipc(source).read_all()
     checked(table, str(path))
     loading.read(path, path.stat().st_size)
     return table.columns, Origin((Part(str(path), table.num_rows),))
+
+
+def _read_parquet(source: pa.NativeFile, path: Path) -> pa.Table:
+    """Raises LoadError for more rows than memory holds: a column of one value takes some bytes however long it is."""
+    file = _parquet().ParquetFile(source)
+    rows, columns = file.metadata.num_rows, file.metadata.num_columns
+    if _LEAST * rows * columns > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        reason = f"the file has {rows:,} rows of {columns} columns, which this machine's memory does not hold"
+        raise LoadError(reason, file=str(path))
+    return file.read()
 
 
 def _parquet() -> ModuleType:
