@@ -110,7 +110,7 @@ class Shell:
         """Opens or loads a graph in place of the present one."""
         graph = open_graph(path, options, self.notes)
         if graph.report is not None:
-            self.notes.print("\n".join(describe_load(graph.report)), highlight=False)
+            self.notes.print("\n".join(describe_load(graph.report)), markup=False, highlight=False)
         self.use(graph, Path(path).name or path)
 
     def use(self, graph: Graph, name: str) -> None:

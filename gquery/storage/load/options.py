@@ -154,7 +154,7 @@ def _check_kind(option: str, value: object, kind: type, default: object) -> None
 
 def _check_words(words: tuple[object, ...]) -> None:
     for word in words:
-        if not isinstance(word, str) or not word.isprintable():
+        if not (isinstance(word, str) and word and word.isprintable()):
             hint = 'write for example null=["NA", "n/a"]'
             raise LoadError(f"option `null` has {word!r}, which is no word", hint=hint)
 

@@ -36,7 +36,8 @@ def run(
         if not outcome.done():
             loading.stop()
             interrupt()
-            worker.join(_GRACE)
+            if worker.is_alive():
+                worker.join(_GRACE)
 
 
 def _fulfil(outcome: Future[LoadedGraph], load: Callable[[Loading], LoadedGraph], loading: Loading) -> None:
