@@ -41,6 +41,12 @@ def test_a_data_set_without_headers(tmp_path: Path) -> None:
     ]
 
 
+def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:
+    assert load(write(tmp_path, {**DEMO, "more.csv": "1,2\n"})).report.notes == (
+        "not read, since copy.cypher does not name them: more.csv",
+    )
+
+
 def test_without_copy_statements(tmp_path: Path) -> None:
     files = {name: text for name, text in DEMO.items() if name != "copy.cypher"}
     files["livesin.csv"] = files.pop("lives-in.csv")

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.delimited import read_first_row
 from gquery.storage.load.dialect import Format
-from gquery.storage.load.files import TABLE_ENDINGS, Layout, is_binary, layout_of, read_table
+from gquery.storage.load.files import TABLE_ENDINGS, Layout, ending, is_binary, layout_of, read_table
 from gquery.storage.load.header import Column, Role
 from gquery.storage.load.kuzu_schema import Copy, Table, read_copies, read_schema
 from gquery.storage.load.loading import Loading
@@ -56,6 +56,10 @@ def read_kuzu(loading: Loading, folder: Path) -> tuple[list[VertexRows], list[Ed
     copies = _copies(folder, tables)
     sources = [_source(loading, folder, tables, copy) for copy in copies]
     loading.expect(source.path for source in sources)
+    known = {source.path for source in sources}
+    unread = [path.name for path in sorted(folder.iterdir()) if ending(path) in TABLE_ENDINGS and path not in known]
+    if unread:
+        loading.notes.append(f"not read, since {_COPIES} does not name them: {', '.join(unread[:5])}")
     vertices: list[VertexRows] = []
     edges: list[EdgeRows] = []
     for source in sources:
