@@ -207,4 +207,5 @@ def ids_of_text(text: pa.ChunkedArray, type: pa.DataType | None = None) -> pa.Ch
 
 
 def _has_outer_blanks(text: pa.ChunkedArray) -> bool:
-    return bool(pc.any(pc.match_substring_regex(text, r"^\s|\s$")).as_py())
+    lengths = (pc.sum(pc.binary_length(part)) for part in (text, pc.utf8_trim_whitespace(text)))
+    return len(set(lengths)) > 1
