@@ -103,9 +103,13 @@ def test_wide_tables(tmp_path: Path) -> None:
 def test_more_rows_than_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pa.parquet.write_table(pa.table({"a": [1] * 1000, "b": [2] * 1000}), tmp_path / "g.parquet")
     assert load(tmp_path / "g.parquet").report.edges == 1000
-    monkeypatch.setattr("gquery.storage.load.files.os.sysconf", lambda _: 80)
+    monkeypatch.setattr("gquery.storage.load.arrow_values.os.sysconf", lambda _: 80)
     with pytest.raises(LoadError, match="1,000 rows of 2 columns"):
         load(tmp_path / "g.parquet")
+    monkeypatch.undo()
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2**40], pa.int64()), [1])
+    with pytest.raises(LoadError, match="1,099,511,627,776 rows of 1 columns"):
+        from_arrow({"A": pa.table({"id": runs})}, {})
 
 
 def test_a_header_of_half_a_megabyte(tmp_path: Path) -> None:

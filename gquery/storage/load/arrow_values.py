@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 import zoneinfo
@@ -15,7 +16,15 @@ from gquery.errors import LoadError
 _OFFSET = re.compile(r"[+-]\d\d:?\d\d")
 _DAY = 86_400_000_000  # microseconds
 _INTERVAL = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
+_LEAST = 4  # bytes that a value takes in memory, more or less
 _MAX_DIGITS = 38  # of a decimal of 128 bits
+
+
+def check_size(rows: int, columns: int, file: str) -> None:
+    """Raises LoadError for more rows than memory holds: a column of one value takes some bytes, however long it is."""
+    if _LEAST * rows * columns > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        reason = f"the table has {rows:,} rows of {columns} columns, which this machine's memory does not hold"
+        raise LoadError(reason, file=file)
 
 
 def checked(table: pa.Table, file: str) -> pa.Table:
@@ -25,6 +34,7 @@ def checked(table: pa.Table, file: str) -> pa.Table:
         names = table.column_names
     except UnicodeDecodeError:
         raise LoadError("the name of a column is not UTF-8", file=file) from None
+    check_size(table.num_rows, table.num_columns, file)
     for name, column in zip(names, table.columns, strict=True):
         try:
             column.validate(full=True)

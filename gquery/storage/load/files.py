@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from gquery.errors import LoadError
-from gquery.storage.load.arrow_values import checked, normalise
+from gquery.storage.load.arrow_values import check_size, checked, normalise
 from gquery.storage.load.delimited import read_fields, read_first_row
 from gquery.storage.load.dialect import Dialect, Format
 from gquery.storage.load.header import Column, parse_header
@@ -26,7 +25,6 @@ from gquery.storage.load.text import open_file, reading
 from gquery.storage.schema import common_type
 
 BINARY_ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
-_LEAST = 4  # bytes that a value takes in memory, more or less
 TEXT_ENDINGS = (".csv", ".tsv")
 TABLE_ENDINGS = (*BINARY_ENDINGS, *TEXT_ENDINGS)
 
@@ -96,12 +94,9 @@ def _read_binary(loading: Loading, path: Path) -> tuple[list[pa.ChunkedArray], O
 
 
 def _read_parquet(source: pa.NativeFile, path: Path) -> pa.Table:
-    """Raises LoadError for more rows than memory holds: a column of one value takes some bytes however long it is."""
+    """Raises LoadError for more rows than memory holds, before they are there."""
     file = _parquet().ParquetFile(source)
-    rows, columns = file.metadata.num_rows, file.metadata.num_columns
-    if _LEAST * rows * columns > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
-        reason = f"the file has {rows:,} rows of {columns} columns, which this machine's memory does not hold"
-        raise LoadError(reason, file=str(path))
+    check_size(file.metadata.num_rows, file.metadata.num_columns, str(path))
     return file.read()
 
 

@@ -112,10 +112,16 @@ def read_options(given: Mapping[str, Any], allowed: type) -> Options:
             raise LoadError(f"there is no option `{name}`", hint=hint)
     mine = {option.name for option in fields(Options)}
     chosen = {name: value for name, value in given.items() if name in mine and value is not None}
+    if isinstance(chosen.get("super_labels"), Mapping):  # an iterator can be read once only
+        chosen["super_labels"] = {label: _listed(members) for label, members in chosen["super_labels"].items()}
     if "null" in chosen:
         words = chosen["null"]
         chosen["null"] = (words,) if isinstance(words, str) or not isinstance(words, Iterable) else tuple(words)
     return Options(**chosen)
+
+
+def _listed(members: Any) -> Any:
+    return tuple(members) if isinstance(members, Iterable) and not isinstance(members, str) else members
 
 
 def check_character(option: str, value: object) -> None:
