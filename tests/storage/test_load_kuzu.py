@@ -105,7 +105,7 @@ def test_exports_as_csv(tmp_path: Path, options: str) -> None:
         {"id": 2, "full name": "", "born": None, "at": None, "tags": [], "xs": None, "d": None, "ok": None, "w": 1.5,
          "tz": None, "code": "12"},
     ]  # fmt: skip
-    assert edges(graph) == [("1", "Likes", "2", {"how": None}), ("1", "Likes", "Rome", {"how": "much"})]
+    assert edges(graph) == [(1, "Likes", 2, {"how": None}), (1, "Likes", "Rome", {"how": "much"})]
     assert graph.snapshot.schema.types == ("Likes", "Empty")
 
 
