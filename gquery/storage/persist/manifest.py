@@ -297,4 +297,17 @@ def _decode_types(text: str) -> dict[str, pa.DataType]:
     types = {field.name: field.type for field in schema}
     if len(types) != len(schema):
         raise ValueError("a name occurs twice")
+    for type in types.values():
+        _check_type(type)
     return types
+
+
+def _check_type(type: pa.DataType) -> None:
+    """ValueError for a type that no load gives."""
+    types = pa.types
+    if types.is_union(type) or types.is_map(type) or types.is_run_end_encoded(type) or hasattr(type, "storage_type"):
+        raise ValueError(type)
+    if types.is_dictionary(type):
+        _check_type(type.value_type)
+    for index in range(type.num_fields):
+        _check_type(type.field(index).type)

@@ -96,10 +96,12 @@ class _Opened:
         return Columns(table.types, load)
 
     def _statistics(self) -> Statistics:
-        """What was counted at the save. The vertices are as many as they are said to be, from here on; what is said of
-        a type of edges is compared with them when it is first asked for."""
+        """What was counted at the save. Vertices and edges are as many as they are said to be, from here on; what is
+        said of a type of edges is compared with them when it is first asked for."""
         for table in self._manifest.vertex_tables:
             self._file(table.ids).check_rows(table.count)
+        for edges in self._manifest.edge_tables:
+            self._file(edges.ends).check_rows(edges.count)
         return replace(self._manifest.statistics, verify=self._verify)
 
     # --- edges -------------------------------------------------------------------------------------------------
