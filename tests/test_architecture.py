@@ -12,10 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "gquery"
 
-# What a room may import of the others, by prefix; everybody may import the errors, the settings and its own room.
+# What a room may import of the others, by prefix; everybody may import the errors, the settings, what makes
+# work stoppable, and its own room.
 ALLOWED = {
     "errors": [],
     "settings": [],
+    "stopping": [],
     "values": [],
     "grammar": [],
     "storage": [],
@@ -66,7 +68,7 @@ def test_imports(path: Path) -> None:
         package = imported.split(".")[0]
         if package == "gquery":
             target = imported.removeprefix("gquery").removeprefix(".")
-            allowed = ["errors", "settings", room, *ALLOWED[room]]
+            allowed = ["errors", "settings", "stopping", room, *ALLOWED[room]]
             known = any(target == prefix or target.startswith(f"{prefix}.") for prefix in allowed)
             public = target in ("", "__version__") and room in ("cli", "repl", "terminal")
             assert known or public, f"{name} imports {imported}"

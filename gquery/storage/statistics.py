@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Direction
 
 if TYPE_CHECKING:
@@ -108,13 +109,14 @@ def _remembered(question: Question) -> Question:
 class Statistics:
     """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges. `verify` is called
     with an edge type before its numbers are relied on, and raises LoadError when they are wrong: others wrote them.
+    It calls its second argument often, which raises what is to end it.
 
     Edge types and tables are asked for as tuples.
     """
 
     vertices: tuple[int, ...]
     types: Mapping[str, TypeStatistics]
-    verify: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+    verify: Callable[[str, Check], None] | None = field(default=None, compare=False, repr=False)
     _answers: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def vertex_count(self, tables: Iterable[int]) -> int:
@@ -214,9 +216,15 @@ class Statistics:
         """The numbers of one type; LoadError when they are not those of its edges."""
         if name not in self.types:
             return TypeStatistics()
-        if self.verify is not None:
-            self.verify(name)
+        self.make_sure([name])
         return self.types[name]
+
+    def make_sure(self, types: Iterable[str], check: Check = unchecked) -> None:
+        """Verifies the numbers of some types: what is asked of them later takes no time. LoadError when they are wrong;
+        what `check` raises, when that is to end."""
+        for name in types:
+            if self.verify is not None and name in self.types:
+                self.verify(name, check)
 
     def _entries(self, types: Iterable[str]) -> list[TypeStatistics]:
         return [self.of_type(name) for name in sorted(set(types)) if name in self.types]
