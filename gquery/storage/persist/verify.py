@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.statistics import DegreeSums, TypeStatistics, between, count_pairs, degree_sums
+from gquery.storage.counting import between, count_pairs, degree_sums
+from gquery.storage.statistics import DegreeSums, TypeStatistics
 
 _BLOCK = 1 << 17  # entries looked at together
 
