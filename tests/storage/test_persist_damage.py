@@ -287,7 +287,11 @@ def _a_name_of_no_characters(graph: dict[str, Any]) -> None:
         _a_name_of_no_characters,
     ],
 )
-def test_nothing_that_plans_rely_on_is_believed(folder: Path, lie: Callable[[dict[str, Any]], None]) -> None:
+@pytest.mark.parametrize("block", [2, 1 << 17])
+def test_nothing_that_plans_rely_on_is_believed(
+    folder: Path, lie: Callable[[dict[str, Any]], None], block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gquery.storage.persist.verify._BLOCK", block)
     tamper(folder, lie)
     with pytest.raises(LoadError, match=r"damaged|cannot begin with NUL"):
         gquery.open(folder).query("MATCH (a)-[:KNOWS|LIKES]-(b)-[:KNOWS]->(c) RETURN count(*) AS n").scalar()
