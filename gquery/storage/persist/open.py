@@ -121,10 +121,11 @@ class _Opened:
 
     def _edge_type(self, name: str, check: Check = unchecked) -> _EdgeType:
         """Everything about the edges of one type, after it was found to agree. `check` raises what is to end that."""
-        with self._lock:
-            if name not in self._types:
-                self._types[name] = self._verified(name, check)
-            return self._types[name]
+        if name not in self._types:
+            with self._lock:
+                if name not in self._types:
+                    self._types[name] = self._verified(name, check)
+        return self._types[name]
 
     def _verify(self, name: str, check: Check) -> None:
         self._edge_type(name, check)
