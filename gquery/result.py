@@ -31,6 +31,8 @@ class Result:
 
     counts: the answer is one row of counts. A count beyond 2^63 then comes as decimal128(38, 0), or as
     decimal256(76, 0) beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
+
+    warnings: what was found odd about the query, as texts with its place; Python's warnings had them already.
     """
 
     def __init__(
@@ -39,8 +41,10 @@ class Result:
         start: Callable[[Control], Iterator[pa.RecordBatch]],
         settings: Settings,
         counts: bool = False,
+        warnings: tuple[str, ...] = (),
     ) -> None:
         self.schema = schema
+        self.warnings = warnings
         self._counts = counts
         self._start = start
         self._settings = settings

@@ -108,10 +108,12 @@ class Call(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Case(Expression):
-    """Conditions (booleans) and values in order, then the default. A simple CASE is bound to this searched form."""
+    """Conditions (booleans) and values in order, then the default. With a `subject`, values that it is compared with
+    stand in place of the conditions."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     default: Expression
+    subject: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,9 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Call():
             return expression.arguments
-        case Case():
-            return (*tuple(part for branch in expression.branches for part in branch), expression.default)
+        case Case(subject=subject):
+            parts = tuple(part for branch in expression.branches for part in branch)
+            return (*(() if subject is None else (subject,)), *parts, expression.default)
         case Aggregate(argument=Expression() as argument):
             return (argument,)
         case _:
@@ -155,6 +158,11 @@ def variables(expression: Expression) -> frozenset[str]:
 
 def is_aggregated(expression: Expression) -> bool:
     return any(isinstance(node, Aggregate) for node in walk(expression))
+
+
+def is_volatile(expression: Expression) -> bool:
+    """Whether the expression gives another value each time."""
+    return any(isinstance(node, Call) and node.function == "rand" for node in walk(expression))
 
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:

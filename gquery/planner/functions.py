@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import pyarrow as pa
 
@@ -17,6 +18,7 @@ from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NODE, NULL, STRING, Kin
 
 Rule = Callable[[tuple[Type, ...]], Type | None]
 Kinds = frozenset[Kind]
+Family = Literal["date", "datetime", "time", "duration"]
 
 DATE = Type(Kind.TEMPORAL, pa.date32())
 DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
@@ -83,10 +85,36 @@ def unify(types: Iterable[Type]) -> Type | None:
     if kind is Kind.MAP:
         return _unify_maps(distinct)
     if kind is Kind.TEMPORAL:
-        both_dates = all(pa.types.is_date(each.arrow) or pa.types.is_timestamp(each.arrow) for each in distinct)
-        return DATETIME if both_dates else None
+        return _unify_times(distinct)
     tables = tuple(sorted({table for each in distinct for table in each.tables}))
     return Type(kind, STRING.arrow if kind is Kind.STRING else None, tables=tables)
+
+
+def comparable(one: Type, other: Type) -> bool:
+    """Whether `=` looks at the values: they can be equal, or null. Lists are compared item by item, whatever these
+    are; maps when they have the same keys."""
+    kinds = {one.kind, other.kind}
+    if Kind.NULL in kinds or kinds <= _NUMBER:
+        return True
+    if len(kinds) > 1:
+        return False
+    if one.kind is Kind.MAP:
+        return {key for key, _ in one.fields} == {key for key, _ in other.fields}
+    return one.kind is not Kind.TEMPORAL or temporal_family(one.arrow) == temporal_family(other.arrow)
+
+
+def has_order(type_: Type) -> bool:
+    """Whether `<` is asked of two values of the type at all."""
+    return type_.kind in _ORDERED
+
+
+def temporal_family(arrow: pa.DataType | None) -> Family:
+    """What openCypher tells apart: a date, a point in time, a time of the day, a duration."""
+    if arrow is None or pa.types.is_timestamp(arrow):
+        return "datetime"
+    if pa.types.is_date(arrow):
+        return "date"
+    return "time" if pa.types.is_time(arrow) else "duration"
 
 
 def list_of(item: Type) -> Type:
@@ -100,6 +128,17 @@ def _unify_maps(maps: list[Type]) -> Type | None:
     values = [unify(column) for column in zip(*([value for _, value in each.fields] for each in maps), strict=True)]
     fields = tuple((key, value) for key, value in zip(keys[0], values, strict=True) if value is not None)
     return Type(Kind.MAP, None, None, fields) if len(fields) == len(keys[0]) else None
+
+
+def _unify_times(times: list[Type]) -> Type | None:
+    """Dates are midnights where points in time are. Zones that differ leave the instant, in UTC."""
+    families = {temporal_family(each.arrow) for each in times}
+    if not families <= {"date", "datetime"}:
+        return None
+    zones = {getattr(each.arrow, "tz", None) for each in times if temporal_family(each.arrow) == "datetime"}
+    zone = zones.pop() if len(zones) == 1 and len(families) == 1 else "UTC" if zones - {None} else None
+    unit = "ns" if any(getattr(each.arrow, "unit", "us") == "ns" for each in times) else "us"
+    return DATE if families == {"date"} else Type(Kind.TEMPORAL, pa.timestamp(unit, zone))
 
 
 def _arity(function: Function) -> str:
@@ -183,6 +222,14 @@ def _part_of_path(name: str) -> Function:
     return Function(1, 1, lambda arguments: dict(arguments[0].fields).get(name) if _fits(arguments[0], _PATH) else None)
 
 
+def _datetime(arguments: tuple[Type, ...]) -> Type | None:
+    """A point in time keeps its zone."""
+    (subject,) = arguments
+    if subject.kind is Kind.TEMPORAL and temporal_family(subject.arrow) == "datetime":
+        return subject
+    return DATETIME if _fits(subject, _TEXT | _TEMPORAL) else None
+
+
 _COMPARISON = _fixed(BOOLEAN, _ANY, _ANY)
 _TEXT_TEST = _fixed(BOOLEAN, _TEXT, _TEXT)
 _LOGIC = _fixed(BOOLEAN, _TRUTH, _TRUTH)
@@ -218,7 +265,7 @@ _FUNCTIONS: dict[str, Function] = {
     "size": _fixed(INTEGER, _TEXT | _LIST), "length": _fixed(INTEGER, _TEXT | _LIST | _PATH),
     "coalesce": Function(1, None, unify), "head": _FIRST_ITEM, "last": _FIRST_ITEM, "tail": _same(_LIST),
     "range": _fixed(list_of(INTEGER), _INTEGER, _INTEGER, _INTEGER, optional=1),
-    "date": _fixed(DATE, _TEXT | _TEMPORAL), "datetime": _fixed(DATETIME, _TEXT | _TEMPORAL),
+    "date": _fixed(DATE, _TEXT | _TEMPORAL), "datetime": Function(1, 1, _datetime),
     "nodes": _part_of_path("nodes"), "relationships": _part_of_path("relationships"),
     "startnode": _fixed(NODE, _EDGE), "endnode": _fixed(NODE, _EDGE),
 }  # fmt: skip

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from gquery.executor.relational import database
 from gquery.executor.relational.gather import cast, gather, plain_type, stored_column, travelling_type
-from gquery.executor.relational.sql import SqlWriter, plain_value, quoted
+from gquery.executor.relational.sql import SqlWriter, plain_value
+from gquery.executor.relational.sql_words import quoted
 from gquery.planner.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, columns
 from gquery.storage.graph import Snapshot
 

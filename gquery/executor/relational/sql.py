@@ -6,14 +6,20 @@ where Cypher differs from DuckDB it is said in `sql_calls`.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pyarrow as pa
 
-from gquery.errors import BindError
+from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.sql_calls import write_call
+from gquery.executor.relational.sql_comparison import equal
+from gquery.executor.relational.sql_lists import is_written_out
+from gquery.executor.relational.sql_once import once
+from gquery.executor.relational.sql_words import distinct_name, literal, quoted
 from gquery.planner.expr import (
     Aggregate,
     Attribute,
@@ -27,6 +33,9 @@ from gquery.planner.expr import (
     Type,
     children,
 )  # fmt: skip
+from gquery.planner.functions import comparable
+
+_CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +64,57 @@ class SqlWriter:
                 return literal(value)
             case Parameter():
                 return self._parameter(expression)
-            case Case(branches=branches, default=default):
-                tests = " ".join(f"WHEN {self.write(test)} THEN {self.write(value)}" for test, value in branches)
-                return f"CASE {tests} ELSE {self.write(default)} END"
+            case Case():
+                return self._case(expression)
             case Aggregate():
                 return self._aggregate(expression)
-            case Call(function="in", arguments=(value, Parameter() as items)) if items.type.kind is Kind.LIST:
+            case Call(function="in", arguments=(value, Parameter() as items)) if self._is_hashed(value, items):
                 # A subquery is hashed; a list would be searched from its start for every row.
                 return f"({self.write(value)} IN (SELECT unnest({self.write(items)})))"
+            case Call(function="in", arguments=(value, Call() as items)) if is_written_out(items):
+                return self._call(expression, (value, *items.arguments))
             case Call():
-                return write_call(expression, [self.write(argument) for argument in expression.arguments])
+                return self._call(expression, expression.arguments)
         raise AssertionError(expression)
+
+    def _call(self, call: Call, arguments: tuple[Expression, ...]) -> str:
+        short = [self._is_short(argument) for argument in arguments]
+        return once([self.write(argument) for argument in arguments], short, partial(write_call, call))
+
+    def _is_short(self, expression: Expression) -> bool:
+        """Whether the expression may be written again and again."""
+        return isinstance(expression, Constant | Parameter) or (self.keys is None and expression in self.columns)
+
+    def _case(self, case: Case) -> str:
+        """The subject of a simple CASE is written again for each of its branches."""
+        tests = [self.write(test) for test, _ in case.branches]
+        if case.subject is not None:
+            tests = self._matches(case, case.subject, tests)
+        values = [self.write(value) for _, value in case.branches]
+        branches = " ".join(f"WHEN {test} THEN {value}" for test, value in zip(tests, values, strict=True))
+        return f"CASE {branches} ELSE {self.write(case.default)} END"
+
+    def _matches(self, case: Case, subject: Expression, tests: list[str]) -> list[str]:
+        """Whether the subject is equal to each of the tests."""
+        text = self.write(subject)
+        if len(text) * len(tests) > _CASE_TEXT and not self._is_short(subject):
+            raise UnsupportedError("gquery has no CASE of so large a subject and so many branches", span=subject.span,
+                                   hint="CASE WHEN takes conditions that are written out")  # fmt: skip
+        written = []
+        for (test, _), test_text in zip(case.branches, tests, strict=True):
+            short = [self._is_short(subject), self._is_short(test)]
+            compare = partial(_equal_texts, subject.type, test.type)
+            written.append(once([text, test_text], short, compare))
+        return written
+
+    def _is_hashed(self, value: Expression, items: Parameter) -> bool:
+        """Whether DuckDB's equality is Cypher's for a value and the items of a list."""
+        item = items.type.item
+        if item is None or Kind.NULL in (value.type.kind, item.kind) or not comparable(value.type, item):
+            return False
+        if item.kind is Kind.FLOAT:
+            return not any(each is not None and math.isnan(each) for each in self.parameters[items.name])  # type: ignore[attr-defined]
+        return item.kind not in (Kind.LIST, Kind.MAP)
 
     def _of_key(self, expression: Expression) -> str:
         """A property of an element that is a grouping key: it has one value in the group."""
@@ -120,6 +169,10 @@ class SqlWriter:
         return f"(sum(CAST({value} AS DOUBLE) * {weight}) / nullif({number}, 0))"
 
 
+def _equal_texts(one: Type, other: Type, texts: list[str]) -> str:
+    return equal(texts[0], one, texts[1], other)
+
+
 def inputs(expression: Expression) -> Iterable[Expression]:
     """What the expression reads of the graph: columns, and the ends of a relationship variable."""
     if isinstance(expression, Column) or _is_end(expression):
@@ -132,33 +185,6 @@ def inputs(expression: Expression) -> Iterable[Expression]:
 def _is_end(expression: Expression) -> bool:
     ends = isinstance(expression, Call) and expression.function in ("startnode", "endnode")
     return ends and isinstance(expression.arguments[0], Column)  # type: ignore[attr-defined]
-
-
-def literal(value: bool | int | float | str | None) -> str:
-    """A constant as SQL; whole numbers are 64 bits wide."""
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "TRUE" if value else "FALSE"
-        case int():
-            return f"{value}::BIGINT" if value >= 0 else f"({value})::BIGINT"
-        case float():  # read from text, exactly; there is no negative zero in Cypher's literals
-            return f"'{value + 0.0!r}'::DOUBLE"
-    return "'" + value.replace("'", "''") + "'"
-
-
-def quoted(name: str) -> str:
-    """A name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def distinct_name(name: str, taken: Iterable[str]) -> str:
-    """`name`, or a longer one when SQL, which ignores case, has it already."""
-    known = {other.lower() for other in taken}
-    while name.lower() in known:
-        name += "_"
-    return name
 
 
 def plain_value(value: object) -> object:

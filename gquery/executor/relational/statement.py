@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from gquery.executor.relational.sql import SqlWriter, distinct_name, inputs, quoted
+from gquery.executor.relational.sql import SqlWriter, inputs
+from gquery.executor.relational.sql_words import distinct_name, quoted
 from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated
 from gquery.planner.logical import Projection
 
