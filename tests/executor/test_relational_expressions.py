@@ -47,7 +47,8 @@ VALUES: list[tuple[str, Any]] = [
     ("toLower('A')", "a"), ("trim(' a ')", "a"), ("replace('aba', 'a', 'c')", "cbc"), ("substring('hello', 1)", "ello"),
     ("substring('hello', 1, 2)", "el"), ("left('hello', 2)", "he"), ("right('hello', 2)", "lo"),
     ("left(null, 1)", None), ("substring('abc', 5)", ""), ("left('abc', 0)", ""),
-    ("substring('abc', null)", None), ("split('a,b', ',')", ["a", "b"]), ("reverse('abc')", "cba"), ("size('abc')", 3), ("length('abc')", 3),
+    ("substring('abc', null)", None), ("split('a,b', ',')", ["a", "b"]),
+    ("reverse('abc')", "cba"), ("size('abc')", 3), ("length('abc')", 3),
     # conversions
     ("toInteger('12')", 12), ("toInteger('12.7')", 12), ("toInteger('x')", None), ("toInteger(-2.7)", -2),
     ("toInteger('9223372036854775807')", 2**63 - 1), ("toFloat('1.5')", 1.5), ("toFloat('x')", None),
@@ -63,7 +64,8 @@ VALUES: list[tuple[str, Any]] = [
     # numbers
     ("abs(-3)", 3), ("abs(-2.5)", 2.5), ("ceil(1.2)", 2.0), ("floor(-1.2)", -2.0), ("round(2.5)", 3.0),
     ("round(-1.5)", -1.0), ("round(1.257, 2)", 1.26), ("round(0.49999999999999994)", 0.0),
-    ("round(-0.5)", 0.0), ("round(4503599627370497.0)", 4503599627370497.0), ("round(3)", 3.0), ("sign(-5)", -1), ("sqrt(4)", 2.0), ("exp(0)", 1.0),
+    ("round(-0.5)", 0.0), ("round(4503599627370497.0)", 4503599627370497.0), ("round(3)", 3.0),
+    ("sign(-5)", -1), ("sqrt(4)", 2.0), ("exp(0)", 1.0),
     ("log(1)", 0.0), ("log10(100)", 2.0), ("sin(0)", 0.0), ("cos(0)", 1.0), ("atan2(0, 1)", 0.0), ("pi()", math.pi),
     ("e()", math.e), ("ceil(3) / 2", 1.5),
     # the rest

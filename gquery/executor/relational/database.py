@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 15
 _POLL = 0.02  # seconds between two looks at the control while DuckDB works alone
-_DEPTH = 4000  # levels of SQL, of which a level of Cypher may take several
+_DEEPEST = 2_000  # levels of an expression; one of 200, the deepest that is parsed, becomes many times as many
 _LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
 
 
@@ -129,7 +129,7 @@ def _connect(folder: str, **config: Any) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     config |= {"temp_directory": folder, "python_enable_replacements": False, "autoinstall_known_extensions": False}
-    config |= {"TimeZone": "UTC", "max_expression_depth": _DEPTH}
+    config |= {"TimeZone": "UTC", "max_expression_depth": _DEEPEST}
     return duckdb.connect(":memory:", config=config)
 
 

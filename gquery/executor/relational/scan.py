@@ -133,4 +133,5 @@ def _evaluate(
     if not read:
         relation = pa.table({"row": np.zeros(count, np.int8)})
     writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
-    return database.evaluate(f"SELECT {writer.write(expression)} FROM elements", relation, writer.values)
+    text = f"SELECT {writer.write(expression)} FROM elements"
+    return database.evaluate(text, relation, writer.asked(text))

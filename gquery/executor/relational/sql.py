@@ -35,6 +35,7 @@ from gquery.planner.expr import (
 )  # fmt: skip
 from gquery.planner.functions import comparable
 
+_PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
 _CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 
 
@@ -76,6 +77,11 @@ class SqlWriter:
             case Call():
                 return self._call(expression, expression.arguments)
         raise AssertionError(expression)
+
+    def asked(self, sql: str) -> dict[str, object]:
+        """The parameters that a statement of the writer's texts speaks of; DuckDB takes no others."""
+        names = set(_PARAMETERS.findall(sql))
+        return {name: value for name, value in self.values.items() if name in names}
 
     def _call(self, call: Call, arguments: tuple[Expression, ...]) -> str:
         short = [self._is_short(argument) for argument in arguments]

@@ -60,7 +60,8 @@ def build_statement(
         clauses.append(f"LIMIT {limit}")
     if skip:
         clauses.append(f"OFFSET {skip}")
-    return Statement("\n".join(clauses), below.values, names, grouped or bool(order_by))
+    sql = "\n".join(clauses)
+    return Statement(sql, below.asked(sql), names, grouped or bool(order_by))
 
 
 def _named(parts: tuple[Expression, ...]) -> dict[str, Expression]:

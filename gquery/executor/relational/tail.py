@@ -210,7 +210,7 @@ def _row_count(expression: Expression | None, parameters: Mapping[str, object], 
         case _:
             writer = SqlWriter({}, parameters)
             text = f"SELECT {writer.write(expression)} FROM elements"
-            count = database.evaluate(text, pa.table({"row": [0]}), writer.values)[0].as_py()
+            count = database.evaluate(text, pa.table({"row": [0]}), writer.asked(text))[0].as_py()
     if not hasattr(count, "__index__") or isinstance(count, bool) or int(count) < 0:
         raise BindError(f"{clause} needs a whole number that is not negative, not {count!r}", span=expression.span)
     return int(count)
