@@ -19,7 +19,7 @@ import pyarrow as pa
 from gquery.errors import ExecutionError
 from gquery.executor.progress import Control
 from gquery.settings import Settings
-from gquery.values import Node, Path, Relationship, Row, to_value
+from gquery.values import Node, Path, Relationship, Row, python_values
 
 _PREVIEW = 20  # rows that a notebook shows
 
@@ -177,13 +177,7 @@ class Result:
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """The rows of a batch as Python values."""
     names = tuple(batch.schema.names)
-    columns = [
-        column.to_pylist()
-        if pa.types.is_primitive(column.type) or pa.types.is_string(column.type)
-        else [to_value(value, column.type) for value in column.to_pylist()]
-        for column in batch.columns
-    ]
-    for values in zip(*columns, strict=True):
+    for values in zip(*map(python_values, batch.columns), strict=True):
         yield Row(names, values)
 
 
@@ -282,7 +276,7 @@ def flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _as_json(column: pa.Array) -> pa.Array:
-    values = (to_value(value, column.type) for value in column.to_pylist())
+    values = python_values(column)
     return pa.array([None if value is None else json_text(value) for value in values], pa.string())
 
 

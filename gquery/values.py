@@ -90,6 +90,29 @@ class Row(tuple[Any, ...]):
         return dict(self.items())
 
 
+def python_values(column: pa.Array) -> list[Any]:
+    """The values of a column as Python shows them. Its times of day, points in time and durations know microseconds;
+    what nanoseconds there are beyond them stays in the Arrow column."""
+    known = _in_microseconds(column.type)
+    values = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+    plain = pa.types.is_primitive(known) or pa.types.is_string(known)
+    return values if plain else [to_value(value, known) for value in values]
+
+
+def _in_microseconds(arrow: pa.DataType) -> pa.DataType:
+    if getattr(arrow, "unit", None) == "ns":
+        if pa.types.is_timestamp(arrow):
+            return pa.timestamp("us", arrow.tz)
+        return pa.time64("us") if pa.types.is_time(arrow) else pa.duration("us")
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_in_microseconds(field.type)) for field in arrow])
+    if pa.types.is_list(arrow):
+        return pa.list_(arrow.value_field.with_type(_in_microseconds(arrow.value_type)))
+    if pa.types.is_large_list(arrow):
+        return pa.large_list(arrow.value_field.with_type(_in_microseconds(arrow.value_type)))
+    return arrow
+
+
 def to_value(value: Any, arrow: pa.DataType) -> Any:
     """A value of an Arrow column as Python shows it: elements as Node, Relationship and Path, also inside lists."""
     if value is None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Notice, Span
 from gquery.planner.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, Type
-from gquery.planner.functions import comparable, has_order, list_of, temporal_family
+from gquery.planner.functions import comparable, has_order, list_of, temporal_family, unify
 from gquery.planner.temporal import Reading, reading
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
@@ -51,21 +51,19 @@ def _read(value: Expression, wanted: Type, parameters: Mapping[str, object]) -> 
         return value
     if many and isinstance(value, Call):
         items = tuple(_read(item, wanted, parameters) for item in value.arguments)
-        return replace(value, type=list_of(items[0].type), arguments=items) if _alike(items) else value
+        common = unify(item.type for item in items)
+        return value if common is None else replace(value, type=list_of(common), arguments=items)
     family = temporal_family(wanted.arrow)
     found = [_reading(text, family, value.span) for text in texts if text is not None]
     zones = {each.zone for each in found}
     there = zones == {None} and family == "datetime" and wanted.arrow is not None and wanted.arrow.tz is not None
     if len(zones) > 1 and None in zones:
-        raise BindError("some of these texts have an offset from UTC and some have none", span=value.span)
+        raise BindError("some of these texts have an offset from UTC and some have none", span=value.span,
+                        hint="give all of them an offset, such as `Z`")  # fmt: skip
     if family == "datetime" and zones - {None}:
         zone = zones.pop() if len(zones) == 1 else "UTC"
         wanted = Type(Kind.TEMPORAL, pa.timestamp(wanted.arrow.unit if wanted.arrow is not None else "us", zone))
     return Call(list_of(wanted) if many else wanted, value.span, "read there" if there else "read", (value,))
-
-
-def _alike(items: tuple[Expression, ...]) -> bool:
-    return len({item.type for item in items}) == 1
 
 
 def _reading(text: object, family: str, span: Span) -> Reading:
