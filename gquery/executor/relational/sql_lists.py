@@ -6,7 +6,7 @@ from gquery.errors import UnsupportedError
 from gquery.executor.relational.sql_comparison import any_equal, field_of, unknown
 from gquery.executor.relational.sql_temporal import field_of_time
 from gquery.executor.relational.sql_texts import joined_texts
-from gquery.planner.expr import Call, Constant, Expression, Kind
+from gquery.planner.expr import Call, Constant, Expression, Kind, is_volatile
 from gquery.planner.functions import comparable
 
 
@@ -20,7 +20,8 @@ def member(call: Call, arguments: list[str]) -> str:
         listed = many.arguments  # type: ignore[attr-defined]
         if not items:
             return "FALSE"
-        if _is_simple(one) and all(_is_simple(item) and comparable(one.type, item.type) for item in listed):
+        alike = all(_is_simple(item) and comparable(one.type, item.type) for item in listed)
+        if alike and _is_simple(one) and not is_volatile(one):  # DuckDB would ask for the value again and again
             return f"({value} IN ({', '.join(items)}))"
         items = [f"[{', '.join(items)}]"]
     if many.type.item is None:
