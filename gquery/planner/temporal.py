@@ -55,14 +55,6 @@ def readings(value: object) -> object:
     return None
 
 
-def minutes_of(zone: str) -> int | None:
-    """The minutes of a zone that is an offset from UTC; None for one that has a name and changes its clocks."""
-    if zone == "UTC":
-        return 0
-    match = re.fullmatch(r"([+-])(\d{2}):?(\d{2})", zone, re.ASCII)
-    return int(f"{match[1]}1") * (int(match[2]) * 60 + int(match[3])) if match else None
-
-
 def _zone_of(offset: str | None) -> str | None:
     if offset is None:
         return None

@@ -6,6 +6,7 @@ Sessions run in UTC: a point in time without a zone is taken for UTC's where it 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,6 @@ import pyarrow as pa
 from gquery.errors import BindError, Span
 from gquery.executor.relational.sql_words import literal
 from gquery.planner.expr import Call, Kind, Type
-from gquery.planner.temporal import minutes_of
 
 _FIELDS = {
     "year": "year", "quarter": "quarter", "month": "month", "week": "week", "day": "day", "hour": "hour",
@@ -63,7 +63,7 @@ def read_there(call: Call, arguments: list[str]) -> str:
 
 def _instant(text: str, type_: Type) -> str:
     zone = _zone(type_) or "UTC"
-    minutes = minutes_of(zone)
+    minutes = _minutes_of(zone)
     if minutes is None:
         return f"timezone({literal(zone)}, {text}::TIMESTAMP)"
     return f"timezone('UTC', {text}::TIMESTAMP - INTERVAL ({minutes}) MINUTE)"
@@ -84,7 +84,7 @@ def text_of(subject: str, type_: Type) -> str:
         return text
     if zone == "UTC":
         return f"{text} || 'Z'"
-    if minutes_of(zone) is not None:
+    if _minutes_of(zone) is not None:
         return f"{text} || {literal(zone)}"
     minutes = f"date_diff('minute', timezone('UTC', {subject}), {_local(subject, type_)})"
     sign = f"CASE WHEN {minutes} < 0 THEN '-' ELSE '+' END"
@@ -97,7 +97,7 @@ def _local(subject: str, type_: Type) -> str:
     zone = _zone(type_)
     if zone is None:
         return subject
-    minutes = minutes_of(zone)
+    minutes = _minutes_of(zone)
     if minutes is None:
         return f"timezone({literal(zone)}, {subject})"
     return f"(timezone('UTC', {subject}) + INTERVAL ({minutes}) MINUTE)" if minutes else f"timezone('UTC', {subject})"
@@ -105,3 +105,11 @@ def _local(subject: str, type_: Type) -> str:
 
 def _zone(type_: Type) -> str | None:
     return type_.arrow.tz if type_.arrow is not None and pa.types.is_timestamp(type_.arrow) else None
+
+
+def _minutes_of(zone: str) -> int | None:
+    """The minutes of a zone that is an offset from UTC; None for one that has a name and changes its clocks."""
+    if zone == "UTC":
+        return 0
+    match = re.fullmatch(r"([+-])(\d{2}):?(\d{2})", zone, re.ASCII)
+    return int(f"{match[1]}1") * (int(match[2]) * 60 + int(match[3])) if match else None
