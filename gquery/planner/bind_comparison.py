@@ -26,12 +26,16 @@ def read_texts(
     left, right = arguments
     if function == "in":
         item = right.type.item or Type(Kind.NULL)
-        if left.type.kind is Kind.TEMPORAL and item.kind is Kind.STRING:
-            return left, _read(right, left.type, parameters)
-        return (_read(left, item, parameters) if item.kind is Kind.TEMPORAL else left), right
-    if left.type.kind is Kind.TEMPORAL:
-        return left, _read(right, left.type, parameters)
-    return (_read(left, right.type, parameters) if right.type.kind is Kind.TEMPORAL else left), right
+        return _beside(left, item, parameters), _beside(right, list_of(left.type), parameters)
+    return _beside(left, right.type, parameters), _beside(right, left.type, parameters)
+
+
+def _beside(value: Expression, other: Type, parameters: Mapping[str, object]) -> Expression:
+    """The value as what it is compared with, when that is a time, or a list of times."""
+    one = value.type
+    if one.kind is Kind.LIST and other.kind is Kind.LIST:
+        one, other = one.item or Type(Kind.NULL), other.item or Type(Kind.NULL)
+    return _read(value, other, parameters) if other.kind is Kind.TEMPORAL and one.kind is Kind.STRING else value
 
 
 def read_datetime(argument: Expression, parameters: Mapping[str, object]) -> Expression | None:
@@ -47,10 +51,10 @@ def _read(value: Expression, wanted: Type, parameters: Mapping[str, object]) -> 
     """The value, as `wanted` when it is a constant text or a list of some."""
     many = value.type.kind is Kind.LIST
     texts = _texts(value, parameters)
-    if texts is None or (value.type.item if many else value.type).kind is not Kind.STRING:  # type: ignore[union-attr]
+    if texts is None:
         return value
     if many and isinstance(value, Call):
-        items = tuple(_read(item, wanted, parameters) for item in value.arguments)
+        items = tuple(_beside(item, wanted, parameters) for item in value.arguments)
         common = unify(item.type for item in items)
         return value if common is None else replace(value, type=list_of(common), arguments=items)
     family = temporal_family(wanted.arrow)

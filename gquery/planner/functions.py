@@ -110,6 +110,8 @@ def has_order(type_: Type) -> bool:
 
 def temporal_family(arrow: pa.DataType | None) -> Family:
     """What openCypher tells apart: a date, a point in time, a time of the day, a duration."""
+    if arrow is not None and pa.types.is_dictionary(arrow):
+        return temporal_family(arrow.value_type)
     if arrow is None or pa.types.is_timestamp(arrow):
         return "datetime"
     if pa.types.is_date(arrow):

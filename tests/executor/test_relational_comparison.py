@@ -91,9 +91,11 @@ def _compared(operator: str, one: list[int | None], other: list[int | None]) -> 
 
 
 def test_lists_nested_deeper_than_can_be_compared() -> None:
-    deep = "[" * 11 + "]" * 11
-    with pytest.raises(UnsupportedError, match="10 deep at most"):
-        value_of(f"{deep} = {deep}")
+    deep = "[" * 9 + "]" * 9
+    for text in (f"{deep} = {deep}", f"{deep} < {deep}", f"{deep} IN [{deep}]", f"CASE {deep} WHEN {deep} THEN 1 END"):
+        with pytest.raises(UnsupportedError, match="8 deep at most") as raised:
+            value_of(text)
+        assert raised.value.span is not None
     assert value_of(f"{deep[1:-1]} = {deep[1:-1]}") is True
 
 
@@ -116,7 +118,7 @@ def test_parameters_of_any_type(expression: str, given: Any, expected: Any) -> N
 
 @pytest.mark.filterwarnings("ignore::gquery.QueryWarning")
 @pytest.mark.parametrize("given", ["text", [1], ["a"], {"a": 1}, None, [], [None, 1], [None], True, 1.5, b"x"])
-@pytest.mark.parametrize("operator", ["=", "<>", "<", ">=", "IN"])
+@pytest.mark.parametrize("operator", ["=", ">=", "IN"])
 def test_a_column_against_parameters_of_any_type(operator: str, given: Any) -> None:
     graph = gquery.from_arrow(vertices={"P": {"id": [1, 2], "i": [1, None], "s": ["a", None]}}, edges={})
     if operator == "IN" and not isinstance(given, list | None):
@@ -126,3 +128,10 @@ def test_a_column_against_parameters_of_any_type(operator: str, given: Any) -> N
         whole = f"MATCH (a:P) RETURN a.id, a.{key} {operator} $x AS holds"
         passing = [row[0] for row in graph.query(whole, {"x": given}).rows() if row["holds"]]
         assert [row[0] for row in graph.query(text, {"x": given}).rows()] == passing
+
+
+def test_not_a_number_in_a_column_is_in_no_list() -> None:
+    graph = gquery.from_arrow(vertices={"P": {"id": [1, 2, 3], "f": [1.0, math.nan, None]}}, edges={})
+    for items in ([math.nan], [math.nan, 1.0], [1.0, None, math.nan]):
+        text = "MATCH (a:P) WHERE a.f IN $items RETURN a.id"
+        assert [row[0] for row in graph.query(text, {"items": items}).rows()] == [1] * (1.0 in items)

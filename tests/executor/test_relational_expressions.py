@@ -47,6 +47,7 @@ VALUES: list[tuple[str, Any]] = [
     ("toLower('A')", "a"), ("trim(' a ')", "a"), ("replace('aba', 'a', 'c')", "cbc"), ("substring('hello', 1)", "ello"),
     ("substring('hello', 1, 2)", "el"), ("left('hello', 2)", "he"), ("right('hello', 2)", "lo"),
     ("left(null, 1)", None), ("substring('abc', 5)", ""), ("left('abc', 0)", ""),
+    ("substring('abc', 1, 9223372036854775807)", "bc"), ("substring('abc', 9223372036854775807)", ""),
     ("substring('abc', null)", None), ("split('a,b', ',')", ["a", "b"]),
     ("reverse('abc')", "cba"), ("size('abc')", 3), ("length('abc')", 3),
     # conversions

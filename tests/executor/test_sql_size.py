@@ -103,6 +103,15 @@ def test_case_repeats_its_subject_up_to_a_size() -> None:
 
 def test_volatile_arguments_are_computed_once() -> None:
     assert value_of("[1, 2, 3][toInteger(rand() * 3)] IN [1, 2, 3]") is True
+    with pytest.raises(UnsupportedError, match="CASE of what is random"):
+        value_of("CASE toInteger(rand() * 2) WHEN 0 THEN 'a' WHEN 1 THEN 'b' END")
+
+
+def test_no_text_is_taken_for_an_argument() -> None:
+    for key in ("\0000\000", "\0001\000", "lambda", "$p_p", "' given'", '" given"'):
+        given = {"p": {key: "') --"}, "q": {key: "') --"}}
+        assert value_of("[$p][abs(0)] = [$q][abs(0)]", given) is True
+        assert value_of("[$p, $q][abs(0)]", given) == given["p"]
 
 
 def test_arguments_fail_only_where_they_are_asked_for() -> None:

@@ -92,7 +92,8 @@ class _Scan:
         value = other.value if isinstance(other, Constant) else self.parameters[other.name]
         wanted = travelling_type(column.type)
         if operator == "in" and other.type.item is not None and _alike(column, other.type.item.kind):
-            return pc.is_in(stored, pa.array(value, wanted), skip_nulls=True)
+            items = [item for item in plain_value(value) if item == item]  # type: ignore[attr-defined]  # no NaN
+            return pc.is_in(stored, pa.array(items, wanted), skip_nulls=True)
         if operator in _COMPARE and _alike(column, other.type.kind):
             return _COMPARE[operator](stored, pa.scalar(plain_value(value), wanted))
         return None

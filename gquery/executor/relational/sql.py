@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.sql_calls import write_call
-from gquery.executor.relational.sql_comparison import equal
+from gquery.executor.relational.sql_comparison import check_depth, equal
 from gquery.executor.relational.sql_lists import is_written_out
 from gquery.executor.relational.sql_once import once
 from gquery.executor.relational.sql_words import distinct_name, literal, quoted
@@ -32,6 +32,7 @@ from gquery.planner.expr import (
     Parameter,
     Type,
     children,
+    is_volatile,
 )  # fmt: skip
 from gquery.planner.functions import comparable
 
@@ -103,6 +104,9 @@ class SqlWriter:
     def _matches(self, case: Case, subject: Expression, tests: list[str]) -> list[str]:
         """Whether the subject is equal to each of the tests."""
         text = self.write(subject)
+        check_depth(subject.span, subject.type, *(test.type for test, _ in case.branches))
+        if is_volatile(subject):
+            raise UnsupportedError("gquery has no CASE of what is random", span=subject.span)
         if len(text) * len(tests) > _CASE_TEXT and not self._is_short(subject):
             raise UnsupportedError("gquery has no CASE of so large a subject and so many branches", span=subject.span,
                                    hint="CASE WHEN takes conditions that are written out")  # fmt: skip

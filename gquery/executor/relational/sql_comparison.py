@@ -12,14 +12,14 @@ from gquery.executor.relational.sql_words import literal
 from gquery.planner.expr import Call, Constant, Expression, Kind, Type
 from gquery.planner.functions import comparable, has_order
 
-_DEPTH = 10  # of lists in lists; DuckDB takes twice as long for each
+_DEPTH = 8  # of lists in lists; DuckDB takes twice as long for each
 
 
 def comparison(call: Call, arguments: list[str]) -> str:
     """`=`, `<>` or an order."""
     left, right = arguments
     one, other = call.arguments
-    _check_depth(call.span, one.type, other.type)
+    check_depth(call.span, one.type, other.type)
     match call.function:
         case "=":
             return equal(left, one.type, right, other.type, _may_be_nan(one) and _may_be_nan(other))
@@ -36,6 +36,12 @@ def comparison(call: Call, arguments: list[str]) -> str:
     if not _may_be_nan(greater_side):
         return f"({compared})"
     return f"({compared} AND {_unless_null(lesser, lesser_side)}NOT isnan({greater})))"
+
+
+def check_depth(span: Span, *types: Type) -> None:
+    """Raises UnsupportedError for lists that are too deep to be compared."""
+    if max(map(_depth, types)) > _DEPTH:
+        raise UnsupportedError(f"gquery compares lists that are nested {_DEPTH} deep at most", span=span)
 
 
 def unknown(*arguments: str) -> str:
@@ -136,11 +142,6 @@ def _ordered(one: Type, other: Type) -> bool:
 
 def _item(type_: Type) -> Type:
     return type_.item or Type(Kind.NULL)
-
-
-def _check_depth(span: Span, *types: Type) -> None:
-    if max(map(_depth, types)) > _DEPTH:
-        raise UnsupportedError(f"gquery compares lists that are nested {_DEPTH} deep at most", span=span)
 
 
 def _depth(type_: Type) -> int:

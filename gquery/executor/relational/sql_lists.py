@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gquery.errors import UnsupportedError
-from gquery.executor.relational.sql_comparison import any_equal, field_of, unknown
+from gquery.executor.relational.sql_comparison import any_equal, check_depth, field_of, unknown
 from gquery.executor.relational.sql_temporal import field_of_time
 from gquery.executor.relational.sql_texts import joined_texts
 from gquery.planner.expr import Call, Constant, Expression, Kind, is_volatile
@@ -26,6 +26,7 @@ def member(call: Call, arguments: list[str]) -> str:
         items = [f"[{', '.join(items)}]"]
     if many.type.item is None:
         return f"CASE WHEN len({items[0]}) = 0 THEN FALSE END"
+    check_depth(call.span, one.type, many.type.item)
     return any_equal(value, one.type, items[0], many.type.item)
 
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from uuid import uuid4
 
 _GIVEN = '" given"'  # no column's name begins like this
-_MARK = re.compile("\0([0-9]+)\0")
+_SECRET = uuid4().hex  # no text of a user's can be taken for a mark
+_MARK = re.compile(f"\0{_SECRET}:([0-9]+)\0")
 
 
 def once(arguments: Sequence[str], short: Sequence[bool], write: Callable[[list[str]], str]) -> str:
     """What `write` makes of the arguments, where those that are not `short` stand once."""
-    text = write([f"\0{index}\0" for index in range(len(arguments))])
+    text = write([f"\0{_SECRET}:{index}\0" for index in range(len(arguments))])
     places = [int(index) for index in _MARK.findall(text)]
     long = [index for index in sorted(set(places)) if not short[index]]
     spelt = list(arguments)

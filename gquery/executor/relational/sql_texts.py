@@ -11,6 +11,8 @@ TEXT_TO_INTEGER = (
 )
 TEXT_TO_BOOLEAN = "CASE lower(trim({0})) WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END"
 
+_LONGEST = 2**31  # characters of a text, about; DuckDB takes no numbers beyond 2^32
+
 
 def side(call: Call, arguments: list[str]) -> str:
     """left() and right(): a negative length is an error, where DuckDB counts it from the other end."""
@@ -20,7 +22,10 @@ def side(call: Call, arguments: list[str]) -> str:
 
 def substring(call: Call, arguments: list[str]) -> str:
     """Positions count from 0."""
-    subject, start, *length = arguments
+    subject, *numbers = arguments
+    start, *length = (
+        f"CASE WHEN {number} > {_LONGEST} THEN {_LONGEST} ELSE {number} END" for number in numbers
+    )
     return _checked(call, arguments, f"substring({', '.join([subject, f'{start} + 1', *length])})")
 
 
