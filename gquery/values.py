@@ -91,8 +91,8 @@ class Row(tuple[Any, ...]):
 
 
 def python_values(column: pa.Array) -> list[Any]:
-    """The values of a column as Python shows them. Its times of day, points in time and durations know microseconds;
-    what nanoseconds there are beyond them stays in the Arrow column."""
+    """The values of a column as Python shows them. Its times of the day and points in time know microseconds; what
+    nanoseconds there are beyond them stays in the Arrow column."""
     known = _in_microseconds(column.type)
     values = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
     plain = pa.types.is_primitive(known) or pa.types.is_string(known)
@@ -103,7 +103,7 @@ def _in_microseconds(arrow: pa.DataType) -> pa.DataType:
     if getattr(arrow, "unit", None) == "ns":
         if pa.types.is_timestamp(arrow):
             return pa.timestamp("us", arrow.tz)
-        return pa.time64("us") if pa.types.is_time(arrow) else pa.duration("us")
+        return pa.time64("us") if pa.types.is_time(arrow) else arrow
     if pa.types.is_struct(arrow):
         return pa.struct([field.with_type(_in_microseconds(field.type)) for field in arrow])
     if pa.types.is_list(arrow):

@@ -71,7 +71,7 @@ def test_as_it_is_read() -> None:
         "Warning: `a.s` is text and is compared with a number: never true\n"
         "  1 | MATCH (a:P {s: 100}) RETURN a\n"
         "    |             ^^^^^^\n"
-        "hint: the values of `a.s` were loaded as text; `graph.report` says why, where not all of them are"
+        "hint: where a few values kept `a.s` from being more than text, `graph.report.kept_as_text` has one"
     )
 
 

@@ -129,8 +129,10 @@ def _connect(folder: str, **config: Any) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     config |= {"temp_directory": folder, "python_enable_replacements": False, "autoinstall_known_extensions": False}
-    config |= {"TimeZone": "UTC", "max_expression_depth": _DEEPEST}
-    return duckdb.connect(":memory:", config=config)
+    config |= {"max_expression_depth": _DEEPEST}
+    connection = duckdb.connect(":memory:", config=config)
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not this session's alone: its cursors are sessions too
+    return connection
 
 
 @contextmanager
