@@ -10,7 +10,7 @@ import pyarrow as pa
 from gquery.errors import BindError, Notice, Span
 from gquery.planner.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, Type
 from gquery.planner.functions import comparable, has_order, list_of, temporal_family, unify
-from gquery.planner.temporal import Reading, reading
+from gquery.planner.temporal import Reading, plain, reading
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _EXAMPLES = {"date": "2024-01-15", "datetime": "2024-01-15T10:00:00", "time": "10:00:00"}
@@ -88,7 +88,7 @@ def _texts(value: Expression, parameters: Mapping[str, object]) -> tuple[object,
         case Call(function="list", arguments=items) if items and all(_texts(item, parameters) for item in items):
             return tuple(text for item in items for text in _texts(item, parameters) or ())
     if _is_given(value):
-        held = _given(value, parameters)
+        held = plain(_given(value, parameters))
         return tuple(held) if isinstance(held, list | tuple | set | frozenset) else (held,)
     return None
 

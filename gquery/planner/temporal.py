@@ -6,9 +6,9 @@ import datetime
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-_OFFSET = r"(?P<offset>Z|[+-]\d{2}(?::?\d{2})?)?"
+_OFFSET = r"(?P<offset>Z|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?"
 _CLOCK = r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?"
 _POINT = re.compile(rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>{_CLOCK}){_OFFSET})?", re.ASCII)
 _TIME = re.compile(_CLOCK, re.ASCII)
@@ -52,7 +52,13 @@ def readings(value: object) -> object:
             return found if any(each for _, each in found) else None
         case list() | tuple() | set() | frozenset():
             return frozenset(filter(None, map(readings, value))) or None
-    return None
+    return None if plain(value) is value else readings(plain(value))
+
+
+def plain(value: Any) -> Any:
+    """A NumPy scalar or array, a pandas or Arrow column as Python's own value; everything else as it is."""
+    listed = getattr(value, "tolist", None)
+    return listed() if callable(listed) else value
 
 
 def _zone_of(offset: str | None) -> str | None:

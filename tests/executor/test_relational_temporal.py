@@ -9,6 +9,7 @@ import sys
 import zoneinfo
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -180,6 +181,8 @@ def test_texts_beside_times_are_read(condition: str, expected: list[int]) -> Non
 def test_parameters_beside_times_are_read() -> None:
     assert _ids("a.day = $p", p="2024-01-15") == [1]
     assert _ids("a.day IN $p", p=["2024-01-15", None, "2024-07-01"]) == [1, 3]
+    assert _ids("a.day IN $p", p=np.array(["2024-01-15", "2024-07-01"])) == [1, 3]
+    assert _ids("a.day IN $p", p=pa.array(["2024-07-01", None])) == [3]
     assert _ids("a.named IN $p", p=["2024-01-15T00:30"]) == [1]
     assert _ids("a.naive IN $p", p=["2024-01-15T00:30+01:00"]) == [1]
     assert _ids("a.day > $p.since", p={"since": "2024-06-01"}) == [3]
@@ -195,6 +198,7 @@ WRONG = [
     ("a.clock = 'noon'", "no time of the day", "'10:00:00'"), ("a.day IN ['2024-01-15', 'x']", "'x' is no", "2024"),
     ("a.day IN $list", "'n/a' is no date", "2024"), ("a.day < $text", "'n/a' is no date", "2024"),
     ("a.day = ''", "'' is no date", "2024"), ("a.naive = '2024-01-15T25:00'", "no point in time", "T10:00"),
+    ("a.naive > '2024-01-15T10:00+25:00'", "no point in time", "T10"), ("a.clock < '24:00'", "no time", "10:00:00"),
     ("a.named IN $mixed", "some of these texts have an offset", "offset"),
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ lambda inside another's body twice, so arguments stand in the list, never in the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from uuid import uuid4
 
@@ -20,10 +21,10 @@ _MARK = re.compile(f"\0{_SECRET}:([0-9]+)\0")
 def once(arguments: Sequence[str], short: Sequence[bool], write: Callable[[list[str]], str]) -> str:
     """What `write` makes of the arguments, where those that are not `short` stand once."""
     text = write([f"\0{_SECRET}:{index}\0" for index in range(len(arguments))])
-    places = [int(index) for index in _MARK.findall(text)]
-    long = [index for index in sorted(set(places)) if not short[index]]
+    places = Counter(int(index) for index in _MARK.findall(text))
+    long = [index for index in sorted(places) if not short[index]]
     spelt = list(arguments)
-    if "lambda" not in text and all(places.count(index) == 1 for index in long):
+    if "lambda" not in text and all(places[index] == 1 for index in long):
         return _filled(text, spelt)
     for place, index in enumerate(long):
         spelt[index] = _GIVEN if len(long) == 1 else f"{_GIVEN}.a{place}"
