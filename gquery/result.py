@@ -10,6 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, suppress
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any, BinaryIO
@@ -19,7 +20,17 @@ import pyarrow as pa
 from gquery.errors import ExecutionError
 from gquery.executor.progress import Control
 from gquery.settings import Settings
-from gquery.values import Node, Path, Relationship, Row, python_values
+from gquery.values import (
+    Node,
+    Path,
+    Relationship,
+    Row,
+    holds_union,
+    python_values,
+    text_of,
+    unions_replaced,
+    without_unions,
+)
 
 _PREVIEW = 20  # rows that a notebook shows
 
@@ -96,13 +107,19 @@ class Result:
         return self._table
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame."""
-        _require("pandas")
-        return self.to_arrow().to_pandas()
+        """A pandas DataFrame. Values of several types are Python objects, each of its own type."""
+        pandas, table = _require("pandas"), self.to_arrow()
+        columns = {
+            name: pandas.Series(column.to_pylist(), dtype=object) if holds_union(column.type) else column.to_pandas()
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        }
+        return pandas.DataFrame(columns)
 
     def to_polars(self) -> Any:
-        """A Polars DataFrame."""
-        return _require("polars").from_arrow(self.to_arrow())
+        """A Polars DataFrame. Polars has no values of several types: numbers become floats, others text."""
+        table = self.to_arrow()
+        batches = [_without_unions(batch) for batch in table.to_batches()]
+        return _require("polars").from_arrow(pa.Table.from_batches(batches, _schema_without_unions(table.schema)))
 
     def rows(self) -> list[Row]:
         """The answer as rows of Python values: tuples whose values are reachable by name too."""
@@ -212,8 +229,17 @@ Writer = Callable[[Batches, pa.Schema, BinaryIO], int]
 def _write_parquet(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
     import pyarrow.parquet as parquet
 
-    with parquet.ParquetWriter(sink, schema) as writer:
-        return _write_all(batches, writer.write_batch)
+    with parquet.ParquetWriter(sink, _schema_without_unions(schema)) as writer:
+        return _write_all(batches, lambda batch: writer.write_batch(_without_unions(batch)))
+
+
+def _schema_without_unions(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_type(without_unions(field.type)) for field in schema])
+
+
+def _without_unions(batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [unions_replaced(column) for column in batch.columns]
+    return pa.record_batch(columns, schema=_schema_without_unions(batch.schema))
 
 
 def _write_csv(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
@@ -271,13 +297,17 @@ def _write_all(batches: Batches, write: Callable[[pa.RecordBatch], object]) -> i
 
 def flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch with nested values as JSON text, for formats that have no nested values."""
-    arrays = [_as_json(column) if pa.types.is_nested(column.type) else column for column in batch.columns]
+    arrays = [_as_text(column) if pa.types.is_nested(column.type) else column for column in batch.columns]
     return pa.record_batch(arrays, schema=schema)
 
 
-def _as_json(column: pa.Array) -> pa.Array:
-    values = python_values(column)
-    return pa.array([None if value is None else json_text(value) for value in values], pa.string())
+def _as_text(column: pa.Array) -> pa.Array:
+    """Nested values as JSON; a value that is only of several types is written as others are."""
+    texts = (json_text(value) if isinstance(value, _NESTED) else text_of(value) for value in python_values(column))
+    return pa.array(texts, pa.string())
+
+
+_NESTED = (list, dict, Node, Relationship, Path)
 
 
 def json_lines(batch: pa.RecordBatch) -> Iterator[str]:
@@ -297,6 +327,8 @@ def json_text(value: object) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Node | Relationship | Path):
         return {slot: getattr(value, slot) for slot in value.__slots__}
+    if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
+        return float(value)  # written as the same number
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 

@@ -23,12 +23,13 @@ ALLOWED = {
     "storage": [],
     "planner": ["grammar.ast", "storage.schema", "storage.statistics"],
     "executor": [
-        "planner.physical", "planner.expr", "planner.query_graph", "planner.logical", "planner.functions", "storage",
+        "planner.physical", "planner.expr", "planner.common", "planner.query_graph", "planner.logical",
+        "planner.functions", "planner.types", "storage", "values",
     ],
     "result": ["executor.progress", "values"],
     "session": ["grammar", "planner", "executor", "storage", "result"],
     "opening": ["session", "storage", "integrations"],
-    "integrations": ["session", "result", "storage", "grammar", "opening"],
+    "integrations": ["session", "result", "values", "storage", "grammar", "opening"],
     "terminal": [
         "session", "opening", "result", "values", "storage", "grammar", "planner.functions", "executor.progress",
     ],

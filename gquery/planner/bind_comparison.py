@@ -8,8 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from gquery.errors import BindError, Notice, Span
+from gquery.planner.common import list_of, temporal_family, unify
 from gquery.planner.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, Type
-from gquery.planner.functions import comparable, has_order, list_of, temporal_family, unify
+from gquery.planner.functions import comparable, has_order
 from gquery.planner.temporal import Reading, plain, reading
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
@@ -142,7 +143,10 @@ def _described(type_: Type) -> str:
     if type_.kind is Kind.TEMPORAL:
         family = temporal_family(type_.arrow)
         return {"date": "a date", "datetime": "a point in time", "time": "a time of the day"}.get(family, f"a {family}")
+    if type_.kind is Kind.ANY:
+        return " or ".join(dict.fromkeys(map(_described, type_.members)))
     return {
-        Kind.STRING: "text", Kind.INTEGER: "a number", Kind.FLOAT: "a number", Kind.BOOLEAN: "true or false",
+        Kind.STRING: "text", Kind.INTEGER: "a number", Kind.FLOAT: "a number", Kind.DECIMAL: "a number",
+        Kind.BOOLEAN: "true or false",
         Kind.LIST: "a list", Kind.MAP: "a map", Kind.BYTES: "bytes",
     }.get(type_.kind, f"a {type_.kind.value.lower()}")  # fmt: skip

@@ -10,6 +10,7 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner import functions
 from gquery.planner.bind_comparison import COMPARISONS, notices, read_datetime, read_texts
+from gquery.planner.common import type_of_stored
 from gquery.planner.expr import (
     BOOLEAN,
     INTEGER,
@@ -29,8 +30,8 @@ from gquery.planner.expr import (
     is_volatile,
 )
 from gquery.planner.scope import Names
-from gquery.planner.types import type_of_arrow, type_of_value
-from gquery.storage.schema import Schema, common_type
+from gquery.planner.types import type_of_value
+from gquery.storage.schema import Schema
 
 _ELEMENT_FUNCTIONS = {"id": Attribute.ID, "labels": Attribute.LABELS, "type": Attribute.TYPE}
 
@@ -101,13 +102,13 @@ class ExpressionBinder:
             )
         return Parameter(type_of_value(self.parameters[name], span, f"parameter `${name}`"), span, name)
 
-    def call(self, function: str, arguments: tuple[Expression, ...], span: Span) -> Call:
+    def call(self, function: str, given: tuple[Expression, ...], span: Span, name_span: Span | None = None) -> Call:
         """A call with its type. Raises BindError when the arguments do not fit."""
         if function == "in" or function in COMPARISONS:
-            arguments = self._compared(function, arguments, span)
-        return Call(
-            functions.resolve(function, tuple(argument.type for argument in arguments), span), span, function, arguments
-        )
+            given = self._compared(function, given, span)
+        arguments = functions.prepared(function, given)
+        types = tuple(argument.type for argument in arguments)
+        return Call(functions.resolve(function, types, name_span or span), span, function, arguments)
 
     def _compared(self, function: str, arguments: tuple[Expression, ...], span: Span) -> tuple[Expression, ...]:
         """The operands of a comparison, texts among them read as dates where they meet dates."""
@@ -183,15 +184,7 @@ class ExpressionBinder:
                     span=key_span,
                     hint=did_you_mean(key, properties) or _listing(properties),
                 )
-        arrow = common_type(properties[key])
-        if arrow is None:
-            kinds = ", ".join(str(data_type) for data_type in properties[key])
-            raise BindError(
-                f"property `{key}` of {owner} has several types: {kinds}",
-                span=key_span,
-                hint="say which nodes are meant by a label",
-            )
-        return Column(type_of_arrow(arrow), span, name, Attribute.PROPERTY, key)
+        return Column(type_of_stored(properties[key]), span, name, Attribute.PROPERTY, key)
 
     def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
         if operator == "+":
@@ -249,8 +242,8 @@ class ExpressionBinder:
         if subject.type.kind is Kind.RELATIONSHIP:
             return Column(INTEGER, span, subject.variable, attribute)
         tables = [self.schema.vertex_tables[index] for index in subject.type.tables]
-        arrow = common_type(table.id_type for table in tables) or pa.string()
-        return Column(type_of_arrow(arrow), span, subject.variable, attribute)
+        type_ = type_of_stored(table.id_type for table in tables)
+        return Column(type_, span, subject.variable, attribute)
 
     def _function(self, tree: ast.FunctionCall) -> Expression:
         if functions.is_aggregate(tree.name):
@@ -263,9 +256,8 @@ class ExpressionBinder:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
             return self._attribute(arguments[0], tree.name, tree.span)
-        result = functions.resolve(tree.name, tuple(argument.type for argument in arguments), tree.name_span)
-        instant = read_datetime(arguments[0], self.parameters) if tree.name == "datetime" else None
-        return instant or Call(result, tree.span, tree.name, arguments)
+        instant = read_datetime(arguments[0], self.parameters) if tree.name == "datetime" and arguments else None
+        return instant or self.call(tree.name, arguments, tree.span, tree.name_span)
 
     def _aggregate(self, tree: ast.FunctionCall) -> Aggregate:
         if not self.aggregates:
@@ -283,8 +275,9 @@ class ExpressionBinder:
             raise BindError("an aggregate cannot stand inside another", span=tree.arguments[0].span)
         if is_volatile(arguments[0]):
             raise BindError("an aggregate cannot take what is random for every row", span=tree.arguments[0].span)
-        result = functions.resolve(tree.name, (arguments[0].type,), tree.name_span)
-        return Aggregate(result, tree.span, tree.name, arguments[0], tree.distinct)
+        (argument,) = functions.prepared(tree.name, arguments)
+        result = functions.resolve(tree.name, (argument.type,), tree.name_span)
+        return Aggregate(result, tree.span, tree.name, argument, tree.distinct)
 
     def _case(self, tree: ast.Case) -> Case:
         subject = None if tree.subject is None else self.bind(tree.subject)
@@ -297,8 +290,10 @@ class ExpressionBinder:
                 raise BindError(f"WHEN needs a condition, not {condition.type}", span=branch.condition.span)
             branches.append((condition, self.bind(branch.value)))
         default = Constant(NULL, tree.span, None) if tree.default is None else self.bind(tree.default)
-        result = functions.resolve("coalesce", (*tuple(value.type for _, value in branches), default.type), tree.span)
-        return Case(result, tree.span, tuple(branches), default, subject)
+        *values, default = functions.prepared("coalesce", (*(value for _, value in branches), default))
+        result = functions.resolve("coalesce", tuple(value.type for value in (*values, default)), tree.span)
+        tests = (test for test, _ in branches)
+        return Case(result, tree.span, tuple(zip(tests, values, strict=True)), default, subject)
 
 
 def expect_boolean(expression: Expression, place: str) -> Expression:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ class Kind(Enum):
     BOOLEAN = "BOOLEAN"
     INTEGER = "INTEGER"
     FLOAT = "FLOAT"
+    DECIMAL = "DECIMAL"
     STRING = "STRING"
     TEMPORAL = "TEMPORAL"
     BYTES = "BYTES"
@@ -30,20 +32,25 @@ class Kind(Enum):
     NODE = "NODE"
     RELATIONSHIP = "RELATIONSHIP"
     PATH = "PATH"
+    ANY = "ANY"
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
     """A value's type. `arrow` for plain values; `item` for lists (None: unknown items); `fields` for maps and for the
-    two lists of a path; `tables` for elements: the vertex or edge tables that they may come from."""
+    two lists of a path; `tables` for elements: the vertex or edge tables that they may come from; `members` for ANY,
+    whose values carry their own type: the types that they may have (`planner.common`)."""
 
     kind: Kind
     arrow: pa.DataType | None = None
     item: Type | None = None
     fields: tuple[tuple[str, Type], ...] = ()
     tables: tuple[int, ...] = ()
+    members: tuple[Type, ...] = ()
 
     def __str__(self) -> str:
+        if self.kind is Kind.ANY:
+            return " or ".join(dict.fromkeys(str(member) for member in self.members))
         return f"LIST OF {self.item}" if self.kind is Kind.LIST and self.item else self.kind.value
 
 
@@ -77,9 +84,9 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expression):
-    """A literal: None, bool, int, float or str."""
+    """A literal: None, bool, int, float or str; a float that is written beside a decimal is a Decimal."""
 
-    value: bool | int | float | str | None
+    value: bool | int | float | Decimal | str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,24 +7,46 @@ of the syntax tree; `list`, `index`, `slice`, `field` and `negate` are the calls
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
-
-import pyarrow as pa
 
 from gquery.errors import BindError, Span, did_you_mean
-from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NODE, NULL, STRING, Kind, Type
+from gquery.planner.common import (
+    DATE,
+    DATETIME,
+    MOST_DIGITS,
+    NARROW_INTEGER,
+    NUMBERS,
+    decimal,
+    decimal_of,
+    digits_and_scale,
+    is_number,
+    list_of,
+    temporal_family,
+    unify,
+    written_decimal,
+)
+from gquery.planner.expr import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    NODE,
+    NULL,
+    STRING,
+    Call,
+    Constant,
+    Expression,
+    Kind,
+    Type,
+)  # fmt: skip
 
 Rule = Callable[[tuple[Type, ...]], Type | None]
 Kinds = frozenset[Kind]
-Family = Literal["date", "datetime", "time", "duration"]
 
-DATE = Type(Kind.TEMPORAL, pa.date32())
-DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
 
 _ANY = frozenset(Kind)
-_NUMBER = frozenset({Kind.INTEGER, Kind.FLOAT})
+_NUMBER = NUMBERS
 _INTEGER = frozenset({Kind.INTEGER})
 _TEXT = frozenset({Kind.STRING})
 _TRUTH = frozenset({Kind.BOOLEAN})
@@ -54,8 +76,48 @@ def resolve(name: str, arguments: tuple[Type, ...], span: Span) -> Type:
     result = function.rule(arguments)
     if result is None:
         listed = " and ".join(str(argument) for argument in arguments)
-        raise BindError(f"`{name}` cannot take {listed}", span=span)
+        several = any(argument.kind is Kind.ANY for argument in arguments)
+        raise BindError(f"`{name}` cannot take {listed}", span=span, hint=_NARROWING if several else None)
     return result
+
+
+_NARROWING = "say which values are meant by a label, or make them of one type by toInteger(), toFloat() or toString()"
+
+
+def prepared(name: str, arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """The arguments as the function takes them: decimals and numbers of several types become floats where it knows
+    no others, and a whole number that is written beside floats is one of them."""
+    kinds = {each.type.kind for each in arguments}
+    if name in _OF_COMMON_TYPE:
+        return tuple(map(_written_narrow, arguments)) if Kind.FLOAT in kinds else arguments
+    if name == "+" and Kind.LIST in kinds:
+        return arguments
+    if Kind.DECIMAL in kinds and (name in _COMPARISONS or name in _OF_DECIMALS):
+        return tuple(map(_written_decimal, arguments))
+    return tuple(
+        Call(FLOAT, each.span, "tofloat", (each,)) if _becomes_float(name, each.type) else each for each in arguments
+    )
+
+
+def _becomes_float(name: str, type_: Type) -> bool:
+    if type_.kind is Kind.DECIMAL:
+        return name not in _OF_DECIMALS and name not in _OF_ANY
+    return type_.kind is Kind.ANY and is_number(type_) and name not in _OF_ANY
+
+
+def _written_narrow(argument: Expression) -> Expression:
+    if isinstance(argument, Constant) and type(argument.value) is int and abs(argument.value) <= 2**53:
+        return Constant(NARROW_INTEGER, argument.span, argument.value)
+    return argument
+
+
+def _written_decimal(argument: Expression) -> Expression:
+    """A number that is written beside a decimal is the decimal that stands there, not the float that is near it."""
+    if isinstance(argument, Constant) and isinstance(argument.value, float) and math.isfinite(argument.value):
+        value = written_decimal(argument.value)
+        type_ = decimal_of(value)
+        return argument if type_ is None else Constant(type_, argument.span, value)
+    return argument
 
 
 def is_aggregate(name: str) -> bool:
@@ -67,35 +129,14 @@ def function_names() -> tuple[str, ...]:
     return tuple(sorted((*_FUNCTIONS, *_AGGREGATES, *_BOUND_AS_COLUMNS)))
 
 
-def unify(types: Iterable[Type]) -> Type | None:
-    """The one type that values of all `types` can have: NULL gives way, INTEGER widens to FLOAT; None when there is
-    none."""
-    distinct = [each for each in dict.fromkeys(types) if each.kind is not Kind.NULL]
-    if len(distinct) <= 1:
-        return distinct[0] if distinct else NULL
-    kinds = {each.kind for each in distinct}
-    if kinds <= _NUMBER:
-        return INTEGER if kinds == _INTEGER else FLOAT
-    if len(kinds) > 1:
-        return None
-    kind = distinct[0].kind
-    if kind is Kind.LIST:
-        item = unify(each.item or NULL for each in distinct)
-        return None if item is None else list_of(item)
-    if kind is Kind.MAP:
-        return _unify_maps(distinct)
-    if kind is Kind.TEMPORAL:
-        return _unify_times(distinct)
-    tables = tuple(sorted({table for each in distinct for table in each.tables}))
-    return Type(kind, STRING.arrow if kind is Kind.STRING else None, tables=tables)
-
-
 def comparable(one: Type, other: Type) -> bool:
     """Whether `=` looks at the values: they can be equal, or null. Lists are compared item by item, whatever these
     are; maps when they have the same keys."""
     kinds = {one.kind, other.kind}
     if Kind.NULL in kinds or kinds <= _NUMBER:
         return True
+    if Kind.ANY in kinds:
+        return any(comparable(left, right) for left in one.members or (one,) for right in other.members or (other,))
     if len(kinds) > 1:
         return False
     if one.kind is Kind.MAP:
@@ -106,41 +147,6 @@ def comparable(one: Type, other: Type) -> bool:
 def has_order(type_: Type) -> bool:
     """Whether `<` is asked of two values of the type at all."""
     return type_.kind in _ORDERED
-
-
-def temporal_family(arrow: pa.DataType | None) -> Family:
-    """What openCypher tells apart: a date, a point in time, a time of the day, a duration."""
-    if arrow is not None and pa.types.is_dictionary(arrow):
-        return temporal_family(arrow.value_type)
-    if arrow is None or pa.types.is_timestamp(arrow):
-        return "datetime"
-    if pa.types.is_date(arrow):
-        return "date"
-    return "time" if pa.types.is_time(arrow) else "duration"
-
-
-def list_of(item: Type) -> Type:
-    return Type(Kind.LIST, None, item)
-
-
-def _unify_maps(maps: list[Type]) -> Type | None:
-    keys = [tuple(key for key, _ in each.fields) for each in maps]
-    if len(set(keys)) > 1:
-        return None
-    values = [unify(column) for column in zip(*([value for _, value in each.fields] for each in maps), strict=True)]
-    fields = tuple((key, value) for key, value in zip(keys[0], values, strict=True) if value is not None)
-    return Type(Kind.MAP, None, None, fields) if len(fields) == len(keys[0]) else None
-
-
-def _unify_times(times: list[Type]) -> Type | None:
-    """Dates are midnights where points in time are. Zones that differ leave the instant, in UTC."""
-    families = {temporal_family(each.arrow) for each in times}
-    if not families <= {"date", "datetime"}:
-        return None
-    zones = {getattr(each.arrow, "tz", None) for each in times if temporal_family(each.arrow) == "datetime"}
-    zone = zones.pop() if len(zones) == 1 and len(families) == 1 else "UTC" if zones - {None} else None
-    unit = "ns" if any(getattr(each.arrow, "unit", "us") == "ns" for each in times) else "us"
-    return DATE if families == {"date"} else Type(Kind.TEMPORAL, pa.timestamp(unit, zone))
 
 
 def _arity(function: Function) -> str:
@@ -155,6 +161,8 @@ def _arity(function: Function) -> str:
 
 
 def _fits(argument: Type, kinds: Kinds) -> bool:
+    if argument.kind is Kind.ANY and Kind.ANY not in kinds:
+        return all(member.kind in kinds for member in argument.members)
     return argument.kind is Kind.NULL or argument.kind in kinds
 
 
@@ -170,7 +178,12 @@ def _fixed(result: Type, *parameters: Kinds, optional: int = 0) -> Function:
 
 def _same(kinds: Kinds) -> Function:
     """One argument of these kinds, given back with its type."""
-    return Function(1, 1, lambda arguments: unify(arguments) if _fits(arguments[0], kinds) else None)
+
+    def rule(arguments: tuple[Type, ...]) -> Type | None:
+        (argument,) = arguments
+        return argument if argument.kind is Kind.NULL or argument.kind in kinds else None
+
+    return Function(1, 1, rule)
 
 
 def _arithmetic(arguments: tuple[Type, ...]) -> Type | None:
@@ -179,7 +192,18 @@ def _arithmetic(arguments: tuple[Type, ...]) -> Type | None:
     kinds = {argument.kind for argument in arguments}
     if Kind.FLOAT in kinds:
         return FLOAT
+    if Kind.DECIMAL in kinds:
+        return decimal(MOST_DIGITS, max(digits_and_scale(each)[1] for each in arguments if each.kind in NUMBERS))
     return INTEGER if Kind.INTEGER in kinds else NULL
+
+
+def _times(arguments: tuple[Type, ...]) -> Type | None:
+    """Digits after the point add up; too many for a decimal make a float."""
+    result = _arithmetic(arguments)
+    if result is None or result.kind is not Kind.DECIMAL:
+        return result
+    scale = sum(digits_and_scale(each)[1] for each in arguments if each.kind in NUMBERS)
+    return decimal(MOST_DIGITS, scale) if scale <= MOST_DIGITS else FLOAT
 
 
 def _plus(arguments: tuple[Type, ...]) -> Type | None:
@@ -245,7 +269,7 @@ _OPERATORS: dict[str, Function] = {
     "=": _COMPARISON, "<>": _COMPARISON, "<": _COMPARISON, "<=": _COMPARISON, ">": _COMPARISON, ">=": _COMPARISON,
     "is null": _fixed(BOOLEAN, _ANY), "is not null": _fixed(BOOLEAN, _ANY), "in": Function(2, 2, _membership),
     "=~": _TEXT_TEST, "starts with": _TEXT_TEST, "ends with": _TEXT_TEST, "contains": _TEXT_TEST,
-    "+": Function(2, 2, _plus), "-": _ARITHMETIC, "*": _ARITHMETIC, "/": _ARITHMETIC, "%": _ARITHMETIC,
+    "+": Function(2, 2, _plus), "-": _ARITHMETIC, "*": Function(2, 2, _times), "/": _ARITHMETIC, "%": _ARITHMETIC,
     "^": _fixed(FLOAT, _NUMBER, _NUMBER), "negate": Function(1, 1, _arithmetic),
     "list": Function(0, None, _list), "index": Function(2, 2, _item), "slice": Function(3, 3, _slice),
     "field": _fixed(INTEGER, _TEMPORAL, _TEXT),
@@ -276,7 +300,7 @@ _FUNCTIONS: dict[str, Function] = {
 # --- aggregates --------------------------------------------------------------------------------------------------
 
 _BOUND_AS_COLUMNS = ("id", "labels", "type")
-_ORDERED = _SCALAR | _TEMPORAL | _LIST
+_ORDERED = _SCALAR | _TEMPORAL | _LIST | {Kind.ANY}
 
 
 def _sum(arguments: tuple[Type, ...]) -> Type | None:
@@ -291,3 +315,12 @@ _AGGREGATES: dict[str, Function] = {
     "min": _same(_ORDERED), "max": _same(_ORDERED),
     "collect": Function(1, 1, lambda arguments: list_of(arguments[0])),
 }  # fmt: skip
+
+
+# --- decimals and values of several types ------------------------------------------------------------------------
+
+_OF_COMMON_TYPE = frozenset({"coalesce", "list"})
+_CONVERSIONS = frozenset({"tointeger", "tofloat", "toboolean", "tostring"})
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+_OF_ANY = _CONVERSIONS | _COMPARISONS | {"is null", "is not null", "in", "count", "min", "max", "collect"}
+_OF_DECIMALS = frozenset({"+", "-", "*", "%", "negate", "abs", "sign", "sum", "avg"})

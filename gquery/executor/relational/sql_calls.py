@@ -12,6 +12,7 @@ from collections.abc import Callable
 from gquery.errors import UnsupportedError
 from gquery.executor.relational import sql_lists, sql_temporal, sql_texts
 from gquery.executor.relational.sql_comparison import comparison
+from gquery.executor.relational.sql_numbers import TRUNCATED, arithmetic
 from gquery.planner.expr import Call, Kind
 
 Writer = Callable[[Call, list[str]], str]
@@ -58,7 +59,7 @@ _TEMPLATES = {
     "is null": "({0} IS NULL)", "is not null": "({0} IS NOT NULL)",
     "=~": "regexp_full_match({0}, {1})", "starts with": "starts_with({0}, {1})",
     "ends with": "ends_with({0}, {1})", "contains": "contains({0}::VARCHAR, {1}::VARCHAR)",
-    "-": "({0} - {1})", "*": "({0} * {1})", "%": "({0} % {1})", "^": "pow({0}, {1})", "negate": "(-{0})",
+    "^": "pow({0}, {1})", "negate": "(-{0})",
     "abs": "abs({0})", "sign": "sign({0})::BIGINT", "ceil": "ceil({0}::DOUBLE)", "floor": "floor({0}::DOUBLE)",
     "sqrt": "sqrt({0})", "exp": "exp({0})", "log": "ln({0})", "log10": "log10({0})", "sin": "sin({0})",
     "cos": "cos({0})", "tan": "tan({0})", "asin": "asin({0})", "acos": "acos({0})", "atan": "atan({0})",
@@ -72,7 +73,8 @@ _TEMPLATES = {
 
 _WRITERS: dict[str, Writer] = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), comparison),
-    "in": sql_lists.member, "+": sql_lists.plus, "/": _divide, "index": sql_lists.index, "slice": sql_lists.slice_of,
+    **dict.fromkeys("-*%", arithmetic), "in": sql_lists.member, "+": sql_lists.plus, "/": _divide,
+    "index": sql_lists.index, "slice": sql_lists.slice_of,
     "map": sql_lists.map_of, "field": sql_lists.field, "range": sql_lists.span_of,
     "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"),
     "round": _round, "startnode": _computed_end, "endnode": _computed_end,
@@ -81,7 +83,7 @@ _WRITERS: dict[str, Writer] = {
     "length": _by_kind(path="len(struct_extract({0}, 'relationships'))", string="length({0})", other="len({0})"),
     "reverse": _by_kind(string="reverse({0})", other="list_reverse({0})"),
     "tointeger": _by_kind(
-        string=sql_texts.TEXT_TO_INTEGER, float="TRY_CAST(trunc({0}) AS BIGINT)", other="{0}::BIGINT"
+        string=sql_texts.TEXT_TO_INTEGER, float=TRUNCATED, decimal=TRUNCATED, other="{0}::BIGINT"
     ),
     "toboolean": _by_kind(string=sql_texts.TEXT_TO_BOOLEAN, other="{0}::BOOLEAN"),
     "tostring": sql_texts.to_string,

@@ -8,6 +8,7 @@ it for the greatest number and equal to itself.
 from __future__ import annotations
 
 from gquery.errors import Span, UnsupportedError
+from gquery.executor.relational.sql_values import compared, is_nan, needs_keys
 from gquery.executor.relational.sql_words import literal
 from gquery.planner.expr import Call, Constant, Expression, Kind, Type
 from gquery.planner.functions import comparable, has_order
@@ -20,6 +21,8 @@ def comparison(call: Call, arguments: list[str]) -> str:
     left, right = arguments
     one, other = call.arguments
     check_depth(call.span, one.type, other.type)
+    if needs_keys(one.type, other.type) and not are_near(one, other):
+        return compared(call.function, left, one.type, right, other.type)
     match call.function:
         case "=":
             return equal(left, one.type, right, other.type, _may_be_nan(one) and _may_be_nan(other))
@@ -29,13 +32,13 @@ def comparison(call: Call, arguments: list[str]) -> str:
         return unknown(left, right)
     if one.type.kind is Kind.LIST:
         return f"({_order(left, one.type, right, other.type)} {call.function} 0)"
-    compared = f"{left} {call.function} {right}"
+    plain = f"{left} {call.function} {right}"
     # DuckDB takes NaN for the greatest number: the side that would be the greater must not be it.
     sides = [(left, one), (right, other)] if call.function in ("<", "<=") else [(right, other), (left, one)]
     (lesser, lesser_side), (greater, greater_side) = sides
     if not _may_be_nan(greater_side):
-        return f"({compared})"
-    return f"({compared} AND {_unless_null(lesser, lesser_side)}NOT isnan({greater})))"
+        return f"({plain})"
+    return f"({plain} AND {_unless_null(lesser, lesser_side)}NOT isnan({greater})))"
 
 
 def check_depth(span: Span, *types: Type) -> None:
@@ -55,6 +58,8 @@ def equal(left: str, one: Type, right: str, other: Type, may_be_nan: bool = True
         return unknown(left, right)
     if not comparable(one, other):
         return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN FALSE END"
+    if needs_keys(one, other):
+        return compared("=", left, one, right, other)
     if one.kind is Kind.LIST:
         return _equal_lists(left, one, right, other, depth)
     if one.kind is Kind.MAP:
@@ -67,6 +72,13 @@ def equal(left: str, one: Type, right: str, other: Type, may_be_nan: bool = True
     if may_be_nan and one.kind is other.kind is Kind.FLOAT:
         return f"({left} = {right} AND ({right} IS NULL OR NOT isnan({left})))"
     return f"({left} = {right})"
+
+
+def are_near(one: Expression, other: Expression) -> bool:
+    """Whether an integer and a float compare as floats without loss: one of them is written, and small."""
+    small = any(isinstance(side, Constant) and isinstance(side.value, int | float) and abs(side.value) < 2**53
+                for side in (one, other))  # fmt: skip
+    return small and {one.type.kind, other.type.kind} == {Kind.INTEGER, Kind.FLOAT}
 
 
 def field_of(subject: str, key: str) -> str:
@@ -123,8 +135,10 @@ def _order(left: str, one: Type, right: str, other: Type, depth: int = 0) -> str
         same = equal(left, one, right, other, depth=depth)
         if not _ordered(one, other):
             return f"CASE WHEN {same} THEN 0 END"
-        nan = f"WHEN isnan({left}) OR isnan({right}) THEN NULL " if Kind.FLOAT in (one.kind, other.kind) else ""
-        return f"CASE WHEN {same} THEN 0 {nan}WHEN {left} < {right} THEN -1 WHEN {left} > {right} THEN 1 END"
+        nan = "".join(f"WHEN {test} THEN NULL " for test in (*is_nan(left, one), *is_nan(right, other)))
+        less, more = (compared(sign, left, one, right, other) if needs_keys(one, other) else f"{left} {sign} {right}"
+                      for sign in "<>")  # fmt: skip
+        return f"CASE WHEN {same} THEN 0 {nan}WHEN {less} THEN -1 WHEN {more} THEN 1 END"
     pair = f'" pair{depth}"'
     items = _order(f"{pair}[1]", _item(one), f"{pair}[2]", _item(other), depth + 1)
     # The shorter list's end decides when nothing before it does.

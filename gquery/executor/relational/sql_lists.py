@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gquery.errors import UnsupportedError
-from gquery.executor.relational.sql_comparison import any_equal, check_depth, field_of, unknown
+from gquery.executor.relational.sql_comparison import any_equal, are_near, check_depth, equal, field_of, unknown
+from gquery.executor.relational.sql_numbers import arithmetic
 from gquery.executor.relational.sql_temporal import field_of_time
 from gquery.executor.relational.sql_texts import joined_texts
+from gquery.executor.relational.sql_values import needs_keys
 from gquery.planner.expr import Call, Constant, Expression, Kind, is_volatile
 from gquery.planner.functions import comparable
 
@@ -20,14 +22,22 @@ def member(call: Call, arguments: list[str]) -> str:
         listed = many.arguments  # type: ignore[attr-defined]
         if not items:
             return "FALSE"
-        alike = all(_is_simple(item) and comparable(one.type, item.type) for item in listed)
+        alike = all(_is_simple(item) and _is_plain(one, item) for item in listed)
         if alike and _is_simple(one) and not is_volatile(one):  # DuckDB would ask for the value again and again
             return f"({value} IN ({', '.join(items)}))"
+        if many.type.item is not None and needs_keys(one.type, many.type.item):
+            pairs = zip(items, listed, strict=True)
+            return f"({' OR '.join(equal(value, one.type, item, part.type) for item, part in pairs)})"
         items = [f"[{', '.join(items)}]"]
     if many.type.item is None:
         return f"CASE WHEN len({items[0]}) = 0 THEN FALSE END"
     check_depth(call.span, one.type, many.type.item)
     return any_equal(value, one.type, items[0], many.type.item)
+
+
+def _is_plain(one: Expression, item: Expression) -> bool:
+    """Whether DuckDB compares the two as Cypher does."""
+    return comparable(one.type, item.type) and (not needs_keys(one.type, item.type) or are_near(one, item))
 
 
 def is_written_out(expression: Expression) -> bool:
@@ -48,7 +58,7 @@ def plus(call: Call, arguments: list[str]) -> str:
     if call.type.kind is Kind.STRING:
         return joined_texts(left, one, right, other)
     if call.type.kind is not Kind.LIST:
-        return f"({left} + {right})"
+        return arithmetic(call, arguments)
     if Kind.NULL in (one.kind, other.kind):
         return f"CASE WHEN {left} IS NULL AND {right} IS NULL THEN NULL END"
     lists = [side for side, type_ in ((left, one), (right, other)) if type_.kind is Kind.LIST]

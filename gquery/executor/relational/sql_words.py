@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 
-def literal(value: bool | int | float | str | None) -> str:
+def literal(value: bool | int | float | Decimal | str | None) -> str:
     """A constant as SQL; whole numbers are 64 bits wide."""
     match value:
         case None:
@@ -16,6 +17,9 @@ def literal(value: bool | int | float | str | None) -> str:
             return f"{value}::BIGINT" if value >= 0 else f"({value})::BIGINT"
         case float():  # read from text, exactly, with its sign where it is zero
             return f"'{value!r}'::DOUBLE"
+        case Decimal():  # as narrow as it can be
+            whole, _, places = f"{value:f}".lstrip("-").partition(".")
+            return f"'{value:f}'::DECIMAL({len(whole + places)},{len(places)})"
     return "'" + value.replace("'", "''") + "'"
 
 

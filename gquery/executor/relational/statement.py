@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gquery.executor.relational.sql import SqlWriter, inputs
+from gquery.executor.relational.sql_values import sorting_key
 from gquery.executor.relational.sql_words import distinct_name, quoted
 from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated
 from gquery.planner.logical import Projection
@@ -51,11 +52,12 @@ def build_statement(
     if residual:
         clauses.append("WHERE " + " AND ".join(below.write(predicate) for predicate in residual))
     if keys:
-        clauses.append("GROUP BY " + ", ".join(below.write(key) for key in keys))
+        clauses.append("GROUP BY " + ", ".join(sorting_key(below.write(key), key.type) for key in keys))
     if order_by:
         directions = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
-        sorted_by = [f"{above.write(item.expression)} {directions[item.descending]}" for item in order_by]
-        clauses.append("ORDER BY " + ", ".join(sorted_by))
+        sorted_by = [(sorting_key(above.write(item.expression), item.expression.type), directions[item.descending])
+                     for item in order_by]  # fmt: skip
+        clauses.append("ORDER BY " + ", ".join(f"{key} {direction}" for key, direction in sorted_by))
     if limit is not None:
         clauses.append(f"LIMIT {limit}")
     if skip:

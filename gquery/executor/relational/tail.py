@@ -15,9 +15,10 @@ from gquery.errors import BindError
 from gquery.executor.progress import Control
 from gquery.executor.relational import database
 from gquery.executor.relational.elements import ElementWriter, ends_of, path_ids
-from gquery.executor.relational.gather import cast, gather, travelling_type
+from gquery.executor.relational.gather import gather, travelling_type
 from gquery.executor.relational.sql import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, Statement, build_statement
+from gquery.executor.relational.unions import cast
 from gquery.planner.expr import (
     NODE,
     RELATIONSHIP,
