@@ -74,7 +74,8 @@ def _comparable(left: Expression, right: Expression, operator: str) -> bool:
     if is_number(left.type) and is_number(right.type):
         return True
     if Kind.ANY in kinds:
-        return operator in ("=", "<>") and unify((left.type, right.type)) is not None
+        nested = any(_kinds(side.type) & {Kind.LIST, Kind.MAP} for side in (left, right))
+        return operator in ("=", "<>") and not nested and unify((left.type, right.type)) is not None
     if kinds in ((Kind.STRING,) * 2, (Kind.BOOLEAN,) * 2):
         return True
     return kinds == (Kind.TEMPORAL, Kind.TEMPORAL) and left.type.arrow == right.type.arrow

@@ -61,6 +61,8 @@ def take(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
 
 def shown(values: pa.Array, type_: Type) -> pa.Array:
     """Stored values as a column of the type has them: in its Arrow type, as the member that they are of several."""
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), plain_type(type_))
     match type_.kind:
         case Kind.ANY:
             index = member_of(type_of_arrow(values.type), type_.members)

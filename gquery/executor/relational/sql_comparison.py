@@ -7,8 +7,10 @@ it for the greatest number and equal to itself.
 
 from __future__ import annotations
 
+from itertools import product
+
 from gquery.errors import Span, UnsupportedError
-from gquery.executor.relational.sql_values import compared, is_nan, needs_keys
+from gquery.executor.relational.sql_values import compared, is_nan, members_of, needs_keys
 from gquery.executor.relational.sql_words import literal
 from gquery.planner.expr import Call, Constant, Expression, Kind, Type
 from gquery.planner.functions import comparable, has_order
@@ -22,7 +24,7 @@ def comparison(call: Call, arguments: list[str]) -> str:
     one, other = call.arguments
     check_depth(call.span, one.type, other.type)
     if needs_keys(one.type, other.type) and not are_near(one, other):
-        return compared(call.function, left, one.type, right, other.type)
+        return _by_value(call.function, left, one.type, right, other.type)
     match call.function:
         case "=":
             return equal(left, one.type, right, other.type, _may_be_nan(one) and _may_be_nan(other))
@@ -59,7 +61,7 @@ def equal(left: str, one: Type, right: str, other: Type, may_be_nan: bool = True
     if not comparable(one, other):
         return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN FALSE END"
     if needs_keys(one, other):
-        return compared("=", left, one, right, other)
+        return _by_value("=", left, one, right, other, depth)
     if one.kind is Kind.LIST:
         return _equal_lists(left, one, right, other, depth)
     if one.kind is Kind.MAP:
@@ -72,6 +74,24 @@ def equal(left: str, one: Type, right: str, other: Type, may_be_nan: bool = True
     if may_be_nan and one.kind is other.kind is Kind.FLOAT:
         return f"({left} = {right} AND ({right} IS NULL OR NOT isnan({left})))"
     return f"({left} = {right})"
+
+
+def _by_value(operator: str, left: str, one: Type, right: str, other: Type, depth: int = 0) -> str:
+    """A comparison of unlike numbers, or of values that carry their own types: lists and maps by their items,
+    everything else by keys."""
+    cases = []
+    for (mine, this), (theirs, that) in product(members_of(left, one), members_of(right, other)):
+        if mine.kind is theirs.kind and mine.kind in (Kind.LIST, Kind.MAP):
+            nested = _nested(operator, this, mine, that, theirs, depth)
+            cases.append(f"WHEN {this} IS NOT NULL AND {that} IS NOT NULL THEN {nested}")
+    plain = compared(operator, left, one, right, other)
+    return f"CASE {' '.join(cases)} ELSE {plain} END" if cases else plain
+
+
+def _nested(operator: str, left: str, one: Type, right: str, other: Type, depth: int) -> str:
+    if operator in ("=", "<>"):
+        return f"({'NOT ' * (operator == '<>')}{equal(left, one, right, other, depth=depth)})"
+    return f"({_order(left, one, right, other, depth)} {operator} 0)" if one.kind is Kind.LIST else "NULL::BOOLEAN"
 
 
 def are_near(one: Expression, other: Expression) -> bool:
@@ -136,7 +156,8 @@ def _order(left: str, one: Type, right: str, other: Type, depth: int = 0) -> str
         if not _ordered(one, other):
             return f"CASE WHEN {same} THEN 0 END"
         nan = "".join(f"WHEN {test} THEN NULL " for test in (*is_nan(left, one), *is_nan(right, other)))
-        less, more = (compared(sign, left, one, right, other) if needs_keys(one, other) else f"{left} {sign} {right}"
+        by_value = needs_keys(one, other)
+        less, more = (_by_value(sign, left, one, right, other, depth) if by_value else f"{left} {sign} {right}"
                       for sign in "<>")  # fmt: skip
         return f"CASE WHEN {same} THEN 0 {nan}WHEN {less} THEN -1 WHEN {more} THEN 1 END"
     pair = f'" pair{depth}"'

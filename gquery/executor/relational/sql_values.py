@@ -111,7 +111,7 @@ def _common(one: Type, other: Type) -> Type:
 
 
 def _struct(sql: str, type_: Type, common: Type, depth: int) -> str:
-    parts = [(part, sql_of(sql, type_, index)) for index, part in enumerate(type_.members or (type_,))]
+    parts = members_of(sql, type_)
     fields = {}
     families = [family(member, common.members) for member in common.members]
     if len(set(families)) > 1:
@@ -177,6 +177,11 @@ def is_nan(sql: str, type_: Type) -> list[str]:
 def sql_of(sql: str, type_: Type, index: int) -> str:
     """A member of a value, null when the value is of another; a value of one type is its own only member."""
     return sql if type_.kind is not Kind.ANY else f"union_extract({sql}, '{member_names(type_)[index]}')"
+
+
+def members_of(sql: str, type_: Type) -> list[tuple[Type, str]]:
+    """The types that a value may have, and the SQL of it as one of each."""
+    return [(part, sql_of(sql, type_, index)) for index, part in enumerate(type_.members or (type_,))]
 
 
 def by_member(sql: str, several: Type, write: Callable[[str, Type], str]) -> str:
