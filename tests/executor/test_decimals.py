@@ -39,7 +39,7 @@ def ask(text: str, **parameters: Any) -> list[tuple[Any, ...]]:
 def test_every_amount_is_found() -> None:
     cents = pa.array([Decimal(cent).scaleb(-2) for cent in range(1, 10_001)], pa.decimal128(5, 2))
     amounts = gquery.from_arrow(vertices={"P": pa.table({"id": range(1, 10_001), "dec": cents})}, edges={})
-    for cent in (*range(1, 10_001, 97), 57, 70, 113, 201):
+    for cent in (1, 57, 70, 113, 201, 929, 3_301, 10_000):
         text = f"{cent / 100:.2f}"
         for condition, given in (
             (f"p.dec = {text}", None), (f"p.dec IN [{text}]", None), (f"{text} = p.dec", None),
@@ -98,15 +98,12 @@ def test_overflow_is_an_error() -> None:
             large.query(f"MATCH (a) RETURN {expression}").rows()
 
 
-def test_decimals_of_more_digits_than_duckdb_has() -> None:
-    long = Decimal("1" * 50)
-    wide = pa.table({"id": [1, 2], "d": pa.array([long, Decimal(7)], pa.decimal256(60, 0))})
-    large = gquery.from_arrow(vertices={"A": wide}, edges={})
-    assert {row["x"] for row in large.query("MATCH (a) RETURN a.d AS x")} == {int(long), 7}
-    with pytest.raises(gquery.ExecutionError, match="more than 38 digits"):
-        large.query("MATCH (a) RETURN a.d AS x ORDER BY x").rows()
+def test_decimals_of_more_digits_than_there_are() -> None:
+    wide = pa.table({"id": [1], "d": pa.array([Decimal("1" * 50)], pa.decimal256(60, 0))})
+    with pytest.raises(gquery.LoadError, match="does not fit"):
+        gquery.from_arrow(vertices={"A": wide}, edges={})
     with pytest.raises(gquery.BindError, match="more than 38 digits"):
-        large.query("MATCH (a) WHERE a.d = $x RETURN a", {"x": Decimal("1" * 39)})
+        graph().query("MATCH (a) WHERE a.m = $x RETURN a", {"x": Decimal("1" * 39)})
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,6 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from gquery.errors import ExecutionError
-from gquery.planner.common import MOST_DIGITS
 from gquery.planner.expr import Kind, Type
 from gquery.values import holds_union
 
@@ -54,8 +52,7 @@ def union_of(values: pa.Array, member: int, wanted: pa.DataType) -> pa.Array:
 
 
 def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    """The values as `wanted`, unions within them member by member; values without any type are nulls. Raises
-    ExecutionError for a decimal with more digits than DuckDB can calculate with."""
+    """The values as `wanted`, unions within them member by member; values without any type are nulls."""
     if values.type == wanted:
         return values
     if isinstance(values, pa.ChunkedArray):
@@ -70,8 +67,6 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
     if pa.types.is_struct(wanted) and holds_union(wanted):
         fields = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
         return with_fields(values, fields, wanted)
-    if pa.types.is_decimal256(values.type) and pa.types.is_decimal128(wanted):
-        return _fewer_digits(values, wanted)
     return values.cast(wanted)
 
 
@@ -91,13 +86,3 @@ def with_fields(original: pa.Array, fields: list[pa.Array], wanted: pa.DataType)
 
 def _mask(values: pa.Array) -> pa.Array | None:
     return values.is_null() if values.null_count else None
-
-
-def _fewer_digits(values: pa.Array, wanted: pa.DataType) -> pa.Array:
-    try:
-        return values.cast(wanted)
-    except pa.ArrowInvalid:
-        raise ExecutionError(
-            f"a decimal has more than {MOST_DIGITS} digits, and DuckDB cannot calculate with it",
-            hint="such values can be returned, but not compared, sorted or summed",
-        ) from None
