@@ -132,3 +132,9 @@ def test_nesting_beside_aggregates_keys_and_parameters() -> None:
     assert [tuple(row) for row in graph.query(text).rows()] == [(1.0, "0.5"), (1.0, "1.0")]
     text = "MATCH (a:P) RETURN a.n AS n, collect(toString(sqrt(a.n - 1))) AS s ORDER BY n"
     assert [tuple(row) for row in graph.query(text).rows()] == [(1, ["0.0", "0.0"]), (2, ["1.0"])]
+
+
+def test_duckdb_does_not_repeat_what_stands_once() -> None:
+    """DuckDB itself writes the operand of a simple CASE again for each of its branches."""
+    assert value_of("toBoolean(toString(" * 40 + "true" + "))" * 40) is True
+    assert value_of("size([" * 40 + "1" + " IN [1, 2]])" * 40) == 1

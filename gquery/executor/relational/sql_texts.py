@@ -9,7 +9,7 @@ TEXT_TO_INTEGER = (
     r"CASE WHEN regexp_full_match({0}, '\s*[-+]?\d+\s*') THEN TRY_CAST({0} AS BIGINT) "
     "ELSE TRY_CAST(trunc(TRY_CAST({0} AS DOUBLE)) AS BIGINT) END"
 )
-TEXT_TO_BOOLEAN = "CASE lower(trim({0})) WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END"
+TEXT_TO_BOOLEAN = "CASE WHEN lower(trim({0})) = 'true' THEN TRUE WHEN lower(trim({0})) = 'false' THEN FALSE END"
 
 _LONGEST = 2**31  # characters of a text, about; DuckDB takes no numbers beyond 2^32
 
