@@ -12,7 +12,7 @@ from gquery.executor.cpu.candidates import CpuCandidates
 from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
 from gquery.planner.common import unify
-from gquery.planner.expr import Expression, Type
+from gquery.planner.expr import FLOAT, Expression, Type
 from gquery.planner.physical import Comparison, Space
 
 Ranks = NDArray[np.int64]
@@ -49,13 +49,22 @@ def _by_position(candidates: CpuCandidates, vertex: int, ranks: Ranks, space: Sp
 
 def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type]) -> Ranks:
     """The ranks of the values of both sides, one side after the other. NaN equals nothing: it ranks as null does."""
-    common = unify(types)
+    alike = types[0].kind is types[1].kind
+    common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(types)
     assert common is not None
     both = pa.concat_arrays([as_type(values, type_, common) for values, type_ in zip(sides, types, strict=True)])
     present = both.is_valid()
     for floats in _floats(both):
         present = pc.and_not(present, pc.fill_null(pc.is_nan(floats), False))
     return np.asarray(pc.if_else(present, _ranked(both, common), packed.NULL_RANK), np.int64)
+
+
+def _as_floats(values: pa.Array) -> bool:
+    """Whether the values are floats, or integers that floats hold exactly."""
+    if not pa.types.is_integer(values.type):
+        return bool(pa.types.is_floating(values.type))
+    least, most = (bound.as_py() or 0 for bound in pc.min_max(values).values())
+    return least >= -(2**53) and most <= 2**53
 
 
 def _floats(values: pa.Array) -> list[pa.Array]:
