@@ -48,6 +48,8 @@ NESTS = (
     "coalesce(_, 1)", "coalesce(null, _)", "{a: _}.a", "{a: {b: _}}.a.b", "date(toString(_)).year",
     "datetime(toString(_)).year", "size(toString(date(toString(_))))", "date(datetime(toString(_))).year",
     "CASE WHEN _ = 1 THEN 2 END", "CASE WHEN true THEN _ END", "CASE WHEN true THEN 1 ELSE _ END",
+    "toInteger(toString(coalesce(_, 'a')))", "size([_, 'a'] + [2.5])", "toInteger([_, 'a'][0])",
+    "toInteger(CASE WHEN true THEN _ ELSE 'a' END)", "CASE WHEN coalesce(_, 'a') = 'b' THEN 1 ELSE 2 END",
     "CASE 1 WHEN _ THEN 1 END", "CASE 1 WHEN 2 THEN _ ELSE 3 END", "CASE _ WHEN 1 THEN 2 END",
 )  # fmt: skip
 GIVEN = {"list": [1, 2], "lists": [[1], [2]], "texts": ["a"]}
