@@ -249,7 +249,7 @@ class CpuCandidates:
 
     def _select_vertices(self, step: PredicateFilter) -> NDArray[np.bool_]:
         masks = [
-            scan.select_vertices(self.snapshot, table, step.predicates, self.parameters)
+            scan.select_vertices(self.snapshot, table, step.predicates, self.parameters, self.control)
             for table in self.graph.vertices[step.vertex].tables
         ]
         return np.concatenate(masks) if masks else np.zeros(0, np.bool_)
@@ -260,7 +260,8 @@ class CpuCandidates:
         for index, table in enumerate(self.snapshot.edge_tables):
             if table.type in self.graph.edges[step.edge].types:
                 begin, end = self.snapshot.edge_range(index)
-                mask[begin:end] = scan.select_edges(self.snapshot, index, step.predicates, self.parameters)
+                selected = scan.select_edges(self.snapshot, index, step.predicates, self.parameters, self.control)
+                mask[begin:end] = selected
         return mask
 
     def _with_loop(self, step: LoopFilter) -> NDArray[np.int32]:

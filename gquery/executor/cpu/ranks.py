@@ -31,7 +31,8 @@ def comparison_ranks(comparison: Comparison, candidates: CpuCandidates, space: S
 
 
 def _values(candidates: CpuCandidates, vertex: int, value: Expression) -> pa.Array:
-    return scan.vertex_values(candidates.snapshot, value, candidates.sets[vertex].vertices, candidates.parameters)
+    vertices = candidates.sets[vertex].vertices
+    return scan.vertex_values(candidates.snapshot, value, vertices, candidates.parameters, candidates.control)
 
 
 def _by_position(candidates: CpuCandidates, vertex: int, ranks: Ranks, space: Space) -> Ranks:

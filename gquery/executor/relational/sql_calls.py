@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from gquery.errors import BindError, UnsupportedError
+from gquery.executor.relational.growth import write_range, write_replace
 from gquery.planner.expr import Call, Constant, Expression, Kind, Type
 
 _NUMBERS = frozenset({Kind.INTEGER, Kind.FLOAT})
@@ -191,7 +192,7 @@ _TEMPLATES = {
     "cos": "cos({0})", "tan": "tan({0})", "asin": "asin({0})", "acos": "acos({0})", "atan": "atan({0})",
     "atan2": "atan2({0}, {1})", "pi": "pi()", "e": "exp(1)", "rand": "random()",
     "tolower": "lower({0})", "lower": "lower({0})", "toupper": "upper({0})", "upper": "upper({0})",
-    "trim": "trim({0})", "ltrim": "ltrim({0})", "rtrim": "rtrim({0})", "replace": "replace({0}, {1}, {2})",
+    "trim": "trim({0})", "ltrim": "ltrim({0})", "rtrim": "rtrim({0})", 
     "left": "left({0}, {1})", "right": "right({0}, {1})", "split": "string_split({0}, {1})",
     "head": "{0}[1]", "last": "{0}[-1]", "tail": "{0}[2:]", "date": "{0}::DATE",
     "nodes": "struct_extract({0}, 'nodes')", "relationships": "struct_extract({0}, 'relationships')",
@@ -201,7 +202,7 @@ _TEMPLATES = {
 _WRITERS: dict[str, Callable[[Call, list[str]], str]] = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), _comparison),
     "in": _in, "+": _plus, "/": _divide, "index": _index, "slice": _slice, "map": _map, "field": _field,
-    "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"), "range": _joined("generate_series({})"),
+    "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"), "range": write_range, "replace": write_replace,
     "round": _round, "substring": _substring, "startnode": _computed_end, "endnode": _computed_end,
     "size": _by_kind(string="length({0})", other="len({0})"),
     "length": _by_kind(path="len(struct_extract({0}, 'relationships'))", string="length({0})", other="len({0})"),

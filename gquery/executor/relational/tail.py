@@ -18,6 +18,7 @@ from gquery.executor.relational.elements import ElementWriter, ends_of, path_ids
 from gquery.executor.relational.gather import cast, gather, travelling_type
 from gquery.executor.relational.sql import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, Statement, build_statement
+from gquery.executor.relational.translation import translated
 from gquery.planner.expr import (
     NODE,
     RELATIONSHIP,
@@ -139,7 +140,7 @@ class Tail:
             skip = max(0, skip - batch.num_rows)
             left = None if left is None else left - part.num_rows
             if part.num_rows:
-                with database.translated():
+                with translated():
                     travelled = [self._input(output, part) for output in self._outputs]
                 yield self._answer(travelled)
 
@@ -150,8 +151,11 @@ class Tail:
         if self.weighted:
             fields.append((WEIGHT, pa.int64()))
         schema = pa.schema(fields or _NO_COLUMNS)
-        fed = (self._fed(statement, batch, schema) for batch in matches)
-        rows = database.stream(statement.sql, statement.values, schema, fed, control, statement.blocking)
+        gathered = (self._fed(statement, batch, schema) for batch in matches)
+        fed = (part for batch in gathered for part in _sliced(batch, statement.rows_in))
+        rows = database.stream(
+            statement.sql, statement.values, schema, fed, control, statement.rows_out or database.BATCH_ROWS
+        )
         try:
             for batch in rows:
                 if batch.num_rows:
@@ -159,11 +163,12 @@ class Tail:
         finally:
             rows.close()
             fed.close()
+            gathered.close()
 
     def _fed(self, statement: Statement, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         if schema.names == [name for name, _ in _NO_COLUMNS]:
             return pa.record_batch([pa.nulls(batch.num_rows, pa.int8()).fill_null(0)], schema=schema)
-        with database.translated():
+        with translated():
             found = [self._input(part, batch) for part in statement.inputs.values()]
             if self.weighted:
                 found.append(batch.column(WEIGHT))
@@ -186,13 +191,19 @@ class Tail:
         """A batch of the answer from the columns that came out of the statement, or out of the match stream."""
         found = dict(zip(self._outputs, travelled, strict=True))
         arrays = []
-        with database.translated():
+        with translated():
             for item, carried in zip(self.projection.items, self._travelling, strict=True):
                 values = found[carried]
                 if isinstance(item.expression, Column) and item.expression != carried:
                     values = gather(self.snapshot, carried.type.kind, item.expression, values)
                 arrays.append(self._elements.write(values, item.expression.type))
         return pa.record_batch(arrays, schema=self.schema)
+
+
+def _sliced(batch: pa.RecordBatch, rows: int | None) -> Iterator[pa.RecordBatch]:
+    """The batch in parts of at most so many rows."""
+    size = rows or max(1, batch.num_rows)
+    return (batch.slice(begin, size) for begin in range(0, batch.num_rows, size))
 
 
 _NO_COLUMNS = [("row", pa.int8())]
@@ -210,7 +221,7 @@ def _row_count(expression: Expression | None, parameters: Mapping[str, object], 
         case _:
             writer = SqlWriter({}, parameters)
             text = f"SELECT {writer.write(expression)} FROM elements"
-            count = database.evaluate(text, pa.table({"row": [0]}), writer.values)[0].as_py()
+            count = database.evaluate(text, pa.table({"row": [0]}), writer.values, Control())[0].as_py()
     if not hasattr(count, "__index__") or isinstance(count, bool) or int(count) < 0:
         raise BindError(f"{clause} needs a whole number that is not negative, not {count!r}", span=expression.span)
     return int(count)
