@@ -31,10 +31,12 @@ def evaluate(
     sql: str, relation: pa.Table, values: Mapping[str, object], control: Control, rows: int | None = None
 ) -> pa.ChunkedArray:
     """The first column of a statement over the relation `elements`. `rows`: how many DuckDB may see at a time."""
-    with _stoppable(control), _shared_cursor(threads=None) as cursor, watched(control, cursor.interrupt):
+    blocks = _Feed(_in_blocks(relation, rows), control) if rows else None
+    with _stoppable(control, blocks), _shared_cursor(threads=None) as cursor, watched(control, cursor.interrupt):
         found: list[pa.ChunkedArray] = []
-        for part in _parts(relation, control):
-            cursor.register("elements", part if rows is None else _in_blocks(part, rows))
+        parts = _parts(relation, control) if blocks is None else [_reader(relation.schema, blocks)]
+        for part in parts:
+            cursor.register("elements", part)
             control.check()
             found.append(cursor.sql(sql, params=dict(values)).to_arrow_table().column(0))
     return pa.chunked_array([chunk for part in found for chunk in part.chunks], found[0].type)
@@ -60,7 +62,7 @@ def stream(
         reader = None
         try:
             with _stoppable(control, feed), watched(control, cursor.interrupt):
-                cursor.register("matches", pa.RecordBatchReader.from_batches(schema, feed))
+                cursor.register("matches", _reader(schema, feed))
                 reader = cursor.sql(sql, params=dict(values)).to_arrow_reader(rows)
                 batch = next(reader, None)
             while batch is not None:
@@ -174,5 +176,10 @@ def _parts(relation: pa.Table, control: Control) -> Iterator[pa.Table]:
         yield relation.slice(begin, rows)
 
 
-def _in_blocks(relation: pa.Table, rows: int) -> pa.Table:
-    return pa.Table.from_batches(relation.to_batches(max_chunksize=rows), relation.schema)
+def _in_blocks(relation: pa.Table, rows: int) -> Iterator[pa.RecordBatch]:
+    for batch in relation.to_batches():
+        yield from (batch.slice(begin, rows) for begin in range(0, batch.num_rows, rows))
+
+
+def _reader(schema: pa.Schema, feed: _Feed) -> pa.RecordBatchReader:
+    return pa.RecordBatchReader.from_batches(schema, feed)
