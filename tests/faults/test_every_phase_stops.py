@@ -16,7 +16,7 @@ import pytest
 import gquery
 
 VERTICES = 100_000
-STOPPED_AFTER = 0.25  # seconds
+STOPPED_AFTER = 0.15  # seconds
 AT_THE_MEDIAN = 0.1  # seconds that a stop takes
 AT_MOST = 1.0
 

@@ -34,7 +34,7 @@ def evaluate(
     blocks = _Feed(_in_blocks(relation, rows), control) if rows else None
     with _stoppable(control, blocks), _shared_cursor(threads=None) as cursor, watched(control, cursor.interrupt):
         found: list[pa.ChunkedArray] = []
-        parts = _parts(relation, control) if blocks is None else [_reader(relation.schema, blocks)]
+        parts = _parts(relation, control) if blocks is None else [blocks.reader(relation.schema)]
         for part in parts:
             cursor.register("elements", part)
             control.check()
@@ -62,7 +62,7 @@ def stream(
         reader = None
         try:
             with _stoppable(control, feed), watched(control, cursor.interrupt):
-                cursor.register("matches", _reader(schema, feed))
+                cursor.register("matches", feed.reader(schema))
                 reader = cursor.sql(sql, params=dict(values)).to_arrow_reader(rows)
                 batch = next(reader, None)
             while batch is not None:
@@ -80,21 +80,25 @@ class _Feed:
     """The matches as DuckDB pulls them. Keeps the error that ended them: DuckDB wraps it beyond recognition."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch], control: Control) -> None:
-        self.batches = batches
-        self.control = control
         self.stopped = False
         self.error: BaseException | None = None
+        self._pulled = self._pull(batches, control)
+        next(self._pulled)
 
-    def __iter__(self) -> _Feed:
-        return self
+    def reader(self, schema: pa.Schema) -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(schema, self._pulled)
 
-    def __next__(self) -> pa.RecordBatch:
-        if self.stopped:
-            raise StopIteration
+    def _pull(self, batches: Iterator[pa.RecordBatch], control: Control) -> Generator[pa.RecordBatch | None, None, None]:
+        """A generator that has begun: a signal that comes as DuckDB calls is raised at a `yield`, hence inside `try`."""
         try:
-            self.control.check()
-            return next(self.batches)
-        except StopIteration:
+            yield None
+            while not self.stopped:
+                control.check()
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                yield batch
+        except GeneratorExit:
             raise
         except BaseException as error:
             self.error = error
@@ -179,7 +183,3 @@ def _parts(relation: pa.Table, control: Control) -> Iterator[pa.Table]:
 def _in_blocks(relation: pa.Table, rows: int) -> Iterator[pa.RecordBatch]:
     for batch in relation.to_batches():
         yield from (batch.slice(begin, rows) for begin in range(0, batch.num_rows, rows))
-
-
-def _reader(schema: pa.Schema, feed: _Feed) -> pa.RecordBatchReader:
-    return pa.RecordBatchReader.from_batches(schema, feed)
