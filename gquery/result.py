@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import pyarrow as pa
 
-from gquery.errors import ExecutionError
+from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.settings import Settings
 from gquery.values import Node, Path, Relationship, Row, to_value
@@ -245,10 +245,13 @@ class Run(Iterator[pa.RecordBatch]):
         self.control = control
         self._batches = batches
         self._turn = threading.RLock()
+        self._closed = False
         self._end = weakref.finalize(self, _stop, batches, ended)
 
     def __next__(self) -> pa.RecordBatch:
         with self._turn:
+            if self._closed:
+                raise QueryCancelled("the stream of this run was closed")
             try:
                 return next(self._batches)
             except KeyboardInterrupt:
@@ -261,8 +264,10 @@ class Run(Iterator[pa.RecordBatch]):
 
     def close(self) -> None:
         """Stops the run, which another thread may be reading."""
-        if self._end.alive:
-            self.control.cancel()
+        if not self._end.alive:
+            return
+        self._closed = True
+        self.control.cancel()
         with self._turn:
             self._end()
 

@@ -94,6 +94,8 @@ def test_timeout_in_the_relational_tail(graph: gquery.Graph) -> None:
 def test_a_result_can_be_asked_again_after_a_cancel(graph: gquery.Graph) -> None:
     result = graph.query(f"{MANY_ROWS} LIMIT 3")
     result.cancel()
+    with pytest.raises(gquery.QueryCancelled):  # a cancel before the run begins is not lost
+        result.rows()
     assert len(result.rows()) == 3
 
 
