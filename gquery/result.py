@@ -27,9 +27,9 @@ _LONGEST_PREFIX = 100  # characters of a temporary file's name
 
 
 class Result:
-    """Runs when it is read. What `to_arrow()`, `rows()` or a frame has read whole is kept, and every later reading is of
-    the same rows; until then each `reader()`, iteration or file is a run of its own, with other numbers where the query
-    has `rand()`.
+    """Runs when it is read. What `to_arrow()`, `rows()` or a frame has read whole is kept, and every later reading is
+    of the same rows; until then each `reader()`, iteration or file is a run of its own, with other numbers where the
+    query has `rand()`.
 
     schema: pa.Schema, columns: names, both known before anything runs. Errors of the run are ExecutionErrors. May be
     used from several threads; cannot be pickled.
@@ -239,9 +239,7 @@ class Run(Iterator[pa.RecordBatch]):
     """One run: its batches in order, one thread at a time. Dropping or closing it stops the run at once, and so does
     Python's exit."""
 
-    def __init__(
-        self, batches: Iterator[pa.RecordBatch], control: Control, ended: Callable[[], object]
-    ) -> None:
+    def __init__(self, batches: Iterator[pa.RecordBatch], control: Control, ended: Callable[[], object]) -> None:
         self.control = control
         self._batches = batches
         self._turn = threading.RLock()

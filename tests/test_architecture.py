@@ -17,6 +17,7 @@ ALLOWED = {
     "errors": [],
     "settings": [],
     "values": [],
+    "parameters": [],
     "grammar": [],
     "storage": [],
     "planner": ["grammar.ast", "storage.schema", "storage.statistics"],
@@ -24,7 +25,7 @@ ALLOWED = {
         "planner.physical", "planner.expr", "planner.query_graph", "planner.logical", "planner.functions", "storage",
     ],
     "result": ["executor.progress", "values"],
-    "session": ["grammar", "planner", "executor", "storage", "result"],
+    "session": ["grammar", "planner", "executor", "storage", "result", "parameters"],
     "opening": ["session", "storage", "integrations"],
     "integrations": ["session", "result", "storage", "grammar", "opening"],
     "terminal": [

@@ -55,4 +55,3 @@ def test_an_interrupt_of_ours_is_what_the_control_says() -> None:
     control.cancel()
     with pytest.raises(gquery.QueryCancelled, match="cancelled"), database._stoppable(control):
         raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
-

@@ -93,5 +93,4 @@ def test_all_runs_of_a_result(graph: gquery.Graph) -> None:
     result.cancel()
     for reader in (first, second):
         with pytest.raises(gquery.QueryCancelled):
-            while True:
-                reader.read_next_batch()
+            reader.read_all()

@@ -29,9 +29,7 @@ PHASES = {
     "comparison": _TWO_HOPS + " WHERE size(range(1, 900000 + a.n)) < size(range(1, 800000 + b.n)) RETURN count(*)",
     "tail, long lists": "MATCH (a:P) RETURN size(range(1, 900000 + a.n % 10)) AS s",
     "tail, lists answered": "MATCH (a:P) RETURN range(1, 900000 + a.n % 10) AS s",
-    "tail, long texts": (
-        "MATCH (a:P) RETURN size(replace(replace(a.name + 'aaaaa', 'a', $long), 'a', $long)) AS s"
-    ),
+    "tail, long texts": ("MATCH (a:P) RETURN size(replace(replace(a.name + 'aaaaa', 'a', $long), 'a', $long)) AS s"),
     "tail, many rows": f"MATCH (a:P) RETURN {_SLOW_TEST} AS s",
     "sort": f"{_TWO_HOPS} RETURN a.name + b.name AS x ORDER BY x",
     "distinct": f"{_TWO_HOPS} RETURN DISTINCT a.name + b.name + c.name AS x",
@@ -39,7 +37,12 @@ PHASES = {
     "rows": f"{_TWO_HOPS} RETURN a.name, b.name, c.n",
     "rows of nodes": f"{_TWO_HOPS} RETURN a, b, c",
 }
-FILES = {"out.parquet": "a.name, b.name, c.n", "out.csv": "a, b.name", "out.jsonl": "a, b.name", "out.arrow": "a.name, b"}
+FILES = {
+    "out.parquet": "a.name, b.name, c.n",
+    "out.csv": "a, b.name",
+    "out.jsonl": "a, b.name",
+    "out.arrow": "a.name, b",
+}
 _GIVEN = {"many": list(range(49_000)), "long": "a" * 1_000}
 
 
@@ -76,7 +79,9 @@ def lateness(
 def test_every_phase_stops(graph: gquery.Graph, by: type[gquery.ExecutionError], tmp_path: Path) -> None:
     late = {phase: lateness(graph, text, gquery.Result.rows, by) for phase, text in PHASES.items()}
     for name, columns in FILES.items():
-        late[name] = lateness(graph, f"{_TWO_HOPS} RETURN {columns}", lambda result, to=name: result.write(tmp_path / to), by)
+        late[name] = lateness(
+            graph, f"{_TWO_HOPS} RETURN {columns}", lambda result, to=name: result.write(tmp_path / to), by
+        )
     print({phase: round(seconds, 3) for phase, seconds in late.items()})
     assert statistics.median(late.values()) < AT_THE_MEDIAN
     assert list(tmp_path.iterdir()) == []

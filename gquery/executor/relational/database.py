@@ -88,8 +88,8 @@ class _Feed:
     def reader(self, schema: pa.Schema) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_batches(schema, self._pulled)
 
-    def _pull(self, batches: Iterator[pa.RecordBatch], control: Control) -> Generator[pa.RecordBatch | None, None, None]:
-        """A generator that has begun: a signal that comes as DuckDB calls is raised at a `yield`, hence inside `try`."""
+    def _pull(self, batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch | None]:
+        """A generator that has begun: a signal that comes as DuckDB calls is raised at a `yield`, inside `try`."""
         try:
             yield None
             while not self.stopped:

@@ -1,8 +1,8 @@
 """Values that are far larger than what they are made of: `range()` lists and `replace()` with long texts.
 
 DuckDB counts no memory for the values of an expression and looks at nothing until a block of rows is done. So a single
-value has a limit, and statements that make such values see few rows at a time: a block then takes milliseconds and about
-a hundred megabytes at most.
+value has a limit, and statements that make such values see few rows at a time: a block then takes milliseconds, and
+some ten megabytes.
 """
 
 from __future__ import annotations

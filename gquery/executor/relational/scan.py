@@ -66,9 +66,7 @@ def _values(
 class _Scan:
     """Predicates over all elements of one table."""
 
-    def __init__(
-        self, snapshot: Snapshot, kind: Kind, parameters: Parameters, control: Control, table: int
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, kind: Kind, parameters: Parameters, control: Control, table: int) -> None:
         self.snapshot = snapshot
         self.kind = kind
         self.parameters = parameters

@@ -47,7 +47,9 @@ def _ours(error: Exception) -> GQueryError:
 
 
 # What DuckDB says of a statement, not of values: its words would be about SQL that the user never wrote.
-_NOT_THE_DATA = frozenset({"Binder", "Catalog", "Parser", "Syntax", "Internal", "Fatal", "Not Implemented", "Permission"})
+_NOT_THE_DATA = frozenset(
+    {"Binder", "Catalog", "Parser", "Syntax", "Internal", "Fatal", "Not Implemented", "Permission"}
+)
 
 
 def _type(error: Exception) -> str:
