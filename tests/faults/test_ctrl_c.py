@@ -1,4 +1,4 @@
-"""Ctrl-C at a random moment is KeyboardInterrupt whatever the phase, and the session goes on. GQUERY_SLOW=1: 50 times."""
+"""Ctrl-C at a random moment is KeyboardInterrupt in every phase, and the session goes on. GQUERY_SLOW=1: 50 times."""
 
 from __future__ import annotations
 

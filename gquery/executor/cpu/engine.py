@@ -69,6 +69,8 @@ class CpuBackend:
             if packed.folds:
                 fold.run(packed.folds, modulus, candidates.sliced)
             if packed.is_folded:
+                if modulus == 0:
+                    profile.enumerations.append(None)
                 return fold.total(packed.folds[-1], modulus)
             enumeration = search(modulus)
             if modulus == 0:
