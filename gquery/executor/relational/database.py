@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from gquery.errors import GQueryError
+from gquery.errors import GQueryError, MemoryLimitError
 from gquery.executor.progress import Control
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.watch import watched
@@ -24,7 +24,7 @@ BATCH_ROWS = 1 << 15
 _FEWEST_ROWS = 2048  # what DuckDB computes at once
 _RESULT_WIDTH = 16  # bytes: of a value that a predicate or a comparison gives
 _DEEPEST = 2_000  # levels of an expression; one of 200, the deepest that is parsed, becomes a few times as many
-_LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
+LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
 
 
 def evaluate(
@@ -76,6 +76,16 @@ def stream(
                 reader.close()
 
 
+def check_memory(control: Control) -> None:
+    """Raises MemoryLimitError when a statement that sorts or groups could not work within the limit at all."""
+    limit = control.memory_limit
+    if limit is not None and limit < LEAST_MEMORY:
+        raise MemoryLimitError(
+            f"sorting, grouping and collecting need a memory limit of at least 32 MiB, it is {limit:,} bytes",
+            hint="raise memory_limit to '32 MiB' or more; queries that only match, count and return rows need less",
+        )
+
+
 class _Feed:
     """The matches as DuckDB pulls them. Keeps the error that ended them: DuckDB wraps it beyond recognition."""
 
@@ -113,7 +123,7 @@ def _cursor_for(control: Control) -> Iterator[duckdb.DuckDBPyConnection]:
             yield cursor
         return
     with tempfile.TemporaryDirectory(prefix="gquery-") as folder:
-        size = max(control.memory_limit // 2, _LEAST_MEMORY)
+        size = max(control.memory_limit // 2, LEAST_MEMORY)
         own = _connect(folder, threads=1, memory_limit=f"{size}B")
         try:
             yield own
@@ -150,6 +160,8 @@ def _connect(folder: str, **config: Any) -> duckdb.DuckDBPyConnection:
         "max_expression_depth": _DEEPEST,
     }
     connection = duckdb.connect(":memory:", config=config)
+    if "memory_limit" in config:
+        connection.execute("SET streaming_buffer_size = '1MB'")  # of the answer, ready for who reads it
     connection.execute("SET enable_external_access = false")  # as an option it would forbid the folder too
     connection.execute("SET lock_configuration = true")
     return connection

@@ -19,6 +19,7 @@ from gquery.executor.relational.gather import cast, gather, travelling_type
 from gquery.executor.relational.sql import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, Statement, build_statement
 from gquery.executor.relational.translation import translated
+from gquery.executor.relational.widths import Bytes, average_width, batch_bytes, element_widths, parts, widths_of
 from gquery.planner.expr import (
     NODE,
     RELATIONSHIP,
@@ -142,28 +143,61 @@ class Tail:
             if part.num_rows:
                 with translated():
                     travelled = [self._input(output, part) for output in self._outputs]
-                yield self._answer(travelled)
+                yield from self._answers(travelled, part.num_rows, control)
 
     def _selected(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
         statement = self._statement
         assert statement is not None
+        if statement.blocking:
+            database.check_memory(control)
         fields = [(name, travelling_type(part.type)) for name, part in statement.inputs.items()]
         if self.weighted:
             fields.append((WEIGHT, pa.int64()))
         schema = pa.schema(fields or _NO_COLUMNS)
-        gathered = (self._fed(statement, batch, schema) for batch in matches)
-        fed = (part for batch in gathered for part in _sliced(batch, statement.rows_in))
+        rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
+        gathered = (
+            self._fed(statement, part, schema)
+            for batch in matches
+            for part in self._readable(statement, batch, control)
+        )
+        fed = (part for batch in gathered for part in _sliced(batch, rows_in))
         rows = database.stream(
-            statement.sql, statement.values, schema, fed, control, statement.rows_out or database.BATCH_ROWS
+            statement.sql, statement.values, schema, fed, control, self._rows_out(statement, control)
         )
         try:
             for batch in rows:
                 if batch.num_rows:
-                    yield self._answer(batch.columns)
+                    yield from self._answers(batch.columns, batch.num_rows, control)
         finally:
             rows.close()
             fed.close()
             gathered.close()
+
+    def _readable(self, statement: Statement, batch: pa.RecordBatch, control: Control) -> Iterator[pa.RecordBatch]:
+        """The batch in parts for which not too much has to be gathered."""
+        read = [part for part in statement.inputs.values() if isinstance(part, Column) and self._is_gathered(part)]
+        widths = [widths_of(self.snapshot, self._kind(part), part, batch.column(part.variable)) for part in read]
+        known = [width for width in widths if width is not None]
+        return (batch.slice(begin, size) for begin, size in parts(known, batch.num_rows, batch_bytes(control)))
+
+    def _rows_out(self, statement: Statement, control: Control) -> int:
+        """How many rows of the answer DuckDB may hand over at a time."""
+        read = [part for part in statement.inputs.values() if isinstance(part, Column) and self._is_gathered(part)]
+        width = sum(average_width(self.snapshot, self._kind(part), part) for part in read)
+        rows = int(batch_bytes(control) // max(1.0, 2 * width))
+        return max(1, min(rows, statement.rows_out or database.BATCH_ROWS))
+
+    def _is_gathered(self, column: Column) -> bool:
+        return column.attribute is not Attribute.ELEMENT and column.variable not in self._paths
+
+    def _kind(self, column: Column) -> Kind:
+        return Kind.NODE if column.variable in self._vertices else Kind.RELATIONSHIP
+
+    def _shown_widths(self, shown: Expression, carried: Expression, values: pa.Array) -> Bytes | None:
+        """The bytes of what is gathered for a column of the answer."""
+        if isinstance(shown, Column) and shown != carried:
+            return widths_of(self.snapshot, carried.type.kind, shown, values)
+        return element_widths(self.snapshot, values, shown.type)
 
     def _fed(self, statement: Statement, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         if schema.names == [name for name, _ in _NO_COLUMNS]:
@@ -184,8 +218,16 @@ class Tail:
         path = self._paths.get(part.variable)
         if path is not None:
             return path_ids([batch.column(name) for name in path.vertices], [batch.column(name) for name in path.edges])
-        kind = Kind.NODE if part.variable in self._vertices else Kind.RELATIONSHIP
-        return gather(self.snapshot, kind, part, batch.column(part.variable))
+        return gather(self.snapshot, self._kind(part), part, batch.column(part.variable))
+
+    def _answers(self, travelled: list[pa.Array], rows: int, control: Control) -> Iterator[pa.RecordBatch]:
+        """A batch of the answer, in parts for which not too much has to be gathered."""
+        found = dict(zip(self._outputs, travelled, strict=True))
+        items = zip(self.projection.items, self._travelling, strict=True)
+        widths = [self._shown_widths(item.expression, carried, found[carried]) for item, carried in items]
+        known = [width for width in widths if width is not None]
+        for begin, size in parts(known, rows, batch_bytes(control)):
+            yield self._answer([values.slice(begin, size) for values in travelled])
 
     def _answer(self, travelled: list[pa.Array]) -> pa.RecordBatch:
         """A batch of the answer from the columns that came out of the statement, or out of the match stream."""
