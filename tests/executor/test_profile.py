@@ -37,3 +37,13 @@ def test_the_first_matches_keep_their_weights() -> None:
     first = Matches(3, {0: ids}, {0: ids.astype(np.int64)}, weights).first(2)
     assert first.weights is not None
     assert first.weights.tolist() == [5, 6]
+
+
+def test_terms_give_their_memory_back() -> None:
+    """Each term of a count has the whole budget; the terms before it are done."""
+    query = "MATCH DIFFERENT NODES (a:A)-[:X]->(b:B)-[:Y]->(c:C)-[:Z]->(d:A)-[:X]->(e:B) RETURN count(*)"
+    graph = chain_of_three_labels()
+    result = graph.query(query, memory_limit="2MB")
+    assert result.scalar() == graph.query(query).scalar()
+    memory = result.progress.memory
+    assert memory.used < 50_000 < memory.peak, "only the candidates are left"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 
 import numpy as np
@@ -92,8 +93,22 @@ class CpuCandidates:
 
     @property
     def nbytes(self) -> int:
-        filtered = sum(adjacency.nbytes for adjacency in self._filtered.values())
-        return filtered + sum(candidates.nbytes for candidates in self.sets)
+        return self._kept + sum(candidates.nbytes for candidates in self.sets)
+
+    @property
+    def _kept(self) -> int:
+        """Bytes of what is made while problems are solved and serves the next one too."""
+        return sum(adjacency.nbytes for adjacency in self._filtered.values())
+
+    @contextmanager
+    def solving(self) -> Iterator[None]:
+        """What is reserved for one problem is free again for the next."""
+        memory = self.control.memory
+        before = memory.used - self._kept
+        try:
+            yield
+        finally:
+            memory.release(memory.used - self._kept - before)
 
     def of(self, problem: Problem) -> CpuCandidates:
         """The candidates of a problem that was made from the query: merged vertices have the candidates that all of

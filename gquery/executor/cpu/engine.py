@@ -60,6 +60,10 @@ class CpuBackend:
 
     def count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
         """The matches of one plan, times what each of them counts."""
+        with candidates.solving():
+            return self._count(plan, candidates, profile)
+
+    def _count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
         with profile.timed("pack"):
             candidates = candidates.of(plan.problem)
             packed = pack(plan, candidates, self.threads)

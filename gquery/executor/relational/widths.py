@@ -85,7 +85,8 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type) -> Bytes |
                 return None
             ends = np.concatenate([[0], np.cumsum(inside)])
             bounds = np.concatenate([[0], np.cumsum(values.value_lengths().fill_null(0).to_numpy())])
-            return np.diff(ends[bounds]).astype(np.int64)
+            widths: Bytes = np.diff(ends[bounds]).astype(np.int64)
+            return widths
         case Kind.PATH | Kind.MAP if type_.arrow is None and pa.types.is_struct(values.type):
             fields = zip(values.flatten(), type_.fields, strict=True)
             found = [element_widths(snapshot, field, inner) for field, (_, inner) in fields]
