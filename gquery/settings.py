@@ -35,6 +35,8 @@ class Settings:
     def changed(self, **changes: Any) -> Settings:
         """These settings with others; values as users write them. Raises BindError for one that does not exist or has
         no sense."""
+        if not changes:
+            return self
         for name in changes.keys() - _READERS.keys():
             hint = did_you_mean(name, _READERS) or "there are " + ", ".join(_READERS)
             raise BindError(f"there is no setting `{name}`", hint=hint)

@@ -176,9 +176,9 @@ class Tail:
     def _readable(self, statement: Statement, batch: pa.RecordBatch, control: Control) -> Iterator[pa.RecordBatch]:
         """The batch in parts for which not too much has to be gathered."""
         read = [part for part in statement.inputs.values() if isinstance(part, Column) and self._is_gathered(part)]
-        widths = [widths_of(self.snapshot, self._kind(part), part, batch.column(part.variable)) for part in read]
-        known = [width for width in widths if width is not None]
-        return (batch.slice(begin, size) for begin, size in parts(known, batch.num_rows, batch_bytes(control)))
+        most = batch_bytes(control)
+        widths = [widths_of(self.snapshot, self._kind(part), part, batch.column(part.variable), most) for part in read]
+        return (batch.slice(begin, size) for begin, size in parts(widths, batch.num_rows, most))
 
     def _rows_out(self, statement: Statement, control: Control) -> int:
         """How many rows of the answer DuckDB may hand over at a time."""
@@ -193,11 +193,11 @@ class Tail:
     def _kind(self, column: Column) -> Kind:
         return Kind.NODE if column.variable in self._vertices else Kind.RELATIONSHIP
 
-    def _shown_widths(self, shown: Expression, carried: Expression, values: pa.Array) -> Bytes | None:
+    def _shown_widths(self, shown: Expression, carried: Expression, values: pa.Array, most: int) -> Bytes | None:
         """The bytes of what is gathered for a column of the answer."""
         if isinstance(shown, Column) and shown != carried:
-            return widths_of(self.snapshot, carried.type.kind, shown, values)
-        return element_widths(self.snapshot, values, shown.type)
+            return widths_of(self.snapshot, carried.type.kind, shown, values, most)
+        return element_widths(self.snapshot, values, shown.type, most)
 
     def _fed(self, statement: Statement, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         if schema.names == [name for name, _ in _NO_COLUMNS]:
@@ -222,11 +222,11 @@ class Tail:
 
     def _answers(self, travelled: list[pa.Array], rows: int, control: Control) -> Iterator[pa.RecordBatch]:
         """A batch of the answer, in parts for which not too much has to be gathered."""
+        most = batch_bytes(control)
         found = dict(zip(self._outputs, travelled, strict=True))
         items = zip(self.projection.items, self._travelling, strict=True)
-        widths = [self._shown_widths(item.expression, carried, found[carried]) for item, carried in items]
-        known = [width for width in widths if width is not None]
-        for begin, size in parts(known, rows, batch_bytes(control)):
+        widths = [self._shown_widths(item.expression, carried, found[carried], most) for item, carried in items]
+        for begin, size in parts(widths, rows, most):
             yield self._answer([values.slice(begin, size) for values in travelled])
 
     def _answer(self, travelled: list[pa.Array]) -> pa.RecordBatch:

@@ -71,9 +71,13 @@ class _Watcher:
                 elif time.monotonic() - busy > _LINGER:
                     self._running = False
                     return
-                for ticket, (control, interrupt) in list(self._watched.items()):
-                    if not _look(control(), interrupt):
-                        del self._watched[ticket]
+                self._look_at_all()
+
+    def _look_at_all(self) -> None:
+        """A function of its own: what the thread held while it sleeps could not be closed when Python ends."""
+        for ticket, (control, interrupt) in list(self._watched.items()):
+            if not _look(control(), interrupt):
+                del self._watched[ticket]
 
 
 def _look(control: Control | None, interrupt: Callable[[], object]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +18,22 @@ from gquery.planner.expr import Attribute, Column, Kind, Type
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
 
 Bytes = NDArray[np.int64]
+Positions = NDArray[np.integer[Any]]
 BATCH_BYTES = 16 * 2**20
 _FEWEST_BYTES = 2**18
+_READ_AT_ONCE = 1 << 20  # values: a millisecond, once for each column
+_LONGEST: WeakKeyDictionary[Snapshot, dict[int, int]] = WeakKeyDictionary()
 _LIST = 16  # bytes: at least what an element costs besides its values
 
 
-def parts(widths: Sequence[Bytes], rows: int, most: int) -> Iterator[tuple[int, int]]:
+def parts(widths: Sequence[Bytes | None], rows: int, most: int) -> Iterator[tuple[int, int]]:
     """The begin and the length of parts of a batch of so many rows, none with more than `most` bytes but for a row
-    that has more by itself."""
-    if not widths or not rows:
+    that has more by itself. `widths`: by column, None where they do not matter."""
+    known = [column for column in widths if column is not None]
+    if not known or not rows:
         yield 0, rows
         return
-    ends = np.cumsum(np.sum(widths, axis=0))
+    ends = np.cumsum(np.add.reduce(known))
     begin = 0
     while begin < rows:
         before = int(ends[begin - 1]) if begin else 0
@@ -55,32 +60,42 @@ def _average(values: pa.ChunkedArray) -> float:
     return float(values.nbytes / max(1, len(values)))
 
 
-def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> Bytes | None:
-    """The bytes of a column's value for each id, about; None where no value can be long. The column of a whole element
-    stands for all that the element has."""
+def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, most: int) -> Bytes | None:
+    """The bytes of a column's value for each id, about; None where all of them together cannot have `most`. The column
+    of a whole element stands for all that the element has."""
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     starts = snapshot.vertex_starts if kind is Kind.NODE else snapshot.edge_starts
-    columns = {number: _columns(table, column) for number, table in enumerate(tables)}
-    if not any(columns.values()):
+    columns = [_columns(table, column) for table in tables]
+    if not len(ids) or len(ids) * sum(_longest(snapshot, values) for stored in columns for values in stored) < most:
         return None
-    known = np.asarray(ids.fill_null(0), np.int64)
-    of = np.searchsorted(starts, known, side="right") - 1
+    known = np.asarray(ids.fill_null(0) if ids.null_count else ids)
     widths = np.full(len(known), _LIST, np.int64)
-    for number in np.flatnonzero(np.bincount(of)):
-        rows = slice(None) if len(columns) == 1 else np.flatnonzero(of == number)
-        for values in columns[int(number)]:
-            widths[rows] += _lengths(values, known[rows] - starts[number])
+    for table, rows, positions in _by_part(np.asarray(starts), known):
+        for values in columns[table]:
+            widths[rows] += _lengths(values, positions)
     return widths
 
 
-def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type) -> Bytes | None:
+def _by_part(starts: Bytes, positions: Positions) -> Iterator[tuple[int, slice | Positions, Positions]]:
+    """(part, rows, positions within the part) for the parts that begin at `starts`; mostly there is one."""
+    first, last = (int(np.searchsorted(starts, end, side="right")) - 1 for end in (positions.min(), positions.max()))
+    if first == last:
+        yield first, slice(None), positions - starts[first] if starts[first] else positions
+        return
+    part_of = np.searchsorted(starts, positions, side="right") - 1
+    for part in range(first, last + 1):
+        rows = np.flatnonzero(part_of == part)
+        yield part, rows, positions[rows] - starts[part]
+
+
+def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int) -> Bytes | None:
     """The bytes that whole elements in the values will take, also inside lists, maps and paths; None where there are
-    none."""
+    none, or all together cannot have `most`."""
     match type_.kind:
         case Kind.NODE | Kind.RELATIONSHIP:
-            return widths_of(snapshot, type_.kind, Column(type_, Span(0, 0), "", Attribute.ELEMENT), values)
+            return widths_of(snapshot, type_.kind, Column(type_, Span(0, 0), "", Attribute.ELEMENT), values, most)
         case Kind.LIST if type_.item is not None and type_.arrow is None and pa.types.is_list(values.type):
-            inside = element_widths(snapshot, values.flatten(), type_.item)
+            inside = element_widths(snapshot, values.flatten(), type_.item, most)
             if inside is None:
                 return None
             ends = np.concatenate([[0], np.cumsum(inside)])
@@ -89,7 +104,7 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type) -> Bytes |
             return widths
         case Kind.PATH | Kind.MAP if type_.arrow is None and pa.types.is_struct(values.type):
             fields = zip(values.flatten(), type_.fields, strict=True)
-            found = [element_widths(snapshot, field, inner) for field, (_, inner) in fields]
+            found = [element_widths(snapshot, field, inner, most) for field, (_, inner) in fields]
             known = [widths for widths in found if widths is not None]
             return np.add.reduce(known) if known else None
     return None
@@ -106,30 +121,44 @@ def _columns(table: VertexTable | EdgeTable, column: Column) -> list[pa.ChunkedA
     return [values for values in stored if not _is_short(values.type)]
 
 
+def _longest(snapshot: Snapshot, values: pa.ChunkedArray) -> int:
+    """The bytes that no value of a stored column has more of. A long column is not read for this."""
+    known = _LONGEST.setdefault(snapshot, {})
+    if id(values) not in known:
+        known[id(values)] = _found_longest(values)
+    return known[id(values)]
+
+
+def _found_longest(values: pa.ChunkedArray) -> int:
+    if pa.types.is_dictionary(values.type):
+        return max((int(chunk.dictionary.nbytes) for chunk in values.chunks), default=0)
+    if len(values) > _READ_AT_ONCE or pa.types.is_nested(values.type):
+        return int(values.nbytes)
+    return pc.max(pc.binary_length(values)).as_py() or 0
+
+
 def _is_short(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_primitive(arrow) or pa.types.is_null(arrow) or pa.types.is_decimal(arrow))
 
 
-def _lengths(values: pa.ChunkedArray, positions: Bytes) -> Bytes:
+def _lengths(values: pa.ChunkedArray, positions: Positions) -> Bytes:
     if values.num_chunks == 1:
         return _chunk_lengths(values.chunk(0), positions)
-    starts = np.cumsum([0, *(len(chunk) for chunk in values.chunks)])
-    of = np.searchsorted(starts, positions, side="right") - 1
     found = np.zeros(len(positions), np.int64)
-    for number in np.flatnonzero(np.bincount(of)):
-        rows = np.flatnonzero(of == number)
-        found[rows] = _chunk_lengths(values.chunk(int(number)), positions[rows] - starts[number])
+    starts = np.cumsum([0, *(len(chunk) for chunk in values.chunks[:-1])])
+    for number, rows, inside in _by_part(starts, positions):
+        found[rows] = _chunk_lengths(values.chunk(number), inside)
     return found
 
 
-def _chunk_lengths(chunk: pa.Array, positions: Bytes) -> Bytes:
+def _chunk_lengths(chunk: pa.Array, positions: Positions) -> Bytes:
     types = pa.types
     if types.is_dictionary(chunk.type):
         codes = chunk.indices.take(pa.array(positions)).fill_null(0).to_numpy()
         inside = chunk.dictionary
         if not len(inside) or _is_short(inside.type):
             return np.full(len(positions), 8, np.int64)
-        return _chunk_lengths(inside, codes.astype(np.int64))
+        return _chunk_lengths(inside, codes)
     if types.is_string(chunk.type) or types.is_binary(chunk.type):
         return _differences(chunk, positions, np.int32)
     if types.is_large_string(chunk.type) or types.is_large_binary(chunk.type):
@@ -139,7 +168,7 @@ def _chunk_lengths(chunk: pa.Array, positions: Bytes) -> Bytes:
     return np.full(len(positions), chunk.nbytes // max(1, len(chunk)), np.int64)  # lists and maps: the average
 
 
-def _differences(chunk: pa.Array, positions: Bytes, item: type[np.int32 | np.int64]) -> Bytes:
+def _differences(chunk: pa.Array, positions: Positions, item: type[np.int32 | np.int64]) -> Bytes:
     offsets: NDArray[Any] = np.frombuffer(chunk.buffers()[1], item)[chunk.offset :]
-    lengths: Bytes = (offsets[positions + 1] - offsets[positions]).astype(np.int64)
+    lengths: Bytes = offsets[1:].take(positions) - offsets.take(positions)
     return lengths
