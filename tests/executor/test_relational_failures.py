@@ -55,3 +55,24 @@ def test_an_interrupt_of_ours_is_what_the_control_says() -> None:
     control.cancel()
     with pytest.raises(gquery.QueryCancelled, match="cancelled"), database._stoppable(control):
         raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
+
+
+def test_sums_beyond_64_bits_say_so() -> None:
+    graph = gquery.from_arrow({"P": {"id": [1, 2], "n": [2**62, 2**62]}}, {})
+    with pytest.raises(gquery.ExecutionError, match="9223372036854775808 does not fit into 64 bits"):
+        graph.query("MATCH (a) RETURN sum(a.n)").rows()
+    assert graph.query("MATCH (a) RETURN sum(a.n - 1)").scalar() == 2**63 - 2
+
+
+def test_groups_of_more_matches_than_64_bits_hold_say_so() -> None:
+    """A bare count is exact at any size; a count of a group or beside a sum is right or an error, never another."""
+    both = {"source": [1, 1, 2, 2] * 500, "target": [1, 2, 1, 2] * 500}
+    graph = gquery.from_arrow({"P": {"id": [1, 2]}}, {("P", "X", "P"): both})
+    pattern = "MATCH REPEATABLE ELEMENTS (a)" + "".join(f"-[:X]->(v{number})" for number in range(7))
+    assert graph.query(f"{pattern} RETURN count(*)").scalar() == 2 * 1000**7
+    for items in ("a.id AS id, count(*)", "sum(a.id), count(*)", "count(*) + 1"):
+        with pytest.raises(gquery.ExecutionError, match=r"2\^62|64 bits"):
+            graph.query(f"{pattern} RETURN {items}").rows()
+    shorter = pattern.replace("-[:X]->(v6)", "")
+    found = graph.query(f"{shorter} RETURN a.id AS id, count(*) AS n ORDER BY id").rows()
+    assert found == [(1, 1000**6), (2, 1000**6)]
