@@ -53,7 +53,7 @@ class Result:
         self._control = self._new_control()
         self._under_way: set[Control] = set()
         self._cancel_next = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a run that is dropped ends whatever its thread is doing
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,9 +68,20 @@ class Result:
         """Stops all runs that are under way, or where there is none the next one: their readers raise QueryCancelled.
         Runs after that are not touched. May be called from any thread."""
         with self._lock:
-            for control in self._under_way:
-                control.cancel()
+            self._cancel_under_way()
             self._cancel_next = not self._under_way and self._table is None
+
+    def _cancel_under_way(self) -> None:
+        for control in list(self._under_way):
+            control.cancel()
+
+    def __enter__(self) -> Result:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The end of a `with` block stops the runs that are under way."""
+        with self._lock:
+            self._cancel_under_way()
 
     def batches(self) -> Run:
         """The answer batch by batch: what is kept, or a fresh run. Closing it stops the run; so does Ctrl-C."""
@@ -83,7 +94,11 @@ class Result:
             if self._cancel_next:
                 control.cancel()
             self._cancel_next = False
-        return Run(self._begun(control), control, lambda: self._under_way.discard(control))
+        return Run(self._begun(control), control, lambda: self._ended(control))
+
+    def _ended(self, control: Control) -> None:
+        with self._lock:
+            self._under_way.discard(control)
 
     def _begun(self, control: Control) -> Iterator[pa.RecordBatch]:
         control.check()

@@ -257,6 +257,18 @@ def test_closing_from_another_thread_stops_the_run() -> None:
     assert runs.closed == 1
 
 
+def test_a_with_block_stops_its_runs() -> None:
+    runs = Runs(batches=10**9)
+    with result_of(runs) as result:
+        reader = result.reader()
+        reader.read_next_batch()
+    with pytest.raises(QueryCancelled):
+        reader.read_next_batch()
+    assert runs.closed == 1
+    runs.batches = 1
+    assert len(result.rows()) == 2
+
+
 def test_a_closed_run_is_no_short_answer() -> None:
     runs = Runs()
     batches = result_of(runs).batches()
