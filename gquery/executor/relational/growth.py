@@ -45,12 +45,13 @@ def _grows(call: Call, inside: bool) -> bool:
 
 
 def write_range(call: Call, arguments: list[str]) -> str:
-    """The list, or an error where it would be too long."""
+    """The list, or an error where it would be too long; for a step of zero, where DuckDB has an empty list."""
     start, stop, step = (*arguments, "1")[:3]
     most = LONGEST_OF_GROUP if is_aggregated(call) else LONGEST_LIST
     too_long = _error(f"range() makes lists of at most {most:,} values{' of a group' if most < LONGEST_LIST else ''}")
-    end = f"CASE WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {most} THEN {too_long} ELSE g.b END"
-    return _bound_once((start, stop, step), f"generate_series(g.a, {end}, g.c)")
+    no_step = _error("range() needs a step that is not 0")
+    end = f"WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {most} THEN {too_long} ELSE g.b END"
+    return _bound_once((start, stop, step), f"generate_series(g.a, CASE WHEN g.c = 0 THEN {no_step} {end}, g.c)")
 
 
 def write_replace(call: Call, arguments: list[str]) -> str:

@@ -72,7 +72,7 @@ def _tidy(text: str) -> str:
         return "division by zero"
     too_large = re.match(r"Type INT\d+ with value (-?\d+) can't be cast because the value is out of range", sentence)
     if too_large:
-        return f"{too_large[1]} does not fit into 64 bits"
+        return f"{too_large[1]} is out of range: it does not fit into 64 bits"
     sentence = re.sub(r" when casting from source column .*", "", sentence).rstrip(".! ")
     for sql, cypher in (("INT64", "INTEGER"), ("INT128", "INTEGER"), ("DOUBLE", "FLOAT"), ("VARCHAR", "STRING")):
         sentence = re.sub(rf"\b{sql}\b", cypher, sentence)
