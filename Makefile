@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden benchmark counting clean
+.PHONY: demo test check golden benchmark counting fuzz clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,10 @@ check: .venv/developing
 
 golden: .venv/developing
 	GQUERY_GOLDEN=write $(BIN)/python -m pytest -q tests/planner tests/docs
+
+# What is broken on purpose: a graph, an answer or an error of gquery's comes back, and nothing else.
+fuzz: .venv/developing
+	$(BIN)/python -m tests.fuzz.files --count 20000
 
 benchmark: .venv/developing
 	$(BIN)/pip install -q -e '.[benchmark]'

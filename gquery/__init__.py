@@ -17,6 +17,7 @@ from gquery.errors import (
     PlanError,
     QueryCancelled,
     QueryTimeout,
+    QueryWarning,
     UnsupportedError,
 )
 from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
@@ -39,6 +40,7 @@ __all__ = [
     "PlanError",
     "QueryCancelled",
     "QueryTimeout",
+    "QueryWarning",
     "Relationship",
     "Result",
     "Row",

@@ -15,6 +15,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, BinaryIO
 
 from gquery.errors import ExecutionError, GQueryError
+from gquery.terminal.asking import ask
 from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
 from gquery.terminal.graphs import describe_load, loading_options, open_graph
 from gquery.terminal.messages import (
@@ -107,7 +108,7 @@ def _write_rejects(report: LoadReport, path: str) -> None:
 
 def _run(chosen: Namespace) -> int:
     format, text, console = format_of(chosen), query_text(chosen.query), stderr_console()
-    result = _graph(chosen, console).query(text, dict(chosen.param))
+    result = ask(_graph(chosen, console), text, dict(chosen.param), console)
     if format == "table":
         found = _print_table(result, chosen.output, console)
         rows, more = found.row_count, "; a table shows no more, other formats do" if found.more else ""
@@ -155,14 +156,15 @@ def _opened(path: str) -> BinaryIO:
 
 
 def _explain(chosen: Namespace) -> int:
-    text = query_text(chosen.query)
-    _print(_graph(chosen, stderr_console()).explain(text, dict(chosen.param)))
+    text, console = query_text(chosen.query), stderr_console()
+    result = ask(_graph(chosen, console), f"EXPLAIN {text}", dict(chosen.param), console)
+    _print("\n".join(result.to_arrow()["plan"].to_pylist()))
     return ANSWERED
 
 
 def _profile(chosen: Namespace) -> int:
     text, console = query_text(chosen.query), stderr_console()
-    result = _graph(chosen, console).query(f"PROFILE {text}", dict(chosen.param))
+    result = ask(_graph(chosen, console), f"PROFILE {text}", dict(chosen.param), console)
     _print("\n".join(watch(result, result.to_arrow, console)["plan"].to_pylist()))
     return ANSWERED
 

@@ -115,6 +115,24 @@ class QueryCancelled(ExecutionError):
     title = "Cancelled"
 
 
+class QueryWarning(UserWarning):
+    """The query can be answered, but hardly as it is meant: it compares a column with what it never holds, say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a QueryWarning says, found while the query is bound."""
+
+    message: str
+    span: Span
+    hint: str | None = None
+
+    def rendered(self, text: str) -> str:
+        """As an error is rendered, over the query's text."""
+        hint = [f"hint: {self.hint}"] if self.hint else []
+        return "\n".join([f"Warning: {self.message}", *_caret(text, self.span), *hint])
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint naming the known name nearest to `name`, or None when nothing is near."""
     names = list(known)

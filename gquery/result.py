@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
+from decimal import Decimal
 from pathlib import Path as FilePath
 from typing import Any, BinaryIO, NoReturn
 
@@ -19,7 +20,17 @@ import pyarrow as pa
 from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.settings import Settings
-from gquery.values import Node, Path, Relationship, Row, to_value
+from gquery.values import (
+    Node,
+    Path,
+    Relationship,
+    Row,
+    holds_union,
+    python_values,
+    text_of,
+    unions_replaced,
+    without_unions,
+)
 
 _PREVIEW = 20  # rows that a notebook shows
 _SLICE = 256  # rows that become Python values between two looks at the clock
@@ -36,6 +47,8 @@ class Result:
 
     counts: the answer is one row of counts. A count beyond 2^63 then comes as decimal128(38, 0), or as
     decimal256(76, 0) beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
+
+    warnings: what was found odd about the query, as texts with its place; Python's warnings had them already.
     """
 
     def __init__(
@@ -44,8 +57,10 @@ class Result:
         start: Callable[[Control], Iterator[pa.RecordBatch]],
         settings: Settings,
         counts: bool = False,
+        warnings: tuple[str, ...] = (),
     ) -> None:
         self.schema = schema
+        self.warnings = warnings
         self._counts = counts
         self._start = start
         self._settings = settings
@@ -135,13 +150,19 @@ class Result:
             self._table = table if self._table is None else self._table
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame."""
-        _require("pandas")
-        return self.to_arrow().to_pandas()
+        """A pandas DataFrame. Values of several types are Python objects, each of its own type."""
+        pandas, table = _require("pandas"), self.to_arrow()
+        columns = {
+            name: pandas.Series(column.to_pylist(), dtype=object) if holds_union(column.type) else column.to_pandas()
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        }
+        return pandas.DataFrame(columns)
 
     def to_polars(self) -> Any:
-        """A Polars DataFrame."""
-        return _require("polars").from_arrow(self.to_arrow())
+        """A Polars DataFrame. Polars has no values of several types: numbers become floats, others text."""
+        table = self.to_arrow()
+        batches = [_without_unions(batch) for batch in table.to_batches()]
+        return _require("polars").from_arrow(pa.Table.from_batches(batches, _schema_without_unions(table.schema)))
 
     def rows(self) -> list[Row]:
         """The answer as rows of Python values: tuples whose values are reachable by name too."""
@@ -240,13 +261,7 @@ class Result:
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """The rows of a batch as Python values."""
     names = tuple(batch.schema.names)
-    columns = [
-        column.to_pylist()
-        if pa.types.is_primitive(column.type) or pa.types.is_string(column.type)
-        else [to_value(value, column.type) for value in column.to_pylist()]
-        for column in batch.columns
-    ]
-    for values in zip(*columns, strict=True):
+    for values in zip(*map(python_values, batch.columns), strict=True):
         yield Row(names, values)
 
 
@@ -327,8 +342,17 @@ Writer = Callable[[Batches, pa.Schema, BinaryIO], int]
 def _write_parquet(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
     import pyarrow.parquet as parquet
 
-    with parquet.ParquetWriter(sink, schema) as writer:
-        return _write_all(batches, writer.write_batch)
+    with parquet.ParquetWriter(sink, _schema_without_unions(schema)) as writer:
+        return _write_all(batches, lambda batch: writer.write_batch(_without_unions(batch)))
+
+
+def _schema_without_unions(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_type(without_unions(field.type)) for field in schema])
+
+
+def _without_unions(batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [unions_replaced(column) for column in batch.columns]
+    return pa.record_batch(columns, schema=_schema_without_unions(batch.schema))
 
 
 def _write_csv(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
@@ -389,13 +413,17 @@ def _write_all(batches: Batches, write: Callable[[pa.RecordBatch], object]) -> i
 
 def flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch with nested values as JSON text, for formats that have no nested values."""
-    arrays = [_as_json(column) if pa.types.is_nested(column.type) else column for column in batch.columns]
+    arrays = [_as_text(column) if pa.types.is_nested(column.type) else column for column in batch.columns]
     return pa.record_batch(arrays, schema=schema)
 
 
-def _as_json(column: pa.Array) -> pa.Array:
-    values = (to_value(value, column.type) for value in column.to_pylist())
-    return pa.array([None if value is None else json_text(value) for value in values], pa.string())
+def _as_text(column: pa.Array) -> pa.Array:
+    """Nested values as JSON; a value that is only of several types is written as others are."""
+    texts = (json_text(value) if isinstance(value, _NESTED) else text_of(value) for value in python_values(column))
+    return pa.array(texts, pa.string())
+
+
+_NESTED = (list, dict, Node, Relationship, Path)
 
 
 def json_lines(batch: pa.RecordBatch) -> Iterator[str]:
@@ -415,6 +443,8 @@ def json_text(value: object) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Node | Relationship | Path):
         return {slot: getattr(value, slot) for slot in value.__slots__}
+    if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
+        return float(value)  # written as the same number
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 

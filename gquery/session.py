@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from gquery.errors import GQueryError, UnsupportedError
+from gquery.errors import GQueryError, QueryWarning, UnsupportedError
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
@@ -60,8 +62,8 @@ class Graph:
 
         parameters: values of `$name`s; changing them later changes nothing. mode: match mode for clauses that name
         none. device: `auto`, `cpu` or `gpu`. timeout: seconds. memory_limit: bytes or text such as "1GB", for what the
-        query holds besides the graph.
-        Raises ParseError, BindError, PlanError or UnsupportedError now, ExecutionError while the result is read.
+        query holds besides the graph. Raises ParseError, BindError, PlanError or UnsupportedError now, ExecutionError
+        while the result is read. Warns (QueryWarning) of comparisons that no row can pass.
         """
         given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit}
         settings = self.settings.changed(**{name: value for name, value in given.items() if value is not None})
@@ -69,9 +71,13 @@ class Graph:
             query = Prepared(self.snapshot, text, snapshot_of(parameters), settings, self._remembered)
         except GQueryError as error:
             raise error.with_text(text)  # noqa: B904 - the same error, with its text
+        warned = tuple(notice.rendered(text) for notice in query.plan.bound.notices)
+        for warning in warned:
+            warnings.warn(warning, QueryWarning, stacklevel=2)
         if query.command is not None:
-            return Result(PLAN, lambda control: query.plan_rows(query.command == "profile", control), settings)
-        return Result(query.tail.schema, query.run, settings, query.plan.counting)
+            run = partial(query.plan_rows, query.command == "profile")
+            return Result(PLAN, run, settings, warnings=warned)
+        return Result(query.tail.schema, query.run, settings, query.plan.counting, warned)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""

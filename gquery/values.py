@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from gquery.errors import ExecutionError
 
 _NODE = ("id", "labels", "properties")
 _RELATIONSHIP = ("type", "start", "end", "properties")
@@ -55,8 +61,7 @@ class Path:
     def __repr__(self) -> str:
         text = repr(self.nodes[0]) if self.nodes else ""
         for before, relationship, after in zip(self.nodes, self.relationships, self.nodes[1:], strict=False):
-            # The ids of a whole graph may be text where those of one label are numbers.
-            forward = str(relationship.start) == str(before.id)
+            forward = relationship.start == before.id
             text += f"{'-' if forward else '<-'}{relationship!r}{'->' if forward else '-'}{after!r}"
         return f"<{text}>"
 
@@ -90,6 +95,29 @@ class Row(tuple[Any, ...]):
         return dict(self.items())
 
 
+def python_values(column: pa.Array) -> list[Any]:
+    """The values of a column as Python shows them. Its times of the day and points in time know microseconds; what
+    nanoseconds there are beyond them stays in the Arrow column."""
+    known = _in_microseconds(column.type)
+    values = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+    plain = pa.types.is_primitive(known) or pa.types.is_string(known)
+    return values if plain else [to_value(value, known) for value in values]
+
+
+def _in_microseconds(arrow: pa.DataType) -> pa.DataType:
+    if getattr(arrow, "unit", None) == "ns":
+        if pa.types.is_timestamp(arrow):
+            return pa.timestamp("us", arrow.tz)
+        return pa.time64("us") if pa.types.is_time(arrow) else arrow
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_in_microseconds(field.type)) for field in arrow])
+    if pa.types.is_list(arrow):
+        return pa.list_(arrow.value_field.with_type(_in_microseconds(arrow.value_type)))
+    if pa.types.is_large_list(arrow):
+        return pa.large_list(arrow.value_field.with_type(_in_microseconds(arrow.value_type)))
+    return arrow
+
+
 def to_value(value: Any, arrow: pa.DataType) -> Any:
     """A value of an Arrow column as Python shows it: elements as Node, Relationship and Path, also inside lists."""
     if value is None:
@@ -106,9 +134,93 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
         return parts
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
         return [to_value(item, arrow.value_type) for item in value]
+    if pa.types.is_union(arrow):
+        return to_value(value, _member_type(value, arrow))
     if pa.types.is_decimal(arrow) and arrow.scale == 0:  # a count beyond 2^63
         return int(value)
     return value
+
+
+def _member_type(value: Any, union: pa.DataType) -> pa.DataType:
+    """The type of a value that came out of a union: it matters for maps and for decimals without places."""
+    match value:
+        case Mapping():
+            fits = pa.types.is_struct
+        case list():
+            fits = pa.types.is_list
+        case Decimal():
+            exponent = value.as_tuple().exponent
+            return pa.decimal128(38, -exponent if isinstance(exponent, int) and exponent < 0 else 0)
+        case _:
+            return pa.null()
+    return next(field.type for field in union if fits(field.type) and _holds(field.type, value))
+
+
+def _holds(arrow: pa.DataType, value: Any) -> bool:
+    return not isinstance(value, Mapping) or set(value) == {field.name for field in arrow}
+
+
+# --- values of several types, for those who know no unions --------------------------------------------------------
+
+
+def holds_union(arrow: pa.DataType) -> bool:
+    """Whether values of the type carry types of their own, or hold values that do."""
+    if pa.types.is_union(arrow):
+        return True
+    return bool(pa.types.is_nested(arrow)) and any(holds_union(arrow.field(i).type) for i in range(arrow.num_fields))
+
+
+def without_unions(arrow: pa.DataType) -> pa.DataType:
+    """The type with float64 in place of numbers of several types, and text in place of other values of several."""
+    if pa.types.is_union(arrow):
+        return pa.float64() if all(map(_is_number, arrow)) else pa.string()
+    if not holds_union(arrow):
+        return arrow
+    if pa.types.is_struct(arrow):
+        return pa.struct([pa.field(each.name, without_unions(each.type)) for each in arrow])
+    return pa.list_(without_unions(arrow.value_type))
+
+
+def unions_replaced(column: pa.Array) -> pa.Array:
+    """The column in the type that `without_unions` gives. Raises ExecutionError for an integer that no float is."""
+    arrow, wanted = column.type, without_unions(column.type)
+    if arrow == wanted:
+        return column
+    mask = column.is_null() if column.null_count else None
+    if pa.types.is_struct(arrow):
+        fields = [unions_replaced(column.field(index)) for index in range(arrow.num_fields)]
+        return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=mask)
+    if pa.types.is_list(arrow):
+        offsets = np.concatenate([[0], np.cumsum(column.value_lengths().fill_null(0))]).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(offsets), unions_replaced(column.flatten()), type=wanted, mask=mask)
+    if wanted == pa.string():
+        return pa.array([text_of(to_value(value, arrow)) for value in column.to_pylist()], wanted)
+    try:
+        return pc.coalesce(*(column.field(index).cast(wanted) for index in range(arrow.num_fields)))
+    except pa.ArrowInvalid:
+        raise ExecutionError(
+            "a column of integers and floats has an integer that no float is",
+            hint="return it as toString(...), or read it by to_arrow() or rows()",
+        ) from None
+
+
+def text_of(value: Any) -> str | None:
+    """A value of several types as text: texts as they are, everything else as it is written."""
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case Decimal():
+            return f"{value:f}"
+        case datetime.date() | datetime.time():
+            return value.isoformat()
+    return str(value)
+
+
+def _is_number(member: pa.Field) -> bool:
+    types = pa.types
+    return bool(types.is_integer(member.type) or types.is_floating(member.type) or types.is_decimal(member.type))
 
 
 def _present(properties: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -117,4 +229,9 @@ def _present(properties: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _braces(properties: Mapping[str, Any]) -> str:
-    return "{" + ", ".join(f"{name}: {value!r}" for name, value in properties.items()) + "}" if properties else ""
+    entries = ", ".join(f"{name}: {_written(value)}" for name, value in properties.items())
+    return f"{{{entries}}}" if entries else ""
+
+
+def _written(value: Any) -> str:
+    return f"{value:f}" if isinstance(value, Decimal) else repr(value)

@@ -72,7 +72,9 @@ def _with_count(expression: Expression, count: int) -> Expression:
             branches = tuple(
                 (_with_count(test, count), _with_count(value, count)) for test, value in expression.branches
             )
-            return replace(expression, branches=branches, default=_with_count(expression.default, count))
+            subject = expression.subject and _with_count(expression.subject, count)
+            default = _with_count(expression.default, count)
+            return replace(expression, branches=branches, default=default, subject=subject)
         case _:
             return expression
 

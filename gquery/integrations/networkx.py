@@ -41,7 +41,8 @@ def _read(loading: Loading, graph: Any) -> LoadedGraph:
         node_groups.setdefault(_labels(attributes), []).append((node, attributes))
     edge_groups: dict[str, list[tuple[Any, Any, dict[Any, Any]]]] = {}
     for source, target, attributes in graph.edges(data=True):
-        kind = str(attributes.get(_TYPE_ATTRIBUTE) or DEFAULT_TYPE)
+        written = attributes.get(_TYPE_ATTRIBUTE)
+        kind = ("" if written is None else str(written)) or DEFAULT_TYPE
         edge_groups.setdefault(kind, []).append((source, target, attributes))
     integers = all(isinstance(node, int) and not isinstance(node, bool) for node in graph.nodes)
     vertices, edges = [], []

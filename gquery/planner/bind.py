@@ -11,7 +11,7 @@ from gquery.planner.bind_expression import ExpressionBinder
 from gquery.planner.bind_pattern import PatternBinder
 from gquery.planner.bind_projection import bind_projection
 from gquery.planner.describe import described_edge, described_vertex
-from gquery.planner.expr import Call, Expression, variables, walk
+from gquery.planner.expr import Expression, is_volatile, variables
 from gquery.planner.labels import tables_of
 from gquery.planner.logical import BoundQuery
 from gquery.planner.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
@@ -38,7 +38,8 @@ def bind(tree: ast.Query, schema: Schema, parameters: Mapping[str, object], mode
         for condition in bind_conditions(block, names, schema, parameters):
             _place(condition, block.part, names, rest)
     binder = ExpressionBinder(schema, names, parameters, aggregates=True, place="RETURN")
-    return BoundQuery(_query_graph(names, spanning, schema), bind_projection(last, binder))
+    projection = bind_projection(last, binder)
+    return BoundQuery(_query_graph(names, spanning, schema), projection, tuple(dict.fromkeys(names.notices)))
 
 
 def _split(tree: ast.Query) -> tuple[list[ast.Match], ast.Return]:
@@ -53,17 +54,12 @@ def _place(condition: Expression, part: int | None, names: Names, rest: list[Exp
     """Adds the condition to the one element that it speaks of, when that belongs to the same part, else to `rest`."""
     spoken_of = variables(condition)
     (variable,) = spoken_of if len(spoken_of) == 1 else (None,)
-    if variable is None or variable in names.paths or names.owners(variable) != {part} or _is_volatile(condition):
+    if variable is None or variable in names.paths or names.owners(variable) != {part} or is_volatile(condition):
         rest.append(condition)
     elif variable in names.vertices:
         names.vertices[variable].predicates.append(condition)
     else:
         names.edges[variable].predicates.append(condition)
-
-
-def _is_volatile(condition: Expression) -> bool:
-    """Whether the condition gives another answer each time, so that it must be asked once for each match."""
-    return any(isinstance(node, Call) and node.function == "rand" for node in walk(condition))
 
 
 def _query_graph(names: Names, predicates: list[Expression], schema: Schema) -> QueryGraph:

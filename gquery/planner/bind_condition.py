@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
-from gquery.planner import functions
 from gquery.planner.bind_expression import ExpressionBinder, expect_boolean
 from gquery.planner.bind_pattern import unusable
 from gquery.planner.expr import (
@@ -43,12 +42,12 @@ def bind_conditions(
 def _bound(block: Block, binder: ExpressionBinder) -> Iterator[Expression]:
     for known, again, span in block.same_edges:
         first, second = (Column(RELATIONSHIP, span, variable, Attribute.ELEMENT) for variable in (known, again))
-        yield _equal(first, second, span)
+        yield binder.call("=", (first, second), span)
     for element, variable in block.elements:
         kind = NODE if isinstance(element, ast.NodePattern) else RELATIONSHIP
         subject = Column(kind, element.span, variable, Attribute.ELEMENT)
         for key, span, value in _entries(binder, element.properties):
-            yield _equal(binder.element_property(subject, key, span, span), value, span)
+            yield binder.call("=", (binder.element_property(subject, key, span, span), value), span)
     for condition in block.conditions:
         if not _is_certain(condition, block, binder):
             yield from conjuncts(expect_boolean(binder.bind(condition), "WHERE"))
@@ -63,10 +62,6 @@ def _is_certain(condition: ast.Expression, block: Block, binder: ExpressionBinde
     if vertex is None or not (is_hidden(variable) or variable in block.visible):
         return False
     return set(vertex.tables) <= set(tables_of(binder.schema, [condition.labels]))
-
-
-def _equal(left: Expression, right: Expression, span: Span) -> Call:
-    return Call(functions.resolve("=", (left.type, right.type), span), span, "=", (left, right))
 
 
 def _entries(

@@ -9,6 +9,8 @@ import pyarrow as pa
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner import functions
+from gquery.planner.bind_comparison import COMPARISONS, notices, read_datetime, read_texts
+from gquery.planner.common import type_of_stored
 from gquery.planner.expr import (
     BOOLEAN,
     INTEGER,
@@ -25,10 +27,11 @@ from gquery.planner.expr import (
     Parameter,
     Type,
     is_aggregated,
+    is_volatile,
 )
 from gquery.planner.scope import Names
-from gquery.planner.types import type_of_arrow, type_of_value
-from gquery.storage.schema import Schema, common_type
+from gquery.planner.types import type_of_value
+from gquery.storage.schema import Schema
 
 _ELEMENT_FUNCTIONS = {"id": Attribute.ID, "labels": Attribute.LABELS, "type": Attribute.TYPE}
 
@@ -60,7 +63,7 @@ class ExpressionBinder:
             case ast.Property():
                 return self._property(tree)
             case ast.ListLiteral(items=items):
-                return self._call("list", tuple(self.bind(item) for item in items), tree.span)
+                return self.call("list", tuple(self.bind(item) for item in items), tree.span)
             case ast.MapLiteral(entries=entries):
                 keys = [Constant(STRING, entry.span, entry.key) for entry in entries]
                 values = [self.bind(entry.value) for entry in entries]
@@ -70,14 +73,14 @@ class ExpressionBinder:
             case ast.Unary(operator=operator, operand=operand):
                 return self._unary(operator, operand, tree.span)
             case ast.Binary(operator=operator, left=left, right=right):
-                return self._call(operator, (self.bind(left), self.bind(right)), tree.span)
+                return self.call(operator, (self.bind(left), self.bind(right)), tree.span)
             case ast.LabelTest():
                 return self._label_test(tree)
             case ast.Index(subject=subject, index=index):
                 return self._index(subject, index, tree.span)
             case ast.Slice(subject=subject, start=start, end=end):
                 parts = [Constant(NULL, tree.span, None) if part is None else self.bind(part) for part in (start, end)]
-                return self._call("slice", (self.bind(subject), *parts), tree.span)
+                return self.call("slice", (self.bind(subject), *parts), tree.span)
             case ast.FunctionCall():
                 return self._function(tree)
             case ast.Case():
@@ -99,10 +102,19 @@ class ExpressionBinder:
             )
         return Parameter(type_of_value(self.parameters[name], span, f"parameter `${name}`"), span, name)
 
-    def _call(self, function: str, arguments: tuple[Expression, ...], span: Span) -> Call:
-        return Call(
-            functions.resolve(function, tuple(argument.type for argument in arguments), span), span, function, arguments
-        )
+    def call(self, function: str, given: tuple[Expression, ...], span: Span, name_span: Span | None = None) -> Call:
+        """A call with its type. Raises BindError when the arguments do not fit."""
+        if function == "in" or function in COMPARISONS:
+            given = self._compared(function, given, span)
+        arguments = functions.prepared(function, given)
+        types = tuple(argument.type for argument in arguments)
+        return Call(functions.resolve(function, types, name_span or span), span, function, arguments)
+
+    def _compared(self, function: str, arguments: tuple[Expression, ...], span: Span) -> tuple[Expression, ...]:
+        """The operands of a comparison, texts among them read as dates where they meet dates."""
+        read = read_texts(function, arguments, self.parameters)
+        self.names.notices.extend(notices(function, read, span))
+        return read
 
     def _variable(self, name: str, span: Span) -> Expression:
         if name in self.aliases:
@@ -145,7 +157,7 @@ class ExpressionBinder:
                     f"the map has no key `{tree.key}`", span=tree.key_span, hint=did_you_mean(tree.key, fields)
                 )
             return Call(fields[tree.key], tree.span, "field", (subject, key))
-        return self._call("field", (subject, key), tree.span)
+        return self.call("field", (subject, key), tree.span)
 
     def element_property(self, subject: Column, key: str, key_span: Span, span: Span) -> Column:
         """The column of a node's or relationship's property; an unknown one is an error."""
@@ -172,15 +184,7 @@ class ExpressionBinder:
                     span=key_span,
                     hint=did_you_mean(key, properties) or _listing(properties),
                 )
-        arrow = common_type(properties[key])
-        if arrow is None:
-            kinds = ", ".join(str(data_type) for data_type in properties[key])
-            raise BindError(
-                f"property `{key}` of {owner} has several types: {kinds}",
-                span=key_span,
-                hint="say which nodes are meant by a label",
-            )
-        return Column(type_of_arrow(arrow), span, name, Attribute.PROPERTY, key)
+        return Column(type_of_stored(properties[key]), span, name, Attribute.PROPERTY, key)
 
     def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
         if operator == "+":
@@ -188,12 +192,12 @@ class ExpressionBinder:
         bound = self.bind(operand)
         if operator == "-" and isinstance(bound, Constant) and isinstance(bound.value, int | float):
             return Constant(bound.type, span, -bound.value)
-        return self._call("negate" if operator == "-" else operator, (bound,), span)
+        return self.call("negate" if operator == "-" else operator, (bound,), span)
 
     def _index(self, subject: ast.Expression, index: ast.Expression, span: Span) -> Expression:
         if isinstance(index, ast.Literal) and isinstance(index.value, str):  # n["name"] is n.name
             return self._property(ast.Property(subject=subject, key=index.value, key_span=index.span, span=span))
-        return self._call("index", (self.bind(subject), self.bind(index)), span)
+        return self.call("index", (self.bind(subject), self.bind(index)), span)
 
     def _label_test(self, tree: ast.LabelTest) -> Expression:
         subject = self.bind(tree.subject)
@@ -213,16 +217,16 @@ class ExpressionBinder:
                     )
                 constant = Constant(STRING, labels.span, name)
                 column = self._attribute(subject, "labels" if node else "type", labels.span)
-                return self._call("in" if node else "=", (constant, column), labels.span)
+                return self.call("in" if node else "=", (constant, column), labels.span)
             case ast.LabelWildcard():
                 column = self._attribute(subject, "labels", labels.span)
-                size = self._call("size", (column,), labels.span)
-                return self._call(">", (size, Constant(INTEGER, labels.span, 0)), labels.span)
+                size = self.call("size", (column,), labels.span)
+                return self.call(">", (size, Constant(INTEGER, labels.span, 0)), labels.span)
             case ast.LabelNot(operand=operand):
-                return self._call("not", (self._label_expression(subject, operand),), labels.span)
+                return self.call("not", (self._label_expression(subject, operand),), labels.span)
             case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):
                 parts = (self._label_expression(subject, left), self._label_expression(subject, right))
-                return self._call("and" if isinstance(labels, ast.LabelAnd) else "or", parts, labels.span)
+                return self.call("and" if isinstance(labels, ast.LabelAnd) else "or", parts, labels.span)
         raise AssertionError(labels)
 
     def _attribute(self, subject: Expression, function: str, span: Span) -> Column:
@@ -238,8 +242,8 @@ class ExpressionBinder:
         if subject.type.kind is Kind.RELATIONSHIP:
             return Column(INTEGER, span, subject.variable, attribute)
         tables = [self.schema.vertex_tables[index] for index in subject.type.tables]
-        arrow = common_type(table.id_type for table in tables) or pa.string()
-        return Column(type_of_arrow(arrow), span, subject.variable, attribute)
+        type_ = type_of_stored(table.id_type for table in tables)
+        return Column(type_, span, subject.variable, attribute)
 
     def _function(self, tree: ast.FunctionCall) -> Expression:
         if functions.is_aggregate(tree.name):
@@ -252,12 +256,8 @@ class ExpressionBinder:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
             return self._attribute(arguments[0], tree.name, tree.span)
-        return Call(
-            functions.resolve(tree.name, tuple(argument.type for argument in arguments), tree.name_span),
-            tree.span,
-            tree.name,
-            arguments,
-        )
+        instant = read_datetime(arguments[0], self.parameters) if tree.name == "datetime" and arguments else None
+        return instant or self.call(tree.name, arguments, tree.span, tree.name_span)
 
     def _aggregate(self, tree: ast.FunctionCall) -> Aggregate:
         if not self.aggregates:
@@ -273,8 +273,11 @@ class ExpressionBinder:
             raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
         if is_aggregated(arguments[0]):
             raise BindError("an aggregate cannot stand inside another", span=tree.arguments[0].span)
-        result = functions.resolve(tree.name, (arguments[0].type,), tree.name_span)
-        return Aggregate(result, tree.span, tree.name, arguments[0], tree.distinct)
+        if is_volatile(arguments[0]):
+            raise BindError("an aggregate cannot take what is random for every row", span=tree.arguments[0].span)
+        (argument,) = functions.prepared(tree.name, arguments)
+        result = functions.resolve(tree.name, (argument.type,), tree.name_span)
+        return Aggregate(result, tree.span, tree.name, argument, tree.distinct)
 
     def _case(self, tree: ast.Case) -> Case:
         subject = None if tree.subject is None else self.bind(tree.subject)
@@ -282,13 +285,15 @@ class ExpressionBinder:
         for branch in tree.branches:
             condition = self.bind(branch.condition)
             if subject is not None:
-                condition = self._call("=", (subject, condition), branch.condition.span)
+                _, condition = self._compared("=", (subject, condition), branch.condition.span)
             elif condition.type.kind not in (Kind.BOOLEAN, Kind.NULL):
                 raise BindError(f"WHEN needs a condition, not {condition.type}", span=branch.condition.span)
             branches.append((condition, self.bind(branch.value)))
         default = Constant(NULL, tree.span, None) if tree.default is None else self.bind(tree.default)
-        result = functions.resolve("coalesce", (*tuple(value.type for _, value in branches), default.type), tree.span)
-        return Case(result, tree.span, tuple(branches), default)
+        *values, default = functions.prepared("coalesce", (*(value for _, value in branches), default))
+        result = functions.resolve("coalesce", tuple(value.type for value in (*values, default)), tree.span)
+        tests = (test for test, _ in branches)
+        return Case(result, tree.span, tuple(zip(tests, values, strict=True)), default, subject)
 
 
 def expect_boolean(expression: Expression, place: str) -> Expression:

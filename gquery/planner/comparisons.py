@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gquery.errors import UnsupportedError
-from gquery.planner.expr import Attribute, Call, Column, Expression, Kind, variables
+from gquery.planner.common import is_number, unify
+from gquery.planner.expr import Attribute, Call, Column, Expression, Kind, Type, variables
 from gquery.planner.physical import Comparison
 from gquery.planner.query_graph import Part, QueryGraph
 
 _TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NUMBERS = (Kind.INTEGER, Kind.FLOAT)
 
 
 def split_predicates(
@@ -61,13 +61,25 @@ def _comparison(predicate: Expression, index: dict[str, int]) -> Comparison | No
 
 
 def _comparable(left: Expression, right: Expression, operator: str) -> bool:
-    """Whether comparing ranks is comparing values. NaN differs from itself, so `<>` on floats is left to the tail."""
+    """Whether comparing ranks is comparing values. NaN differs from itself, and families of values have no order among
+    them: `<>` where there may be NaN, and an order of several families, are left to the tail."""
     kinds = (left.type.kind, right.type.kind)
     if kinds == (Kind.NODE, Kind.NODE):
         plain = all(isinstance(side, Column) and side.attribute is Attribute.ELEMENT for side in (left, right))
         return plain and operator in ("=", "<>")
-    if operator == "<>" and Kind.FLOAT in kinds:
+    if Kind.NULL in kinds:
         return False
-    if all(kind in _NUMBERS for kind in kinds) or kinds in ((Kind.STRING,) * 2, (Kind.BOOLEAN,) * 2):
+    if operator == "<>" and any(Kind.FLOAT in _kinds(side.type) for side in (left, right)):
+        return False
+    if is_number(left.type) and is_number(right.type):
+        return True
+    if Kind.ANY in kinds:
+        nested = any(_kinds(side.type) & {Kind.LIST, Kind.MAP} for side in (left, right))
+        return operator in ("=", "<>") and not nested and unify((left.type, right.type)) is not None
+    if kinds in ((Kind.STRING,) * 2, (Kind.BOOLEAN,) * 2):
         return True
     return kinds == (Kind.TEMPORAL, Kind.TEMPORAL) and left.type.arrow == right.type.arrow
+
+
+def _kinds(type_: Type) -> frozenset[Kind]:
+    return frozenset(member.kind for member in type_.members or (type_,))

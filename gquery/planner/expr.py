@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ class Kind(Enum):
     BOOLEAN = "BOOLEAN"
     INTEGER = "INTEGER"
     FLOAT = "FLOAT"
+    DECIMAL = "DECIMAL"
     STRING = "STRING"
     TEMPORAL = "TEMPORAL"
     BYTES = "BYTES"
@@ -30,20 +32,25 @@ class Kind(Enum):
     NODE = "NODE"
     RELATIONSHIP = "RELATIONSHIP"
     PATH = "PATH"
+    ANY = "ANY"
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
     """A value's type. `arrow` for plain values; `item` for lists (None: unknown items); `fields` for maps and for the
-    two lists of a path; `tables` for elements: the vertex or edge tables that they may come from."""
+    two lists of a path; `tables` for elements: the vertex or edge tables that they may come from; `members` for ANY,
+    whose values carry their own type: the types that they may have (`planner.common`)."""
 
     kind: Kind
     arrow: pa.DataType | None = None
     item: Type | None = None
     fields: tuple[tuple[str, Type], ...] = ()
     tables: tuple[int, ...] = ()
+    members: tuple[Type, ...] = ()
 
     def __str__(self) -> str:
+        if self.kind is Kind.ANY:
+            return " or ".join(dict.fromkeys(str(member) for member in self.members))
         return f"LIST OF {self.item}" if self.kind is Kind.LIST and self.item else self.kind.value
 
 
@@ -77,9 +84,9 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expression):
-    """A literal: None, bool, int, float or str."""
+    """A literal: None, bool, int, float or str; a float that is written beside a decimal is a Decimal."""
 
-    value: bool | int | float | str | None
+    value: bool | int | float | Decimal | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +115,12 @@ class Call(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Case(Expression):
-    """Conditions (booleans) and values in order, then the default. A simple CASE is bound to this searched form."""
+    """Conditions (booleans) and values in order, then the default. With a `subject`, values that it is compared with
+    stand in place of the conditions."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     default: Expression
+    subject: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +137,9 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Call():
             return expression.arguments
-        case Case():
-            return (*tuple(part for branch in expression.branches for part in branch), expression.default)
+        case Case(subject=subject):
+            parts = tuple(part for branch in expression.branches for part in branch)
+            return (*(() if subject is None else (subject,)), *parts, expression.default)
         case Aggregate(argument=Expression() as argument):
             return (argument,)
         case _:
@@ -155,6 +165,11 @@ def variables(expression: Expression) -> frozenset[str]:
 
 def is_aggregated(expression: Expression) -> bool:
     return any(isinstance(node, Aggregate) for node in walk(expression))
+
+
+def is_volatile(expression: Expression) -> bool:
+    """Whether the expression gives another value each time."""
+    return any(isinstance(node, Call) and node.function == "rand" for node in walk(expression))
 
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:

@@ -7,22 +7,46 @@ of the syntax tree; `list`, `index`, `slice`, `field` and `negate` are the calls
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from gquery.errors import BindError, Span, did_you_mean
-from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NODE, NULL, STRING, Kind, Type
+from gquery.planner.common import (
+    DATE,
+    DATETIME,
+    MOST_DIGITS,
+    NARROW_INTEGER,
+    NUMBERS,
+    decimal,
+    decimal_of,
+    digits_and_scale,
+    is_number,
+    list_of,
+    temporal_family,
+    unify,
+    written_decimal,
+)
+from gquery.planner.expr import (
+    BOOLEAN,
+    FLOAT,
+    INTEGER,
+    NODE,
+    NULL,
+    STRING,
+    Call,
+    Constant,
+    Expression,
+    Kind,
+    Type,
+)  # fmt: skip
 
 Rule = Callable[[tuple[Type, ...]], Type | None]
 Kinds = frozenset[Kind]
 
-DATE = Type(Kind.TEMPORAL, pa.date32())
-DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
 
 _ANY = frozenset(Kind)
-_NUMBER = frozenset({Kind.INTEGER, Kind.FLOAT})
+_NUMBER = NUMBERS
 _INTEGER = frozenset({Kind.INTEGER})
 _TEXT = frozenset({Kind.STRING})
 _TRUTH = frozenset({Kind.BOOLEAN})
@@ -52,8 +76,48 @@ def resolve(name: str, arguments: tuple[Type, ...], span: Span) -> Type:
     result = function.rule(arguments)
     if result is None:
         listed = " and ".join(str(argument) for argument in arguments)
-        raise BindError(f"`{name}` cannot take {listed}", span=span)
+        several = any(argument.kind is Kind.ANY for argument in arguments)
+        raise BindError(f"`{name}` cannot take {listed}", span=span, hint=_NARROWING if several else None)
     return result
+
+
+_NARROWING = "say which values are meant by a label, or make them of one type by toInteger(), toFloat() or toString()"
+
+
+def prepared(name: str, arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """The arguments as the function takes them: decimals and numbers of several types become floats where it knows
+    no others, and a whole number that is written beside floats is one of them."""
+    kinds = {each.type.kind for each in arguments}
+    if name in _OF_COMMON_TYPE:
+        return tuple(map(_written_narrow, arguments)) if Kind.FLOAT in kinds else arguments
+    if name == "+" and Kind.LIST in kinds:
+        return arguments
+    if Kind.DECIMAL in kinds and (name in _COMPARISONS or name in _OF_DECIMALS):
+        return tuple(map(_written_decimal, arguments))
+    return tuple(
+        Call(FLOAT, each.span, "tofloat", (each,)) if _becomes_float(name, each.type) else each for each in arguments
+    )
+
+
+def _becomes_float(name: str, type_: Type) -> bool:
+    if type_.kind is Kind.DECIMAL:
+        return name not in _OF_DECIMALS and name not in _OF_ANY
+    return type_.kind is Kind.ANY and is_number(type_) and name not in _OF_ANY
+
+
+def _written_narrow(argument: Expression) -> Expression:
+    if isinstance(argument, Constant) and type(argument.value) is int and abs(argument.value) <= 2**53:
+        return Constant(NARROW_INTEGER, argument.span, argument.value)
+    return argument
+
+
+def _written_decimal(argument: Expression) -> Expression:
+    """A number that is written beside a decimal is the decimal that stands there, not the float that is near it."""
+    if isinstance(argument, Constant) and isinstance(argument.value, float) and math.isfinite(argument.value):
+        value = written_decimal(argument.value)
+        type_ = decimal_of(value)
+        return argument if type_ is None else Constant(type_, argument.span, value)
+    return argument
 
 
 def is_aggregate(name: str) -> bool:
@@ -65,41 +129,24 @@ def function_names() -> tuple[str, ...]:
     return tuple(sorted((*_FUNCTIONS, *_AGGREGATES, *_BOUND_AS_COLUMNS)))
 
 
-def unify(types: Iterable[Type]) -> Type | None:
-    """The one type that values of all `types` can have: NULL gives way, INTEGER widens to FLOAT; None when there is
-    none."""
-    distinct = [each for each in dict.fromkeys(types) if each.kind is not Kind.NULL]
-    if len(distinct) <= 1:
-        return distinct[0] if distinct else NULL
-    kinds = {each.kind for each in distinct}
-    if kinds <= _NUMBER:
-        return INTEGER if kinds == _INTEGER else FLOAT
+def comparable(one: Type, other: Type) -> bool:
+    """Whether `=` looks at the values: they can be equal, or null. Lists are compared item by item, whatever these
+    are; maps when they have the same keys."""
+    kinds = {one.kind, other.kind}
+    if Kind.NULL in kinds or kinds <= _NUMBER:
+        return True
+    if Kind.ANY in kinds:
+        return any(comparable(left, right) for left in one.members or (one,) for right in other.members or (other,))
     if len(kinds) > 1:
-        return None
-    kind = distinct[0].kind
-    if kind is Kind.LIST:
-        item = unify(each.item or NULL for each in distinct)
-        return None if item is None else list_of(item)
-    if kind is Kind.MAP:
-        return _unify_maps(distinct)
-    if kind is Kind.TEMPORAL:
-        both_dates = all(pa.types.is_date(each.arrow) or pa.types.is_timestamp(each.arrow) for each in distinct)
-        return DATETIME if both_dates else None
-    tables = tuple(sorted({table for each in distinct for table in each.tables}))
-    return Type(kind, STRING.arrow if kind is Kind.STRING else None, tables=tables)
+        return False
+    if one.kind is Kind.MAP:
+        return {key for key, _ in one.fields} == {key for key, _ in other.fields}
+    return one.kind is not Kind.TEMPORAL or temporal_family(one.arrow) == temporal_family(other.arrow)
 
 
-def list_of(item: Type) -> Type:
-    return Type(Kind.LIST, None, item)
-
-
-def _unify_maps(maps: list[Type]) -> Type | None:
-    keys = [tuple(key for key, _ in each.fields) for each in maps]
-    if len(set(keys)) > 1:
-        return None
-    values = [unify(column) for column in zip(*([value for _, value in each.fields] for each in maps), strict=True)]
-    fields = tuple((key, value) for key, value in zip(keys[0], values, strict=True) if value is not None)
-    return Type(Kind.MAP, None, None, fields) if len(fields) == len(keys[0]) else None
+def has_order(type_: Type) -> bool:
+    """Whether `<` is asked of two values of the type at all."""
+    return type_.kind in _ORDERED
 
 
 def _arity(function: Function) -> str:
@@ -114,6 +161,8 @@ def _arity(function: Function) -> str:
 
 
 def _fits(argument: Type, kinds: Kinds) -> bool:
+    if argument.kind is Kind.ANY and Kind.ANY not in kinds:
+        return all(member.kind in kinds for member in argument.members)
     return argument.kind is Kind.NULL or argument.kind in kinds
 
 
@@ -129,7 +178,12 @@ def _fixed(result: Type, *parameters: Kinds, optional: int = 0) -> Function:
 
 def _same(kinds: Kinds) -> Function:
     """One argument of these kinds, given back with its type."""
-    return Function(1, 1, lambda arguments: unify(arguments) if _fits(arguments[0], kinds) else None)
+
+    def rule(arguments: tuple[Type, ...]) -> Type | None:
+        (argument,) = arguments
+        return argument if argument.kind is Kind.NULL or argument.kind in kinds else None
+
+    return Function(1, 1, rule)
 
 
 def _arithmetic(arguments: tuple[Type, ...]) -> Type | None:
@@ -138,7 +192,18 @@ def _arithmetic(arguments: tuple[Type, ...]) -> Type | None:
     kinds = {argument.kind for argument in arguments}
     if Kind.FLOAT in kinds:
         return FLOAT
+    if Kind.DECIMAL in kinds:
+        return decimal(MOST_DIGITS, max(digits_and_scale(each)[1] for each in arguments if each.kind in NUMBERS))
     return INTEGER if Kind.INTEGER in kinds else NULL
+
+
+def _times(arguments: tuple[Type, ...]) -> Type | None:
+    """Digits after the point add up; too many for a decimal make a float."""
+    result = _arithmetic(arguments)
+    if result is None or result.kind is not Kind.DECIMAL:
+        return result
+    scale = sum(digits_and_scale(each)[1] for each in arguments if each.kind in NUMBERS)
+    return decimal(MOST_DIGITS, scale) if scale <= MOST_DIGITS else FLOAT
 
 
 def _plus(arguments: tuple[Type, ...]) -> Type | None:
@@ -183,6 +248,14 @@ def _part_of_path(name: str) -> Function:
     return Function(1, 1, lambda arguments: dict(arguments[0].fields).get(name) if _fits(arguments[0], _PATH) else None)
 
 
+def _datetime(arguments: tuple[Type, ...]) -> Type | None:
+    """A point in time keeps its zone."""
+    (subject,) = arguments
+    if subject.kind is Kind.TEMPORAL and temporal_family(subject.arrow) == "datetime":
+        return subject
+    return DATETIME if _fits(subject, _TEXT | _TEMPORAL) else None
+
+
 _COMPARISON = _fixed(BOOLEAN, _ANY, _ANY)
 _TEXT_TEST = _fixed(BOOLEAN, _TEXT, _TEXT)
 _LOGIC = _fixed(BOOLEAN, _TRUTH, _TRUTH)
@@ -196,7 +269,7 @@ _OPERATORS: dict[str, Function] = {
     "=": _COMPARISON, "<>": _COMPARISON, "<": _COMPARISON, "<=": _COMPARISON, ">": _COMPARISON, ">=": _COMPARISON,
     "is null": _fixed(BOOLEAN, _ANY), "is not null": _fixed(BOOLEAN, _ANY), "in": Function(2, 2, _membership),
     "=~": _TEXT_TEST, "starts with": _TEXT_TEST, "ends with": _TEXT_TEST, "contains": _TEXT_TEST,
-    "+": Function(2, 2, _plus), "-": _ARITHMETIC, "*": _ARITHMETIC, "/": _ARITHMETIC, "%": _ARITHMETIC,
+    "+": Function(2, 2, _plus), "-": _ARITHMETIC, "*": Function(2, 2, _times), "/": _ARITHMETIC, "%": _ARITHMETIC,
     "^": _fixed(FLOAT, _NUMBER, _NUMBER), "negate": Function(1, 1, _arithmetic),
     "list": Function(0, None, _list), "index": Function(2, 2, _item), "slice": Function(3, 3, _slice),
     "field": _fixed(INTEGER, _TEMPORAL, _TEXT),
@@ -218,7 +291,7 @@ _FUNCTIONS: dict[str, Function] = {
     "size": _fixed(INTEGER, _TEXT | _LIST), "length": _fixed(INTEGER, _TEXT | _LIST | _PATH),
     "coalesce": Function(1, None, unify), "head": _FIRST_ITEM, "last": _FIRST_ITEM, "tail": _same(_LIST),
     "range": _fixed(list_of(INTEGER), _INTEGER, _INTEGER, _INTEGER, optional=1),
-    "date": _fixed(DATE, _TEXT | _TEMPORAL), "datetime": _fixed(DATETIME, _TEXT | _TEMPORAL),
+    "date": _fixed(DATE, _TEXT | _TEMPORAL), "datetime": Function(1, 1, _datetime),
     "nodes": _part_of_path("nodes"), "relationships": _part_of_path("relationships"),
     "startnode": _fixed(NODE, _EDGE), "endnode": _fixed(NODE, _EDGE),
 }  # fmt: skip
@@ -227,7 +300,7 @@ _FUNCTIONS: dict[str, Function] = {
 # --- aggregates --------------------------------------------------------------------------------------------------
 
 _BOUND_AS_COLUMNS = ("id", "labels", "type")
-_ORDERED = _SCALAR | _TEMPORAL | _LIST
+_ORDERED = _SCALAR | _TEMPORAL | _LIST | {Kind.ANY}
 
 
 def _sum(arguments: tuple[Type, ...]) -> Type | None:
@@ -242,3 +315,12 @@ _AGGREGATES: dict[str, Function] = {
     "min": _same(_ORDERED), "max": _same(_ORDERED),
     "collect": Function(1, 1, lambda arguments: list_of(arguments[0])),
 }  # fmt: skip
+
+
+# --- decimals and values of several types ------------------------------------------------------------------------
+
+_OF_COMMON_TYPE = frozenset({"coalesce", "list"})
+_CONVERSIONS = frozenset({"tointeger", "tofloat", "toboolean", "tostring"})
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+_OF_ANY = _CONVERSIONS | _COMPARISONS | {"is null", "is not null", "in", "count", "min", "max", "collect"}
+_OF_DECIMALS = frozenset({"+", "-", "*", "%", "negate", "abs", "sign", "sum", "avg"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gquery.errors import Notice
 from gquery.planner.expr import Expression
 from gquery.planner.query_graph import QueryGraph
 
@@ -41,7 +42,8 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class BoundQuery:
-    """`query_graph` is matched, then `projection` shapes the answer."""
+    """`query_graph` is matched, then `projection` shapes the answer. `notices`: what the user is warned of."""
 
     query_graph: QueryGraph
     projection: Projection
+    notices: tuple[Notice, ...] = ()

@@ -78,6 +78,7 @@ def _expect_known(graph: QueryGraph, projection: Projection) -> None:
     expressions = [item.expression for item in projection.items] + [item.expression for item in projection.order_by]
     optional = {graph.vertices[vertex].variable for part in graph.parts for vertex in part.vertices}
     optional |= {graph.edges[edge].variable for part in graph.parts for edge in part.edges}
+    optional |= {path.name for path in graph.paths if optional.intersection((*path.vertices, *path.edges))}
     for expression in expressions:
         for column in columns(expression):
             if column.variable in optional:

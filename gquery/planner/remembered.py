@@ -13,6 +13,7 @@ from gquery.errors import BindError, Span
 from gquery.planner.logical import BoundQuery
 from gquery.planner.query_plan import Advice, QueryPlan
 from gquery.planner.recent import Recent
+from gquery.planner.temporal import readings
 from gquery.planner.types import type_of_value
 
 _TEXTS, _ORDERS = 64, 4096  # kept at most; the plan of a large pattern takes a megabyte
@@ -28,8 +29,11 @@ class Remembered:
 
 
 def types_of(parameters: Mapping[str, object]) -> Hashable:
-    """What binding asks of the parameters; something of its own when one of them has no type."""
+    """What binding asks of the parameters: types, and which texts can be read as dates and times. Something of its own
+    when one of them has no type."""
     try:
-        return frozenset((name, type_of_value(value, Span(0, 0))) for name, value in parameters.items())
+        return frozenset(
+            (name, type_of_value(value, Span(0, 0)), readings(value)) for name, value in parameters.items()
+        )
     except BindError:
         return object()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gquery.errors import BindError, Span, did_you_mean
+from gquery.errors import BindError, Notice, Span, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.expr import Expression
 from gquery.planner.query_graph import PartKind, PathVariable, Scope
@@ -86,13 +86,15 @@ def is_hidden(variable: str) -> bool:
 
 @dataclass(slots=True)
 class Names:
-    """Everything bound so far, by variable. Vertices and edges are in the order of their indices."""
+    """Everything bound so far, by variable. Vertices and edges are in the order of their indices. notices: what has to
+    be said of the query, though it can be answered."""
 
     vertices: dict[str, VertexDraft] = field(default_factory=dict)
     edges: dict[str, EdgeDraft] = field(default_factory=dict)
     paths: dict[str, PathVariable] = field(default_factory=dict)
     scopes: list[Scope] = field(default_factory=list)
     parts: list[PartDraft] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
 
     def vertex_index(self, variable: str) -> int:
         return list(self.vertices).index(variable)

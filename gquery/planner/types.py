@@ -10,32 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import BindError, Span
+from gquery.planner.common import MOST_DIGITS, NARROW_INTEGER, decimal_of, unify
 from gquery.planner.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
-from gquery.planner.functions import unify
-
-
-def type_of_arrow(arrow: pa.DataType) -> Type:
-    """The type of an Arrow column's values."""
-    types = pa.types
-    if types.is_null(arrow):
-        return NULL
-    if types.is_boolean(arrow):
-        return Type(Kind.BOOLEAN, arrow)
-    if types.is_integer(arrow):
-        return Type(Kind.INTEGER, arrow)
-    if types.is_floating(arrow) or types.is_decimal(arrow):
-        return Type(Kind.FLOAT, arrow)
-    if types.is_string(arrow) or types.is_large_string(arrow) or types.is_string_view(arrow):
-        return Type(Kind.STRING, arrow)
-    if types.is_dictionary(arrow):
-        return Type(type_of_arrow(arrow.value_type).kind, arrow)
-    if types.is_list(arrow) or types.is_large_list(arrow) or types.is_fixed_size_list(arrow):
-        return Type(Kind.LIST, arrow, type_of_arrow(arrow.value_type))
-    if types.is_struct(arrow):
-        return Type(Kind.MAP, arrow, None, tuple((field.name, type_of_arrow(field.type)) for field in arrow))
-    if types.is_temporal(arrow):
-        return Type(Kind.TEMPORAL, arrow)
-    return Type(Kind.BYTES, arrow)
 
 
 def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
@@ -52,7 +28,7 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
         case float():
             return FLOAT
         case decimal.Decimal():
-            return Type(Kind.FLOAT, pa.scalar(value).type)
+            return _type_of_decimal(value, span, what)
         case str():
             return STRING
         case bytes():
@@ -63,18 +39,30 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
             fields = tuple((str(key), type_of_value(item, span, what)) for key, item in value.items())
             return Type(Kind.MAP, None, None, fields)
         case list() | tuple() | set() | frozenset():
-            return Type(Kind.LIST, None, _common_item([type_of_value(item, span, what) for item in value], span, what))
+            return Type(Kind.LIST, None, _common_item(list(value), span, what))
     if hasattr(value, "tolist") and callable(value.tolist):  # a NumPy scalar or array, a pandas or Arrow column
         return type_of_value(value.tolist(), span, what)
     raise BindError(f"{what} is a {type(value).__name__}, which is no Cypher value", span=span)
 
 
-def _common_item(items: list[Type], span: Span, what: str) -> Type | None:
+def _type_of_decimal(value: decimal.Decimal, span: Span, what: str) -> Type:
+    found = decimal_of(value)
+    if found is None:
+        raise BindError(f"{what} has more than {MOST_DIGITS} digits", span=span)
+    return found
+
+
+def _common_item(items: list[Any], span: Span, what: str) -> Type | None:
+    """The type of the items of a list; whole numbers beside floats count as floats where these hold them exactly."""
     if not items:
         return None
-    common = unify(items)
+    types = [
+        NARROW_INTEGER if type(item) is int and abs(item) <= 2**53 else type_of_value(item, span, what)
+        for item in items
+    ]
+    common = unify(types)
     if common is None:
         raise BindError(
-            f"{what} mixes {' and '.join(dict.fromkeys(str(item) for item in items))} in one list", span=span
+            f"{what} mixes {' and '.join(dict.fromkeys(str(each) for each in types))} in one list", span=span
         )
-    return common
+    return INTEGER if common == NARROW_INTEGER else common

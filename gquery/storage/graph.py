@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, merge_directions
 from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
+from gquery.storage.counting import count_statistics
 from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
 from gquery.storage.signatures import count_signatures
-from gquery.storage.statistics import SIGNATURE_BITS, Statistics, count_statistics
+from gquery.storage.statistics import SIGNATURE_BITS, Statistics
 
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
 _EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
+from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Direction
 
 if TYPE_CHECKING:
@@ -108,13 +106,14 @@ def _remembered(question: Question) -> Question:
 class Statistics:
     """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges. `verify` is called
     with an edge type before its numbers are relied on, and raises LoadError when they are wrong: others wrote them.
+    It calls its second argument often, which raises what is to end it.
 
     Edge types and tables are asked for as tuples.
     """
 
     vertices: tuple[int, ...]
     types: Mapping[str, TypeStatistics]
-    verify: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+    verify: Callable[[str, Check], None] | None = field(default=None, compare=False, repr=False)
     _answers: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def vertex_count(self, tables: Iterable[int]) -> int:
@@ -214,9 +213,15 @@ class Statistics:
         """The numbers of one type; LoadError when they are not those of its edges."""
         if name not in self.types:
             return TypeStatistics()
-        if self.verify is not None:
-            self.verify(name)
+        self.make_sure([name])
         return self.types[name]
+
+    def make_sure(self, types: Iterable[str], check: Check = unchecked) -> None:
+        """Verifies the numbers of some types: what is asked of them later takes no time. LoadError when they are wrong;
+        what `check` raises, when that is to end."""
+        for name in types:
+            if self.verify is not None and name in self.types:
+                self.verify(name, check)
 
     def _entries(self, types: Iterable[str]) -> list[TypeStatistics]:
         return [self.of_type(name) for name in sorted(set(types)) if name in self.types]
@@ -284,109 +289,3 @@ def _flag(value: object) -> bool:
 def statistics_of(snapshot: Snapshot) -> Statistics:
     """The statistics of a graph: counted when first asked for, then kept by it."""
     return snapshot.statistics
-
-
-def count_statistics(snapshot: Snapshot) -> Statistics:
-    """Count a graph: a few linear passes over the ends of its edges."""
-    counts = tuple(table.count for table in snapshot.vertex_tables)
-    table_of = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts))), counts)
-    types = {}
-    for name in snapshot.schema.types:
-        ends = [table.ends for table in snapshot.edge_tables if table.type == name]
-        source = np.concatenate([source for source, _ in ends])
-        target = np.concatenate([target for _, target in ends])
-        types[name] = _count_type(source, target, table_of, snapshot.vertex_starts)
-    return Statistics(counts, types)
-
-
-def _count_type(
-    source: NDArray[np.int32], target: NDArray[np.int32], table_of: NDArray[Any], starts: NDArray[np.int64]
-) -> TypeStatistics:
-    if len(source) == 0:
-        return TypeStatistics()
-    loops = source[source == target]
-    simple_both = not _has_repeats(_pair_keys(np.minimum(source, target), np.maximum(source, target)))
-    pairs = count_pairs(table_of[source], table_of[target], len(starts) - 1)
-    return TypeStatistics(
-        between=between(pairs, table_of[loops]),
-        degrees=tuple(_count_degrees(source, target, loops, starts)),
-        simple=simple_both or not _has_repeats(_pair_keys(source, target)),
-        simple_both=simple_both,
-    )
-
-
-def count_pairs(source_table: NDArray[Any], target_table: NDArray[Any], tables: int) -> Counter[tuple[int, int]]:
-    """How many edges lead from which of so many tables to which."""
-    pairs = source_table * np.int64(tables) + target_table
-    if tables * tables <= max(_FEW_PAIRS, len(pairs)):
-        edges = np.bincount(pairs)
-        numbers = np.flatnonzero(edges)
-        edges = edges[numbers]
-    else:
-        numbers, edges = np.unique(pairs, return_counts=True)
-    each = (divmod(number, tables) for number in numbers.tolist())
-    return Counter(dict(zip(each, edges.tolist(), strict=True)))
-
-
-_FEW_PAIRS = 1 << 16  # of tables, that are counted in an array
-
-
-def between(pairs: Mapping[tuple[int, int], int], loop_table: NDArray[Any]) -> tuple[Between, ...]:
-    """Edges by pair of tables, with those that are loops. loop_table: the table of each loop."""
-    loops = Counter(loop_table.tolist())
-    return tuple(
-        Between(source, target, edges, loops[source] if source == target else 0)
-        for (source, target), edges in sorted(pairs.items())
-    )
-
-
-def _count_degrees(
-    source: NDArray[np.int32], target: NDArray[np.int32], loops: NDArray[np.int32], starts: NDArray[np.int64]
-) -> Iterator[DegreeSums]:
-    first = min(source.min(), target.min())
-    end = max(source.max(), target.max()) + 1
-    out, into, loop = (np.bincount(vertices - first, minlength=end - first) for vertices in (source, target, loops))
-    return degree_sums(out, into, loop, first, starts)
-
-
-def degree_sums(
-    out: NDArray[np.int64], into: NDArray[np.int64], loop: NDArray[np.int64], first: int, starts: NDArray[np.int64]
-) -> Iterator[DegreeSums]:
-    """The sums for each table, of int64 degrees of the vertices from `first` on; loop: those that are loops."""
-    degrees: dict[Direction, NDArray[np.int64]] = {"out": out, "in": into, "both": out + into - loop}
-    tables = range(int(np.searchsorted(starts, first, "right")) - 1, int(np.searchsorted(starts, first + len(out))))
-    for direction, all_degrees in degrees.items():
-        for table in tables:
-            begin, stop = np.clip(starts[table : table + 2] - first, 0, None).tolist()
-            degree = all_degrees[begin:stop]
-            with_any = int(np.count_nonzero(degree))
-            if with_any:
-                yield DegreeSums(
-                    table, direction, with_any, int(degree.sum()), int(np.dot(degree, degree)), int(degree.max())
-                )
-
-
-def _pair_keys(high: NDArray[np.int32], low: NDArray[np.int32]) -> NDArray[np.uint64]:
-    key = high.astype(np.uint64) << np.uint64(32)
-    key |= low.astype(np.uint64)
-    return key
-
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # multiplying by it spreads keys over the upper bits
-
-
-def _has_repeats(keys: NDArray[np.uint64]) -> bool:
-    """Whether a key occurs twice. Every key claims a hash slot; who loses a slot to an equal key is a repeat, and those
-    who lose to another key try again among themselves. Twice as fast as sorting."""
-    while len(keys) > 1:
-        bits = (2 * len(keys)).bit_length()
-        slots = ((keys * _GOLDEN) >> np.uint64(64 - bits)).view(np.int64)
-        claims = np.arange(len(keys), dtype=np.min_scalar_type(len(keys)))
-        owners = np.empty(1 << bits, claims.dtype)
-        owners[slots] = claims
-        winners = owners[slots]
-        losers = np.flatnonzero(winners != claims)
-        if np.any(keys[winners[losers]] == keys[losers]):
-            return True
-        keys = keys[losers]
-    return False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from gquery.errors import did_you_mean
 from gquery.settings import Settings
+from gquery.terminal.asking import ask
 from gquery.terminal.graphs import add_loading_options, loading_options
 from gquery.terminal.literals import read_literal
 from gquery.terminal.messages import UsageError, seconds
@@ -97,12 +98,13 @@ def _save(shell: Shell, path: str) -> None:
 
 
 def _explain(shell: Shell, query: str) -> None:
-    text = shell.loaded().explain(query or _last_text(shell), shell.parameters)
+    result = ask(shell.loaded(), f"EXPLAIN {query or _last_text(shell)}", shell.parameters, shell.notes)
+    text = "\n".join(result.to_arrow()["plan"].to_pylist())
     shell.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _profile(shell: Shell, query: str) -> None:
-    result = shell.loaded().query(f"PROFILE {query or _last_text(shell)}", shell.parameters)
+    result = ask(shell.loaded(), f"PROFILE {query or _last_text(shell)}", shell.parameters, shell.notes)
     found = watch(result, lambda: head(result), shell.notes)
     shell.console.print(answer(found, found.table.num_rows, shell.console))
 

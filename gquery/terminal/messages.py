@@ -52,19 +52,20 @@ def stderr_console() -> Console:
     return Console(file=sys.stderr, highlight=False, soft_wrap=True)
 
 
-def styled_error(error: GQueryError) -> Text:
-    """The rendered error: title, caret and hint in colour."""
+def styled(message: str, style: str) -> Text:
+    """A rendered error or warning: title, caret and hint in colour."""
     from rich.text import Text
 
     text = Text()
-    for number, line in enumerate(str(error).split("\n")):
+    for number, line in enumerate(message.split("\n")):
         text.append("\n" if number else "")
         if number == 0:
-            text.append(error.title, "bold red").append(line.removeprefix(error.title))
+            title = line.split(":")[0]
+            text.append(title, style).append(line.removeprefix(title))
         elif line.startswith("hint: "):
             text.append("hint:", "cyan").append(line.removeprefix("hint:"))
         elif line.lstrip(" |").startswith("^"):
-            text.append(line.rstrip("^")).append("^" * (len(line) - len(line.rstrip("^"))), "bold red")
+            text.append(line.rstrip("^")).append("^" * (len(line) - len(line.rstrip("^"))), style)
         else:
             text.append(line)
     return text
@@ -72,7 +73,7 @@ def styled_error(error: GQueryError) -> Text:
 
 def show_error(error: GQueryError, console: Console) -> None:
     """Prints an error as its user reads it."""
-    console.print(styled_error(error))
+    console.print(styled(str(error), "bold red"))
 
 
 def seconds(elapsed: float) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from gquery.errors import GQueryError, did_you_mean
 from gquery.settings import Device, Settings, parse_memory, parse_mode
+from gquery.terminal.asking import ask
 from gquery.terminal.commands import run_command
 from gquery.terminal.graphs import describe_load, open_graph
 from gquery.terminal.literals import read_seconds
@@ -83,7 +84,7 @@ class Shell:
 
     def query(self, text: str) -> None:
         """Runs a query and shows its answer."""
-        self.last = result = self.loaded().query(text, self.parameters)
+        self.last = result = ask(self.loaded(), text, self.parameters, self.notes)
         self.last_text = text
         started = time.perf_counter()
         if self.format == "table":
@@ -110,7 +111,7 @@ class Shell:
         """Opens or loads a graph in place of the present one."""
         graph = open_graph(path, options, self.notes)
         if graph.report is not None:
-            self.notes.print("\n".join(describe_load(graph.report)), highlight=False)
+            self.notes.print("\n".join(describe_load(graph.report)), markup=False, highlight=False)
         self.use(graph, Path(path).name or path)
 
     def use(self, graph: Graph, name: str) -> None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -140,6 +141,8 @@ def _written(value: object) -> str:
             return value.isoformat(" ")
         case datetime.date() | datetime.time():
             return value.isoformat()
+        case Decimal():
+            return f"{value:f}"
         case bytes():
             return f"0x{value.hex()}"
         case list() | tuple():
@@ -163,7 +166,7 @@ def printable(text: str) -> str:
 
 
 def type_name(arrow: pa.DataType) -> str:
-    """The name of a type as the language has it, in lower case: `integer`, `list of string`, `node`."""
+    """The name of a type as the language has it, in lower case: `integer`, `list of string`, `integer or string`."""
     types = pa.types
     if types.is_struct(arrow):
         return _ELEMENTS.get(tuple(field.name for field in arrow), "map")
@@ -171,9 +174,12 @@ def type_name(arrow: pa.DataType) -> str:
         return f"list of {type_name(arrow.value_type)}"
     if types.is_dictionary(arrow):
         return type_name(arrow.value_type)
+    if types.is_union(arrow):
+        return " or ".join(dict.fromkeys(type_name(member.type) for member in arrow))
     named = (
         (types.is_integer, "integer"),
-        (lambda kind: types.is_floating(kind) or types.is_decimal(kind), "float"),
+        (types.is_floating, "float"),
+        (types.is_decimal, "decimal"),
         (types.is_boolean, "boolean"),
         (lambda kind: types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind), "string"),
         (types.is_date, "date"),
@@ -186,4 +192,4 @@ def type_name(arrow: pa.DataType) -> str:
 
 
 def _is_number(arrow: pa.DataType) -> bool:
-    return type_name(arrow) in ("integer", "float")
+    return set(type_name(arrow).split(" or ")) <= {"integer", "float", "decimal"}

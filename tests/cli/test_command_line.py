@@ -150,6 +150,41 @@ def test_load(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", tmp_path / "out.gq", "MATCH (m:Message) RETURN sum(m.n) AS s")[1] == b'"s"\n12\n'
 
 
+def test_loading_options(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "A.csv").write_bytes(
+        "id;name;balance;zip\n1;Zoë;NA;1000\n2;'x;n/a;2000\n3;y;5;3000\n".encode("latin-1")
+    )
+    query = "MATCH (a) RETURN a.id, a.name, a.balance, a.zip ORDER BY a.id"
+    code, out, err = cli(
+        "run", tmp_path / "A.csv", query, "--encoding", "latin-1", "--null", "NA", "--null", "n/a", "--quote", "none",
+        "--delimiter", ";", "--types", "balance=float", "--types", "zip=string", "--header",
+    )  # fmt: skip
+    assert (code, out.decode()) == (
+        0,
+        '"a.id","a.name","a.balance","a.zip"\n1,"Zoë",,"1000"\n2,"\'x",,"2000"\n3,"y",5,"3000"\n',
+    )
+    assert "note: the graph has no edges" in err
+    (tmp_path / "g.txt").write_text("foo bar\nann bob\ncid dan\n")
+    code, _, err = cli("load", tmp_path / "g.txt", "-o", tmp_path / "g.gq")
+    assert (code, "--no-header" in err) == (1, True)
+    for option, edges in (("--header", 2), ("--no-header", 3)):
+        _, _, err = cli("load", tmp_path / "g.txt", "-o", tmp_path / "g.gq", option)
+        assert f"{edges} relationships loaded" in err
+    assert cli("load", tmp_path / "g.txt", "-o", tmp_path / "g.gq", "--types", "balance")[0] == 2
+    assert cli("load", tmp_path / "g.txt", "-o", tmp_path / "g.gq", "--encoding", "utf-9")[0] == 1
+    assert cli("load", tmp_path / "g.txt", "-o", tmp_path / "g.gq", "--timeout", "0.000001")[0] == 124
+
+
+def test_what_a_load_says(cli: Cli, tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i}.5\n" for i in range(20))
+    (tmp_path / "Account.csv").write_text(f"id,balance\n{rows}20,n/a\n")
+    code, out, err = cli("load", tmp_path, "-o", tmp_path / "out.gq")
+    assert (code, out) == (0, b"")
+    assert "21 nodes and 0 relationships loaded" in err
+    assert "note: the graph has no edges" in err
+    assert f"note: Account.balance is text because of 'n/a' in {tmp_path}/Account.csv, line 22; the rest are num" in err
+
+
 def test_scripts_from_a_pipe(cli: Cli, saved: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def script(text: str) -> tuple[int, bytes, str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(text))

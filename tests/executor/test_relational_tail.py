@@ -163,7 +163,7 @@ ANN: dict[str, Any] = {
 def test_whole_nodes_and_relationships() -> None:
     (row,) = ask("MATCH (a:Person)-[e:KNOWS]->(b:Person) RETURN a, e, b", {"a": [0], "e": [1], "b": [2]})
     assert (row[0].id, row[0].labels, row[0].properties) == (1, ("Person",), ANN)
-    assert (row[1].type, row[1].start, row[1].end, row[1].properties) == ("KNOWS", "1", "3", {"since": 2010})
+    assert (row[1].type, row[1].start, row[1].end, row[1].properties) == ("KNOWS", 1, 3, {"since": 2010})
     assert "age" not in row[2].properties
 
 
@@ -171,8 +171,8 @@ def test_nodes_of_several_tables_show_what_they_have() -> None:
     rows = ask("MATCH (a)-[e]->(b) RETURN b, b.name, id(b), e", {"a": [0, 0], "e": [4, 0], "b": [5, 1]})
     assert rows[0][0].properties == {"name": "Rome", "age": "ancient"}
     assert rows[0][0].labels == ("City",)
-    assert (rows[1][0].id, rows[1][0].properties["age"]) == ("2", "40")
-    assert [row[1:3] for row in rows] == [("Rome", "rome"), ("Bob", "2")]
+    assert (rows[1][0].id, rows[1][0].properties["age"]) == (2, 40)
+    assert [row[1:3] for row in rows] == [("Rome", "rome"), ("Bob", 2)]
     assert rows[0][3].properties == {}
 
 

@@ -23,7 +23,6 @@ def start_saving(folder: Path, version: int) -> int:
     process = os.fork()
     if process:
         return process
-    os.fsync = lambda _: None  # what is written outlives its process without it; with it there are fewer saves to kill
     while True:
         version = (version + 1) % VERSIONS
         save(rich_snapshot(version), folder)
@@ -32,13 +31,17 @@ def start_saving(folder: Path, version: int) -> int:
 def main(folder: Path) -> None:
     """Prints how many kills came in the middle of a save, and after how many another version was there."""
     versions = [content(rich_snapshot(version)) for version in range(VERSIONS)]
-    save(rich_snapshot(0), folder)
+    os.fsync = lambda _: None  # what is written outlives its process without it; with it there are fewer saves to kill
+    started = time.monotonic()
+    for version in (*range(VERSIONS), 0):
+        save(rich_snapshot(version), folder)
+    seconds = (time.monotonic() - started) / (VERSIONS + 1)  # that one save takes, on this machine and just now
     files = len(os.listdir(folder))
     version, changed, unfinished = 0, 0, 0
     chance = random.Random(11)
     for _ in range(KILLS):
         process = start_saving(folder, version)
-        time.sleep(chance.uniform(0.005, 0.05))
+        time.sleep(chance.uniform(0.7, 7.0) * seconds)
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         unfinished += len(os.listdir(folder)) != files

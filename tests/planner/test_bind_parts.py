@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gquery import Graph
+from gquery import Graph, UnsupportedError
 from gquery.grammar import parse
 from gquery.planner.bind import bind
 from gquery.planner.expr import Call, Expression
@@ -178,3 +178,10 @@ def test_names_inside_exists(query: Callable[[str], BoundQuery]) -> None:
 def test_optional_variables_are_returned(query: Callable[[str], BoundQuery]) -> None:
     found = query("MATCH (a) OPTIONAL MATCH p = (a)-[k:KNOWS]->(b) RETURN *, b.name, k.since, count(*)")
     assert [item.name for item in found.projection.items] == ["a", "b", "k", "p", "b.name", "k.since", "count(*)"]
+
+
+@pytest.mark.parametrize("returned", ["a.name, p IS NULL AS none", "count(p)", "a.name ORDER BY length(p)", "*"])
+def test_a_path_of_an_optional_match_is_not_returned(graph: Graph, returned: str) -> None:
+    with pytest.raises(UnsupportedError, match="cannot return `p`, which an OPTIONAL MATCH binds"):
+        graph.query(f"MATCH (a:Person) OPTIONAL MATCH p = (a)-[:KNOWS]->() RETURN {returned}")
+    graph.query("MATCH p = (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->() RETURN count(p)").scalar()

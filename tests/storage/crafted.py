@@ -273,6 +273,47 @@ _CHANGES: dict[str, Callable[[pa.Table, random.Random], pa.Table]] = {
 }  # fmt: skip
 
 
+def other_type(folder: Path, graph: dict[str, Any], chance: random.Random) -> str:
+    """A property of another type, with its most unlikely values, in the file and in the manifest."""
+    table = chance.choice([table for table in graph["vertex_tables"] + graph["edge_tables"] if table["columns"]])
+    name = chance.choice(sorted(table["columns"]))
+    path = folder / table["columns"][name]["name"]
+    count = len(_read(path.read_bytes()))
+    values = chance.choice(_UNLIKELY)
+    column = pa.concat_arrays([values] * (count // len(values) + 1)).slice(0, count)
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(table["types"])))
+    schema = schema.set(schema.get_field_index(name), pa.field(name, values.type))
+    table["types"] = base64.b64encode(schema.serialize()).decode()
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, pa.schema([(name, values.type)])) as writer:
+        writer.write_table(pa.table({name: column}))
+    _put(path, sink.getvalue().to_pybytes())
+    return f"{name} {values.type}"
+
+
+_UNLIKELY = [
+    pa.array([0, 1], pa.timestamp("us", "Nowhere/Nope")),
+    pa.array([2**63 - 1, -(2**63) + 1, None], pa.timestamp("ns")),
+    pa.array([2**31 - 1, -(2**31), 0], pa.date32()),
+    pa.array([86_400_000 * 10**9, 0], pa.date64()),
+    pa.array([2**63 - 1, -(2**63)], pa.duration("s")),
+    pa.array([Decimal(10) ** 70, None], pa.decimal256(76, 0)),
+    pa.array([(1, 2, 3), None], pa.month_day_nano_interval()),
+    pa.array([float("nan"), float("-inf"), -0.0], pa.float32()),
+    pa.array([2**64 - 1, 0], pa.uint64()),
+    pa.array([b"\xff", b"", None]),
+    pa.array([None, None]),
+    pa.array([{}, None], pa.struct([])),
+    pa.StructArray.from_arrays([pa.array([1, 2]), pa.array([3, 4])], ["a", "a"]),
+    pa.DictionaryArray.from_arrays(pa.array([0, 1, None]), pa.array([None, "x"])),
+    pa.array([[[["x"]]], [[None]], None]),
+    pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())),
+    pa.array(["a", None], pa.string_view()),
+    pa.array([[1], [2, 3]], pa.list_view(pa.int64())),
+    pa.array(["\0", "'; DROP TABLE matches; --", "\U0001f0cf"]),
+]
+
+
 def other_place(folder: Path, graph: dict[str, Any], chance: random.Random) -> str:
     """Something else in a file's place, or two entries that name one file."""
     entries = list(_entries(graph))

@@ -63,10 +63,15 @@ def bomb(piece: bytes, start: bytes = b"") -> bytes:
 
 @pytest.mark.parametrize("name", ["g.txt.gz", "g.csv.gz", "g.graph.gz", "g.sif.gz"])
 @pytest.mark.parametrize(
-    "content", [bomb(b"\0"), bomb(b"a"), bomb(b"\n"), bomb(b"\0", b"id,name\n1,a\n")], ids=["zeros", "word", "lines", "tail"]
+    "content",
+    [bomb(b"\0"), bomb(b"a"), bomb(b"\n"), bomb(b"\0", b"id,name\n1,a\n")],
+    ids=["zeros", "word", "lines", "tail"],
 )
 def test_bombs_of_one_line(tmp_path: Path, name: str, content: bytes) -> None:
-    with within(20, 300), pytest.raises(LoadError, match=r"longer than 16 MiB|200 times its size|NUL|expected|none of t, v"):
+    with (
+        within(20, 300),
+        pytest.raises(LoadError, match=r"longer than 16 MiB|200 times its size|NUL|expected|none of t, v"),
+    ):
         load(write(tmp_path, {name: content}) / name)
 
 
@@ -93,6 +98,18 @@ def test_wide_tables(tmp_path: Path) -> None:
             load(write(tmp_path, {name: text}) / name)
     with pytest.raises(LoadError, match="20,000 columns"):
         from_arrow({"A": {f"c{i}": [1] for i in range(20_000)}}, {})
+
+
+def test_more_rows_than_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa.parquet.write_table(pa.table({"a": [1] * 1000, "b": [2] * 1000}), tmp_path / "g.parquet")
+    assert load(tmp_path / "g.parquet").report.edges == 1000
+    monkeypatch.setattr("gquery.storage.load.arrow_values.os.sysconf", lambda _: 80)
+    with pytest.raises(LoadError, match="1,000 rows of 2 columns"):
+        load(tmp_path / "g.parquet")
+    monkeypatch.undo()
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2**40], pa.int64()), [1])
+    with pytest.raises(LoadError, match="1,099,511,627,776 rows of 1 columns"):
+        from_arrow({"A": pa.table({"id": runs})}, {})
 
 
 def test_a_header_of_half_a_megabyte(tmp_path: Path) -> None:
@@ -168,7 +185,7 @@ def test_ctrl_c_is_keyboard_interrupt(large: Path) -> None:
 def test_a_timeout_ends_a_load(large: Path) -> None:
     for kind in ("g.txt", "in"):
         started = time.monotonic()
-        with pytest.raises(QueryTimeout, match="longer than its timeout of 0.02 s"):
+        with pytest.raises(QueryTimeout, match=r"longer than its timeout of 0\.02 s"):
             gquery.load(large / kind, timeout=0.02)
         assert time.monotonic() - started < 1.0
     assert gquery.load(large / "g.txt", timeout=100).edge_count == 600_000

@@ -38,6 +38,23 @@ def test_separators(tmp_path: Path, mark: str) -> None:
     assert edges(load(one(tmp_path, "g.txt", text))) == [(1, "EDGE", 2), (2, "EDGE", 3)]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_ends_of_lines(tmp_path: Path, end: str) -> None:
+    graph = load(one(tmp_path, "g.txt", end.join(("1 2", "", "2 3", ""))))
+    assert edges(graph) == [(1, "EDGE", 2), (2, "EDGE", 3)]
+
+
+def test_blanks_after_commas(tmp_path: Path) -> None:
+    """`2` and ` 2` are one vertex, with a header and without, as integers and as text."""
+    rows = "1, 2, 0.5, x\n2, 3, 1, y\n"
+    for text in (f"source, target, w, name\n{rows}", rows):
+        graph = load(one(tmp_path, "g.csv", text))
+        assert ids(graph) == {"": [1, 2, 3]}
+        assert [set(row[3].values()) - {"x", "y", " x", " y"} for row in edges(graph)] == [{0.5}, {1.0}]  # type: ignore[attr-defined]
+    graph = load(one(tmp_path, "g.csv", "source, target\na, b\nb, c\n"))
+    assert sorted(map(str, ids(graph)[""])) == ["a", "b", "c"]
+
+
 def test_string_ids_and_missing_last_newline(tmp_path: Path) -> None:
     assert edges(load(one(tmp_path, "g.txt", "b a\na é\n1 b"))) == [
         ("b", "EDGE", "a"),

@@ -67,6 +67,12 @@ def test_columns_without_type_are_inferred(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_nanoseconds(tmp_path: Path) -> None:
+    text = "id,at\n1,2020-01-01T00:00:00.123456789\n"
+    schema = load(write(tmp_path, {"A.csv": text})).snapshot.schema.vertex_tables[0]
+    assert schema.properties["at"] == pa.timestamp("ns")
+
+
 def test_label_and_type_columns(tmp_path: Path) -> None:
     files = {
         "nodes.csv": "name:ID,:LABEL,x:int\nann,Person;Author,1\nbob,Person,2\nrex,,3\ncat,Author;Person,4\n",

@@ -117,6 +117,10 @@ def test_wrong_options(tmp_path: Path, given: dict[str, Any], words: str) -> Non
         load(write(tmp_path, {"P.csv": PEOPLE}), **given)
 
 
+def test_members_of_super_labels_may_come_from_an_iterator(tmp_path: Path) -> None:
+    assert ids(load(write(tmp_path, {"P.csv": PEOPLE}), super_labels={"S": iter(["P"])})) == {"P:S": [1, 2]}
+
+
 def test_options_are_known_to_type_checkers() -> None:
     """Every option of the dataclass stands in the signatures, so that mypy refuses one that does not exist."""
     for function in (gquery.load, gquery.from_arrow, gquery.from_duckdb, gquery.from_networkx):

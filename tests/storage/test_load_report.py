@@ -34,7 +34,10 @@ def test_one_cell_keeps_a_column_text(tmp_path: Path, odd: str) -> None:
 
 def test_types_that_the_rest_has(tmp_path: Path) -> None:
     header = "id,whole,number,day,at,flag,zip,name,mixed\n"
-    rows = [f"{i},{i},{i}.5,2020-01-0{i},2020-01-0{i}T10:00:00,true,{9000 + i},n{i},{'x' if i % 3 else i}" for i in range(1, 9)]
+    rows = [
+        f"{i},{i},{i}.5,2020-01-0{i},2020-01-0{i}T10:00:00,true,{9000 + i},n{i},{'x' if i % 3 else i}"
+        for i in range(1, 9)
+    ]
     odd = "9,x,x,x,x,x,01234,x,x"
     graph = gquery.load(write(tmp_path, {"A.csv": header + "\n".join([*rows, odd]) + "\n"}))
     assert graph.report is not None

@@ -38,7 +38,7 @@ def test_ids_are_integers_when_all_are(tmp_path: Path) -> None:
     assert ids(sif(tmp_path, "1 x 2\nc\n")) == {"": ["c", "1", "2"]}
 
 
-@pytest.mark.parametrize("text", ["A pp\n", "A\tpp\tB\nC pd D\n", "A\tpp\t\n"])
+@pytest.mark.parametrize("text", ["A pp\n", "A\tpp\tB\nC pd D\n", "A\tpp\t\n", "\tA\n"])
 def test_lines_of_another_shape(tmp_path: Path, text: str) -> None:
     with pytest.raises(LoadError, match="SOURCE RELATION TARGET") as caught:
         sif(tmp_path, text)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.errors import LoadError
+from gquery.errors import LoadError, QueryTimeout
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist import is_saved, open_snapshot, save
 from tests.storage.snapshots import content, rich_snapshot
@@ -95,6 +95,19 @@ def test_ids_that_are_a_property_are_written_once(folder: Path) -> None:
     opened = open_snapshot(folder)
     people = opened.vertex_tables[0]
     assert people.ids.chunk(0).buffers()[1].address == people.columns["id"].chunk(0).buffers()[1].address
+
+
+def test_verifying_can_be_stopped_and_begun_again(folder: Path) -> None:
+    save(rich_snapshot(), folder)
+    opened = open_snapshot(folder)
+
+    def stop() -> None:
+        raise QueryTimeout("enough")
+
+    with pytest.raises(QueryTimeout):
+        opened.statistics.make_sure(["KNOWS"], stop)
+    assert content(opened) == content(rich_snapshot())
+    opened.statistics.make_sure(["KNOWS", "ABSENT"], stop)  # which it is already
 
 
 def test_a_slice_is_saved_alone(folder: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import gquery
 from gquery.errors import LoadError
+from gquery.storage.graph import Snapshot, VertexTable
 from gquery.storage.persist import open_snapshot, save
 from gquery.storage.persist.files import write_file
 from tests.storage.snapshots import content, rich_snapshot
@@ -238,6 +239,11 @@ def _more_vertices(graph: dict[str, Any]) -> None:
     graph["statistics"]["vertices"][-1] += 1
 
 
+def _more_edges_of_another_type(graph: dict[str, Any]) -> None:
+    (table,) = [table for table in graph["edge_tables"] if table["type"] == "NEVER"]
+    table["count"] = 2**47
+
+
 def _one_type_less(graph: dict[str, Any]) -> None:
     del _types(graph)["LIKES"]
 
@@ -273,6 +279,7 @@ def _a_name_of_no_characters(graph: dict[str, Any]) -> None:
         _no_loops,
         _one_table_reached,
         _more_vertices,
+        _more_edges_of_another_type,
         _one_type_less,
         _not_a_number,
         _nested,
@@ -280,7 +287,11 @@ def _a_name_of_no_characters(graph: dict[str, Any]) -> None:
         _a_name_of_no_characters,
     ],
 )
-def test_nothing_that_plans_rely_on_is_believed(folder: Path, lie: Callable[[dict[str, Any]], None]) -> None:
+@pytest.mark.parametrize("block", [2, 1 << 17])
+def test_nothing_that_plans_rely_on_is_believed(
+    folder: Path, lie: Callable[[dict[str, Any]], None], block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gquery.storage.persist.verify._BLOCK", block)
     tamper(folder, lie)
     with pytest.raises(LoadError, match=r"damaged|cannot begin with NUL"):
         gquery.open(folder).query("MATCH (a)-[:KNOWS|LIKES]-(b)-[:KNOWS]->(c) RETURN count(*) AS n").scalar()
@@ -347,3 +358,13 @@ def test_a_file_that_is_mostly_a_hole(folder: Path) -> None:
     tamper(folder, grow)
     with pytest.raises(LoadError, match="damaged"):
         content(open_snapshot(folder))
+
+
+def test_a_type_that_no_property_can_have(tmp_path: Path) -> None:
+    ids = pa.chunked_array([[1, 2]])
+    maps = pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64()))
+    for column in (maps, pa.array([[maps[0].as_py()]] * 2, pa.list_(maps.type))):
+        table = VertexTable.from_arrow(("A",), ids, pa.table({"x": column}), None)
+        save(Snapshot([table], []), tmp_path / "saved.gq")
+        with pytest.raises(LoadError, match="damaged"):
+            open_snapshot(tmp_path / "saved.gq")

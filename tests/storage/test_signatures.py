@@ -91,6 +91,19 @@ def test_nothing_to_tell() -> None:
         assert snapshot.statistics.signature(types, direction, (2,)) == 0
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_every_saved_graph_agrees_with_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Many types between many tables, verified in blocks that begin and end anywhere."""
+    random = Random(seed)
+    snapshot = random_snapshot(random, random.randint(1, 9), random.randint(1, 6))
+    monkeypatch.setattr("gquery.storage.persist.verify._BLOCK", random.randint(1, 9))
+    save(snapshot, tmp_path / "saved.gq")
+    opened = open_snapshot(tmp_path / "saved.gq")
+    opened.statistics.make_sure(opened.schema.types)
+    assert opened.statistics == snapshot.statistics
+    assert opened.signatures().tolist() == snapshot.signatures().tolist()
+
+
 def test_saved_with_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(rich_snapshot(), tmp_path / "saved.gq")
     monkeypatch.setattr("gquery.storage.graph.count_signatures", lambda _: pytest.fail("counted again"))

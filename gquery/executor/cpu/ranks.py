@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from gquery.executor import packed
 from gquery.executor.cpu.candidates import CpuCandidates
+from gquery.executor.progress import Control
 from gquery.executor.relational import scan
-from gquery.planner.expr import Expression
+from gquery.executor.relational.gather import as_type
+from gquery.planner.common import unify
+from gquery.planner.expr import Expression, Type
 from gquery.planner.physical import Comparison, Space
-from gquery.storage.schema import common_type
 
 Ranks = NDArray[np.int64]
 
@@ -22,7 +24,7 @@ def comparison_ranks(comparison: Comparison, candidates: CpuCandidates, space: S
     null is NULL_RANK."""
     left = _values(candidates, comparison.left, comparison.left_value)
     right = _values(candidates, comparison.right, comparison.right_value)
-    ranks = _rank(left, right)
+    ranks = _rank((left, right), (comparison.left_value.type, comparison.right_value.type), candidates.control)
     split = len(left)
     return (
         _by_position(candidates, comparison.left, ranks[:split], space),
@@ -47,16 +49,31 @@ def _by_position(candidates: CpuCandidates, vertex: int, ranks: Ranks, space: Sp
     return by_vertex
 
 
-def _rank(left: pa.Array, right: pa.Array) -> Ranks:
-    joint = common_type([left.type, right.type])
-    both = pa.concat_arrays([left.cast(joint), right.cast(joint)])
-    if pa.types.is_null(both.type):
-        return np.full(len(both), packed.NULL_RANK)
-    if pa.types.is_floating(both.type):
-        both = pc.if_else(pc.is_nan(both), None, both)
-    if pa.types.is_integer(both.type):
-        ranks = both.cast(pa.int64())
-    else:
-        ranks = pc.rank(both, sort_keys="ascending", tiebreaker="dense").cast(pa.int64())
-    ranks = pc.if_else(pc.is_valid(both), ranks, packed.NULL_RANK)
-    return np.asarray(ranks.to_numpy(zero_copy_only=False), np.int64)
+def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: Control) -> Ranks:
+    """The ranks of the values of both sides, one side after the other. NaN equals nothing: it ranks as null does."""
+    common = unify(types)
+    assert common is not None
+    both = pa.concat_arrays([as_type(values, type_, common) for values, type_ in zip(sides, types, strict=True)])
+    present = both.is_valid()
+    for floats in _floats(both):
+        present = pc.and_not(present, pc.fill_null(pc.is_nan(floats), False))
+    return np.asarray(pc.if_else(present, _ranked(both, common, control), packed.NULL_RANK), np.int64)
+
+
+def _floats(values: pa.Array) -> list[pa.Array]:
+    parts = [values.field(index) for index in range(values.type.num_fields)] if _is_union(values) else [values]
+    return [part for part in parts if pa.types.is_floating(part.type)]
+
+
+def _ranked(values: pa.Array, type_: Type, control: Control) -> pa.Array:
+    if pa.types.is_null(values.type):
+        return values.cast(pa.int64())
+    if _is_union(values):
+        return scan.dense_ranks(values, type_, control)
+    if pa.types.is_int64(values.type) and pc.min(values).as_py() != packed.NULL_RANK:
+        return values
+    return pc.rank(values, sort_keys="ascending", tiebreaker="dense").cast(pa.int64())
+
+
+def _is_union(values: pa.Array) -> bool:
+    return bool(pa.types.is_union(values.type))

@@ -23,19 +23,25 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1 << 15
 _FEWEST_ROWS = 2048  # what DuckDB computes at once
 _RESULT_WIDTH = 16  # bytes: of a value that a predicate or a comparison gives
-_DEEPEST = 2_000  # levels of an expression; one of 200, the deepest that is parsed, becomes a few times as many
+_DEEPEST = 2_000  # levels of an expression; one of 200, the deepest that is parsed, becomes many times as many
 LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
 
 
 def evaluate(
-    sql: str, relation: pa.Table, values: Mapping[str, object], control: Control, rows: int | None = None
+    sql: str,
+    relation: pa.Table,
+    values: Mapping[str, object],
+    control: Control,
+    rows: int | None = None,
+    whole: bool = False,
 ) -> pa.ChunkedArray:
-    """The first column of a statement over the relation `elements`. `rows`: how many DuckDB may see at a time."""
+    """The first column of a statement over the relation `elements`. `rows`: how many DuckDB may see at a time. `whole`:
+    the statement compares rows with each other, so that the relation cannot be taken in parts."""
     blocks = _Feed(_in_blocks(relation, rows), control) if rows else None
     with _stoppable(control, blocks), _shared_cursor(threads=None) as cursor, watched(control, cursor.interrupt):
         found: list[pa.ChunkedArray] = []
-        parts = _parts(relation, control) if blocks is None else [blocks.reader(relation.schema)]
-        for part in parts:
+        whole_or_fed = [relation] if blocks is None else [blocks.reader(relation.schema)]
+        for part in _parts(relation, control) if blocks is None and not whole else whole_or_fed:
             cursor.register("elements", part)
             control.check()
             found.append(cursor.sql(sql, params=dict(values)).to_arrow_table().column(0))
@@ -160,6 +166,7 @@ def _connect(folder: str, **config: Any) -> duckdb.DuckDBPyConnection:
         "max_expression_depth": _DEEPEST,
     }
     connection = duckdb.connect(":memory:", config=config)
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not this session's alone: its cursors are sessions too
     if "memory_limit" in config:
         connection.execute("SET streaming_buffer_size = '1MB'")  # of the answer, ready for who reads it
     connection.execute("SET enable_external_access = false")  # as an option it would forbid the folder too

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from gquery.errors import Span
-from gquery.executor.relational.gather import PATH_IDS, cast, gather, plain_type
+from gquery.executor.relational.gather import PATH_IDS, gather, plain_type
+from gquery.executor.relational.unions import cast, with_fields, with_items
+from gquery.planner.common import list_of, type_of_stored
 from gquery.planner.expr import NODE, RELATIONSHIP, STRING, Attribute, Column, Kind, Type
 from gquery.storage.graph import Snapshot
-from gquery.storage.schema import common_type
 
 
 class ElementWriter:
@@ -29,10 +30,11 @@ class ElementWriter:
         """The Arrow type of the answer's values."""
         match type_.kind:
             case Kind.NODE:
-                fields = [("id", self._id_type(type_.tables)), ("labels", pa.list_(pa.string()))]
+                fields = [("id", plain_type(self._id_type(type_.tables))), ("labels", pa.list_(pa.string()))]
                 return pa.struct([*fields, ("properties", _struct(self._properties_of(type_)))])
             case Kind.RELATIONSHIP:
-                fields = [("type", pa.string()), ("start", self._id_type()), ("end", self._id_type())]
+                end = plain_type(self._id_type())
+                fields = [("type", pa.string()), ("start", end), ("end", end)]
                 return pa.struct([*fields, ("properties", _struct(self._properties_of(type_)))])
             case Kind.LIST if type_.item is not None and type_.arrow is None:
                 return pa.list_(self.arrow_type(type_.item))
@@ -52,57 +54,54 @@ class ElementWriter:
             case Kind.RELATIONSHIP:
                 return self._relationships(cast(values, pa.int64()), type_)
             case Kind.LIST if type_.item is not None and type_.arrow is None:
-                lengths = values.value_lengths().fill_null(0).to_numpy()
-                offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-                items = self.write(values.flatten(), type_.item)
-                return pa.ListArray.from_arrays(pa.array(offsets), items, type=wanted, mask=_mask(values))
+                return with_items(values, self.write(values.flatten(), type_.item), wanted)
             case Kind.PATH | Kind.MAP if type_.arrow is None:
                 fields = [self.write(values.field(index), value) for index, (_, value) in enumerate(type_.fields)]
-                return _restructured(values, fields, wanted)
+                return with_fields(values, fields, wanted)
             case _:
                 return cast(values, wanted)
 
-    def _id_type(self, tables: tuple[int, ...] = ()) -> pa.DataType:
+    def _id_type(self, tables: tuple[int, ...] = ()) -> Type:
         """The type of the users' ids in some vertex tables, or in all."""
         chosen = [self.snapshot.vertex_tables[table] for table in tables] or self.snapshot.vertex_tables
-        return common_type(table.id_type for table in chosen) or pa.string()
+        return type_of_stored(table.id_type for table in chosen)
 
-    def _properties_of(self, type_: Type) -> dict[str, pa.DataType]:
-        """The properties that elements of the type can have; one that its tables disagree on is shown as text."""
+    def _properties_of(self, type_: Type) -> dict[str, Type]:
+        """The properties that elements of the type can have."""
         schema = self.snapshot.schema
         if type_.kind is Kind.NODE:
             found = schema.vertex_properties(type_.tables or None)
         else:
             types = {self.snapshot.edge_tables[table].type for table in type_.tables}
             found = schema.edge_properties(types or None)
-        return {key: plain_type(Type(STRING.kind, common_type(types) or pa.string())) for key, types in found.items()}
+        return {key: type_of_stored(types) for key, types in found.items()}
 
     def _nodes(self, ids: pa.Array, type_: Type) -> pa.Array:
         fields = [
             self._attribute(NODE, Attribute.ID, self._id_type(type_.tables), ids),
-            self._attribute(NODE, Attribute.LABELS, pa.list_(pa.string()), ids),
+            self._attribute(NODE, Attribute.LABELS, list_of(STRING), ids),
             self._properties(type_, ids),
         ]
-        return _restructured(ids, fields, self.arrow_type(type_))
+        return with_fields(ids, fields, self.arrow_type(type_))
 
     def _relationships(self, ids: pa.Array, type_: Type) -> pa.Array:
         start, end = (
             self._attribute(NODE, Attribute.ID, self._id_type(), ends_of(self.snapshot, ids, which)) for which in (0, 1)
         )
-        types = self._attribute(RELATIONSHIP, Attribute.TYPE, pa.string(), ids)
-        return _restructured(ids, [types, start, end, self._properties(type_, ids)], self.arrow_type(type_))
+        types = self._attribute(RELATIONSHIP, Attribute.TYPE, STRING, ids)
+        return with_fields(ids, [types, start, end, self._properties(type_, ids)], self.arrow_type(type_))
 
     def _properties(self, owner: Type, ids: pa.Array) -> pa.Array:
         types = self._properties_of(owner)
         if not types:
             return pa.nulls(len(ids))
-        columns = [self._attribute(owner, Attribute.PROPERTY, arrow, ids, key) for key, arrow in types.items()]
-        return _restructured(ids, columns, _struct(types))
+        columns = [self._attribute(owner, Attribute.PROPERTY, type_, ids, key) for key, type_ in types.items()]
+        return with_fields(ids, columns, _struct(types))
 
     def _attribute(
-        self, owner: Type, attribute: Attribute, arrow: pa.DataType, ids: pa.Array, key: str | None = None
+        self, owner: Type, attribute: Attribute, type_: Type, ids: pa.Array, key: str | None = None
     ) -> pa.Array:
-        column = Column(Type(STRING.kind, arrow), Span(0, 0), "", attribute, key)
+        column = Column(type_, Span(0, 0), "", attribute, key)
         return gather(self.snapshot, owner.kind, column, ids)
 
 
@@ -125,19 +124,8 @@ def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:
     return pa.StructArray.from_arrays(parts, fields=list(PATH_IDS))
 
 
-def _struct(types: Mapping[str, pa.DataType]) -> pa.DataType:
-    return pa.struct(list(types.items())) if types else pa.null()
-
-
-def _restructured(original: pa.Array, fields: list[pa.Array], wanted: pa.DataType) -> pa.Array:
-    """A struct of the fields, null where `original` is."""
-    if not fields:  # an empty map: Arrow could not tell how many there are
-        return pa.array([None if missing else {} for missing in original.is_null().to_pylist()], wanted)
-    return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=_mask(original))
-
-
-def _mask(values: pa.Array) -> pa.Array | None:
-    return values.is_null() if values.null_count else None
+def _struct(types: Mapping[str, Type]) -> pa.DataType:
+    return pa.struct([(key, plain_type(type_)) for key, type_ in types.items()]) if types else pa.null()
 
 
 def _numpy_mask(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:

@@ -9,8 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
+from gquery.planner.common import MOST_DIGITS, member_of, type_of_arrow
 from gquery.planner.expr import Attribute, Column, Kind, Type
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
 
@@ -36,7 +39,7 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
 
     def of_table(table: int, positions: Positions) -> pa.Array:
         values = stored_column(tables[table], column)
-        return pa.nulls(len(positions), wanted) if values is None else cast(take(values, positions), wanted)
+        return pa.nulls(len(positions), wanted) if values is None else shown(take(values, positions), column.type)
 
     return _by_part(starts, ids.to_numpy().astype(np.int64), of_table, wanted)
 
@@ -56,13 +59,37 @@ def take(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
     return _by_part(starts, positions, lambda part, inside: values.chunk(part).take(pa.array(inside)), values.type)
 
 
-def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    """The values as `wanted`; values without any type are nulls."""
-    if values.type == wanted:
-        return values
-    if pa.types.is_null(values.type) or pa.types.is_null(wanted):
-        return pa.nulls(len(values), wanted)
-    return values.cast(wanted)
+def shown(values: pa.Array, type_: Type) -> pa.Array:
+    """Stored values as a column of the type has them: in its Arrow type, as the member that they are of several."""
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), plain_type(type_))
+    match type_.kind:
+        case Kind.ANY:
+            index = member_of(type_of_arrow(values.type), type_.members)
+            return union_of(shown(values, type_.members[index]), index, plain_type(type_))
+        case Kind.LIST if type_.arrow is None and type_.item is not None and pa.types.is_list(values.type):
+            return with_items(values, shown(values.flatten(), type_.item), plain_type(type_))
+        case Kind.MAP if type_.arrow is None:
+            fields = [shown(values.field(index), field) for index, (_, field) in enumerate(type_.fields)]
+            return with_fields(values, fields, plain_type(type_))
+    return cast(values, plain_type(type_))
+
+
+def as_type(values: pa.Array, given: Type, wanted: Type) -> pa.Array:
+    """Values of one type as they travel as values of another that holds them too."""
+    arrow = travelling_type(wanted)
+    if wanted.kind is not Kind.ANY or given.kind is Kind.NULL:
+        return cast(values, arrow)
+    if given.kind is not Kind.ANY:
+        member = member_of(given, wanted.members)
+        return union_of(cast(values, arrow.field(member).type), member, arrow)
+    members = [member_of(member, wanted.members) for member in given.members]
+    children = []
+    for index, field in enumerate(arrow):
+        held = [cast(values.field(at), field.type) for at, member in enumerate(members) if member == index]
+        children.append(pc.coalesce(*held) if held else pa.nulls(len(values), field.type))
+    tags = pa.array(np.array(members, np.int8)[values.type_codes.to_numpy()])
+    return pa.UnionArray.from_sparse(tags, children, [field.name for field in arrow])
 
 
 def plain_type(type_: Type) -> pa.DataType:
@@ -71,6 +98,8 @@ def plain_type(type_: Type) -> pa.DataType:
     if arrow is not None:
         return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
     match type_.kind:
+        case Kind.ANY:
+            return union_type(type_, plain_type)
         case Kind.LIST:
             return pa.list_(plain_type(type_.item) if type_.item else pa.null())
         case Kind.MAP:
@@ -91,6 +120,11 @@ def travelling_type(type_: Type) -> pa.DataType:
             return PATH_IDS
         case Kind.FLOAT:
             return pa.float64()
+        case Kind.DECIMAL:
+            assert type_.arrow is not None
+            return pa.decimal128(min(type_.arrow.precision, MOST_DIGITS), type_.arrow.scale)
+        case Kind.ANY:
+            return union_type(type_, travelling_type)
         case Kind.INTEGER if not (type_.arrow is not None and pa.types.is_uint64(type_.arrow)):
             return pa.int64()
         case _:
@@ -113,7 +147,7 @@ def _by_part(
     part_of = np.searchsorted(starts, positions, side="right") - 1
     parts = np.flatnonzero(np.bincount(part_of))
     if len(parts) == 0:
-        return pa.array([], wanted)
+        return pa.nulls(0, wanted)
     if len(parts) == 1:
         return take_part(int(parts[0]), positions - starts[parts[0]])
     taken = [take_part(int(part), positions[part_of == part] - starts[part]) for part in parts]

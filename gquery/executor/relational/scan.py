@@ -5,7 +5,10 @@ A comparison of a stored column with a value is done by Arrow, in microseconds; 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,11 +18,28 @@ from numpy.typing import NDArray
 
 from gquery.executor.progress import Control
 from gquery.executor.relational import database
-from gquery.executor.relational.gather import cast, gather, plain_type, stored_column, travelling_type
+from gquery.executor.relational.gather import gather, stored_column, travelling_type
 from gquery.executor.relational.growth import rows_at_once
-from gquery.executor.relational.sql import SqlWriter, plain_value, quoted
+from gquery.executor.relational.sql import SqlWriter
+from gquery.executor.relational.sql_parameters import plain_value
+from gquery.executor.relational.sql_values import sorting_key
+from gquery.executor.relational.sql_words import quoted
 from gquery.executor.relational.translation import translated
-from gquery.planner.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, columns
+from gquery.executor.relational.unions import cast
+from gquery.planner.common import type_of_arrow, written_decimal
+from gquery.planner.expr import (
+    NULL,
+    Attribute,
+    Call,
+    Case,
+    Column,
+    Constant,
+    Expression,
+    Kind,
+    Parameter,
+    Type,
+    columns,
+)  # fmt: skip
 from gquery.storage.graph import Snapshot
 
 Parameters = Mapping[str, object]
@@ -63,6 +83,14 @@ def _values(
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], found.type)
 
 
+def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
+    """The rank of each value among values of several types: equal values have equal ranks, order is kept."""
+    relation = pa.table({"value": values, "row": np.arange(len(values))})
+    ranked = f"SELECT row, dense_rank() OVER (ORDER BY {sorting_key(quoted('value'), type_)}) AS rank FROM elements"
+    found = database.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
+    return pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], pa.int64())
+
+
 class _Scan:
     """Predicates over all elements of one table."""
 
@@ -81,9 +109,26 @@ class _Scan:
             for predicate in predicates:
                 self.control.check()
                 if self.table.count:
-                    values = self._compared(predicate)
-                    keep &= _truths(self._computed(predicate) if values is None else values)
+                    here = self._within(predicate)
+                    values = self._compared(here)
+                    keep &= _truths(self._computed(here) if values is None else values)
         return keep
+
+    def _within(self, expression: Expression) -> Expression:
+        """The expression as it is in this table, where a property of several types is of one."""
+        match expression:
+            case Column(type=Type(kind=Kind.ANY), attribute=Attribute.PROPERTY | Attribute.ID):
+                stored = stored_column(self.table, expression)
+                type_ = NULL if stored is None else type_of_arrow(stored.type)
+                here = replace(expression, type=type_)
+                return Constant(NULL, expression.span, None) if type_.kind is Kind.NULL else here
+            case Call():
+                return replace(expression, arguments=tuple(map(self._within, expression.arguments)))
+            case Case(branches=branches, default=default, subject=subject):
+                within = tuple((self._within(test), self._within(value)) for test, value in branches)
+                subject = None if subject is None else self._within(subject)
+                return replace(expression, branches=within, default=self._within(default), subject=subject)
+        return expression
 
     def _compared(self, predicate: Expression) -> pa.ChunkedArray | None:
         """`property operator value` by Arrow; None for every other shape."""
@@ -96,11 +141,11 @@ class _Scan:
         if stored is None or pa.types.is_dictionary(stored.type) or pa.types.is_null(stored.type):
             return None
         value = other.value if isinstance(other, Constant) else self.parameters[other.name]
-        wanted = travelling_type(column.type)
-        if operator == "in" and other.type.item is not None and _alike(column, other.type.item.kind):
-            return pc.is_in(stored, pa.array(value, wanted), skip_nulls=True)
-        if operator in _COMPARE and _alike(column, other.type.kind):
-            return _COMPARE[operator](stored, pa.scalar(plain_value(value), wanted))
+        if operator == "in" and other.type.item is not None and isinstance(value, list | tuple | set | frozenset):
+            return _found(stored, [plain_value(item) for item in value])
+        if operator in _COMPARE and other.type.kind is not Kind.NULL:
+            same = as_stored(plain_value(value), stored.type)
+            return None if same is None else _COMPARE[operator](stored, same)
         return None
 
     def _computed(self, predicate: Expression) -> pa.ChunkedArray:
@@ -110,7 +155,10 @@ class _Scan:
     def _column(self, column: Column) -> pa.Array | pa.ChunkedArray:
         if column.attribute is Attribute.PROPERTY or (column.attribute is Attribute.ID and self.kind is Kind.NODE):
             stored = stored_column(self.table, column)
-            return pa.nulls(self.table.count, plain_type(column.type)) if stored is None else stored
+            wanted = travelling_type(column.type)
+            if stored is None:
+                return pa.nulls(self.table.count, wanted)
+            return stored
         ids: Any = np.arange(*self.range, dtype=np.int32 if self.kind is Kind.NODE else np.int64)
         return gather(self.snapshot, self.kind, column, pa.array(ids))
 
@@ -120,11 +168,54 @@ _COMPARE = {
 }  # fmt: skip
 
 
-def _alike(column: Column, kind: Kind) -> bool:
-    """Whether Arrow compares the column with values of the kind as Cypher does."""
-    if column.type.kind is Kind.FLOAT:
-        return kind in (Kind.FLOAT, Kind.INTEGER) and column.type.arrow == pa.float64()
-    return column.type.kind is kind and kind in (Kind.INTEGER, Kind.STRING, Kind.BOOLEAN)
+def _found(stored: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray | None:
+    """Where a stored value is one of a list; None when Arrow cannot tell. What the stored type cannot hold is none."""
+    if not (_holds_all(stored.type) and all(isinstance(value, _SCALARS) for value in values)):
+        return None
+    same = [each.as_py() for value in values if (each := as_stored(value, stored.type)) is not None]
+    if 0.0 in same and pa.types.is_floating(stored.type):
+        same += [0.0, -0.0]  # which Arrow tells apart here
+    return pc.is_in(stored, pa.array(same, stored.type), skip_nulls=True)
+
+
+_SCALARS = (bool, int, float, str, Decimal, type(None))
+
+
+def _holds_all(stored: pa.DataType) -> bool:
+    """Whether `as_stored` finds every scalar that a stored value of the type can be equal to."""
+    types = pa.types
+    fits = (types.is_boolean, types.is_integer, types.is_float64, types.is_decimal, types.is_string,
+            types.is_large_string)  # fmt: skip
+    return any(test(stored) for test in fits)
+
+
+def as_stored(value: object, stored: pa.DataType) -> pa.Scalar | None:
+    """A value as a scalar of the stored type, when both are of one family and it is there the very same value; then
+    Arrow compares as Cypher does."""
+    types = pa.types
+    match value:
+        case bool():
+            return pa.scalar(value, stored) if types.is_boolean(stored) else None
+        case str():
+            return pa.scalar(value, stored) if types.is_string(stored) or types.is_large_string(stored) else None
+        case int() | float() | Decimal():
+            return _stored_number(value, stored)
+    return None
+
+
+def _stored_number(value: int | float | Decimal, stored: pa.DataType) -> pa.Scalar | None:
+    types = pa.types
+    if not math.isfinite(value):
+        return pa.scalar(float(value), stored) if types.is_float64(stored) and not math.isnan(value) else None
+    exact = written_decimal(value) if isinstance(value, float) else Decimal(value)
+    try:
+        if types.is_float64(stored):
+            return pa.scalar(float(value), stored) if written_decimal(float(value)) == exact else None
+        if types.is_integer(stored):
+            return pa.scalar(int(exact), stored) if exact == int(exact) else None
+        return pa.scalar(exact, stored) if types.is_decimal(stored) else None
+    except (pa.ArrowInvalid, OverflowError):  # a number beyond those that can be stored
+        return None
 
 
 def _truths(values: pa.ChunkedArray) -> NDArray[np.bool_]:
@@ -143,5 +234,5 @@ def _evaluate(
     if not read:
         relation = pa.table({"row": np.zeros(count, np.int8)})
     writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
-    sql = f"SELECT {writer.write(expression)} FROM elements"
-    return database.evaluate(sql, relation, writer.values, control, rows_at_once([expression]))
+    text = f"SELECT {writer.write(expression)} FROM elements"
+    return database.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gquery.executor.relational.growth import may_be_long, rows_at_once
-from gquery.executor.relational.sql import SqlWriter, distinct_name, inputs, quoted
+from gquery.executor.relational.sql import SqlWriter, inputs
+from gquery.executor.relational.sql_values import sorting_key
+from gquery.executor.relational.sql_words import distinct_name, quoted
 from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated
 from gquery.planner.logical import Projection
 
@@ -55,18 +57,20 @@ def build_statement(
     if residual:
         clauses.append("WHERE " + " AND ".join(below.write(predicate) for predicate in residual))
     if keys:
-        clauses.append("GROUP BY " + ", ".join(below.write(key) for key in keys))
+        clauses.append("GROUP BY " + ", ".join(sorting_key(below.write(key), key.type) for key in keys))
     if order_by:
         directions = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
-        sorted_by = [f"{above.write(item.expression)} {directions[item.descending]}" for item in order_by]
-        clauses.append("ORDER BY " + ", ".join(sorted_by))
+        sorted_by = [(sorting_key(above.write(item.expression), item.expression.type), directions[item.descending])
+                     for item in order_by]  # fmt: skip
+        clauses.append("ORDER BY " + ", ".join(f"{key} {direction}" for key, direction in sorted_by))
     if limit is not None:
         clauses.append(f"LIMIT {limit}")
     if skip:
         clauses.append(f"OFFSET {skip}")
+    sql = "\n".join(clauses)
     rows = rows_at_once((*outputs, *(item.expression for item in order_by), *residual))
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
-    return Statement("\n".join(clauses), below.values, names, grouped or bool(order_by), rows, rows_out)
+    return Statement(sql, below.asked(sql), names, grouped or bool(order_by), rows, rows_out)
 
 
 def _named(parts: tuple[Expression, ...]) -> dict[str, Expression]:

@@ -15,10 +15,11 @@ from gquery.errors import BindError
 from gquery.executor.progress import Control
 from gquery.executor.relational import database
 from gquery.executor.relational.elements import ElementWriter, ends_of, path_ids
-from gquery.executor.relational.gather import cast, gather, travelling_type
+from gquery.executor.relational.gather import gather, travelling_type
 from gquery.executor.relational.sql import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, Statement, build_statement
 from gquery.executor.relational.translation import translated
+from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, average_width, batch_bytes, element_widths, parts, widths_of
 from gquery.planner.expr import (
     NODE,
@@ -263,7 +264,7 @@ def _row_count(expression: Expression | None, parameters: Mapping[str, object], 
         case _:
             writer = SqlWriter({}, parameters)
             text = f"SELECT {writer.write(expression)} FROM elements"
-            count = database.evaluate(text, pa.table({"row": [0]}), writer.values, Control())[0].as_py()
+            count = database.evaluate(text, pa.table({"row": [0]}), writer.asked(text), Control())[0].as_py()
     if not hasattr(count, "__index__") or isinstance(count, bool) or int(count) < 0:
         raise BindError(f"{clause} needs a whole number that is not negative, not {count!r}", span=expression.span)
     return int(count)

@@ -1,5 +1,7 @@
 """Arrow types that DuckDB's side does not take, and what they are cast to.
 
+Values of several types become floats when all are numbers, and text otherwise.
+
 The C part knows booleans, integers, floats, decimals up to 38 digits, strings, bytes, dates, times, timestamps,
 intervals, and lists, structs and maps of them.
 """
@@ -7,6 +9,8 @@ intervals, and lists, structs and maps of them.
 from __future__ import annotations
 
 import pyarrow as pa
+
+from gquery.values import unions_replaced, without_unions
 
 _KNOWN = (
     pa.types.is_boolean,
@@ -24,14 +28,14 @@ _KNOWN = (
 
 def portable_schema(schema: pa.Schema) -> pa.Schema:
     """The same columns in types that DuckDB takes."""
-    return pa.schema([pa.field(field.name, portable(field.type)) for field in schema])
+    return pa.schema([pa.field(field.name, portable(without_unions(field.type))) for field in schema])
 
 
 def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch in the types of `schema`; columns that have them already are not copied."""
     if batch.schema.types == schema.types or not schema:
         return batch
-    columns = [_cast(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    columns = [_cast(unions_replaced(column), field.type) for column, field in zip(batch.columns, schema, strict=True)]
     return pa.record_batch(columns, schema=schema)
 
 

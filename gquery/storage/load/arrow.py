@@ -24,7 +24,7 @@ _PANDAS_INDEX = "__index_level_"
 def read_vertices(loading: Loading, tables: Any, id_columns: Any) -> list[VertexRows]:
     """Vertices by labels. The id is the column named in `id_columns`, else `id` or `_id`, else the first."""
     pieces = []
-    id_columns = _mapping("id", id_columns or {}, 'id={"Person": "pid"}')
+    id_columns = _mapping("id", {} if id_columns is None else id_columns, 'id={"Person": "pid"}')
     for key, value in _mapping("vertices", tables, 'vertices={"Person": people}').items():
         loading.step()
         labels = split_labels(key)
@@ -43,7 +43,7 @@ def read_edges(loading: Loading, tables: Any, end_columns: Any) -> list[EdgeRows
     """Edges by (source labels, type, target labels). The ends are the columns named in `end_columns` (by key or by
     type), else `source` and `target` or their like, else the first two."""
     pieces = []
-    end_columns = _mapping("ends", end_columns or {}, 'ends={"KNOWS": ("a", "b")}')
+    end_columns = _mapping("ends", {} if end_columns is None else end_columns, 'ends={"KNOWS": ("a", "b")}')
     for key, value in _mapping("edges", tables, 'edges={("Person", "KNOWS", "Person"): knows}').items():
         loading.step()
         if not (isinstance(key, tuple) and len(key) == 3 and isinstance(key[1], str) and key[1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 import zoneinfo
@@ -15,7 +16,15 @@ from gquery.errors import LoadError
 _OFFSET = re.compile(r"[+-]\d\d:?\d\d")
 _DAY = 86_400_000_000  # microseconds
 _INTERVAL = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
+_LEAST = 4  # bytes that a value takes in memory, more or less
 _MAX_DIGITS = 38  # of a decimal of 128 bits
+
+
+def check_size(rows: int, columns: int, file: str) -> None:
+    """Raises LoadError for more rows than memory holds: a column of one value takes some bytes, however long it is."""
+    if _LEAST * rows * columns > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        reason = f"the table has {rows:,} rows of {columns} columns, which this machine's memory does not hold"
+        raise LoadError(reason, file=file)
 
 
 def checked(table: pa.Table, file: str) -> pa.Table:
@@ -25,6 +34,7 @@ def checked(table: pa.Table, file: str) -> pa.Table:
         names = table.column_names
     except UnicodeDecodeError:
         raise LoadError("the name of a column is not UTF-8", file=file) from None
+    check_size(table.num_rows, table.num_columns, file)
     for name, column in zip(names, table.columns, strict=True):
         try:
             column.validate(full=True)
@@ -44,7 +54,10 @@ def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
     try:
         wanted = _normal_type(column.type)
         column = _plain(column)
-        return column if column.type == wanted else column.cast(wanted)
+        if column.type != wanted:
+            column = column.cast(wanted)
+            column.validate()  # Arrow's casts of nested views are not all sound
+        return column
     except _NoProperty as error:
         raise LoadError(f"a column of type {error} cannot be a property", file=file, column=name) from None
     except pa.ArrowInvalid as error:
@@ -69,9 +82,16 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return _plain(pa.chunked_array([chunk.storage for chunk in column.chunks], type.storage_type))
     if pa.types.is_run_end_encoded(type):
         return _plain(pc.run_end_decode(column))
+    if pa.types.is_list_view(type) or pa.types.is_large_list_view(type):
+        return pa.chunked_array([_listed(chunk) for chunk in column.chunks], pa.large_list(type.value_type))
     if pa.types.is_duration(type):
         return pa.chunked_array([_intervals(chunk) for chunk in column.chunks], pa.month_day_nano_interval())
     return column
+
+
+def _listed(views: pa.Array) -> pa.Array:
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(views).fill_null(0).to_numpy())])
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), views.flatten(), mask=views.is_null())
 
 
 def _intervals(durations: pa.Array) -> pa.Array:

@@ -165,7 +165,7 @@ def _kept_as_text(pieces: Sequence[VertexRows | EdgeRows]) -> dict[tuple[str, st
 
 def _notes(loading: Loading, snapshot: Snapshot, kept: Mapping[tuple[str, str], KeptAsText]) -> Iterator[str]:
     yield from loading.notes
-    if snapshot.vertex_count and not snapshot.edge_count:
+    if not snapshot.edge_count:
         yield "the graph has no edges: " + (
             "the tables of edges are empty" if snapshot.edge_tables else "no file or table was taken for edges"
         )

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from gquery.errors import LoadError
-from gquery.storage.load.arrow_values import checked, normalise
+from gquery.storage.load.arrow_values import check_size, checked, normalise
 from gquery.storage.load.delimited import read_fields, read_first_row
 from gquery.storage.load.dialect import Dialect, Format
 from gquery.storage.load.header import Column, parse_header
@@ -87,11 +87,17 @@ def _read_text(loading: Loading, path: Path, layout: Layout) -> tuple[list[pa.Ch
 
 def _read_binary(loading: Loading, path: Path) -> tuple[list[pa.ChunkedArray], Origin]:
     with _open_binary(path) as source:
-        is_parquet = ending(path) == ".parquet"
-        table = _parquet().ParquetFile(source).read() if is_parquet else _open_ipc(source).read_all()
+        table = _read_parquet(source, path) if ending(path) == ".parquet" else _open_ipc(source).read_all()
     checked(table, str(path))
     loading.read(path, path.stat().st_size)
     return table.columns, Origin((Part(str(path), table.num_rows),))
+
+
+def _read_parquet(source: pa.NativeFile, path: Path) -> pa.Table:
+    """Raises LoadError for more rows than memory holds, before they are there."""
+    file = _parquet().ParquetFile(source)
+    check_size(file.metadata.num_rows, file.metadata.num_columns, str(path))
+    return file.read()
 
 
 def _parquet() -> ModuleType:

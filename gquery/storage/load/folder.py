@@ -25,8 +25,11 @@ from gquery.storage.load.names import (
     table_name,
     type_name,
 )
+from gquery.storage.load.other_formats import looks_like_data
 from gquery.storage.load.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
 from gquery.storage.persist.manifest import is_saved
+
+_SHOWN = 5  # names in a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def read_vertex_file(loading: Loading, path: Path, layout: Layout) -> list[Verte
 
 
 def _tables(folder: Path, loading: Loading) -> list[_Table]:
-    files = _data_files(folder)
+    files = _data_files(loading, folder)
     headers = {table_name(stem(path.name), "", set()): path for path in files if is_header_file(stem(path.name))}
     options = loading.options
     format = options.format()
@@ -110,7 +113,7 @@ def _tables(folder: Path, loading: Loading) -> list[_Table]:
     return [_Table(name, tuple(paths), layout) for (name, layout), paths in groups.items()]
 
 
-def _data_files(folder: Path) -> list[Path]:
+def _data_files(loading: Loading, folder: Path) -> list[Path]:
     every = sorted(_files_below(folder))
     files = [path for path in every if ending(path) in TABLE_ENDINGS]
     if not files:
@@ -120,6 +123,11 @@ def _data_files(folder: Path) -> list[Path]:
             file=str(folder),
             hint=f"tables end in {', '.join(TABLE_ENDINGS)}, and may be gzipped",
         )
+    unread = [path.name for path in every if ending(path) not in TABLE_ENDINGS and looks_like_data(path, ending(path))]
+    if unread:
+        more = f" and {len(unread) - _SHOWN:,} more" if len(unread) > _SHOWN else ""
+        names = ", ".join(unread[:_SHOWN])
+        loading.notes.append(f"not read: {names}{more}; of a folder the files {', '.join(TABLE_ENDINGS)} are read")
     return files
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.delimited import read_first_row
 from gquery.storage.load.dialect import Format
-from gquery.storage.load.files import TABLE_ENDINGS, Layout, is_binary, layout_of, read_table
+from gquery.storage.load.files import TABLE_ENDINGS, Layout, ending, is_binary, layout_of, read_table
 from gquery.storage.load.header import Column, Role
 from gquery.storage.load.kuzu_schema import Copy, Table, read_copies, read_schema
 from gquery.storage.load.loading import Loading
@@ -56,6 +56,10 @@ def read_kuzu(loading: Loading, folder: Path) -> tuple[list[VertexRows], list[Ed
     copies = _copies(folder, tables)
     sources = [_source(loading, folder, tables, copy) for copy in copies]
     loading.expect(source.path for source in sources)
+    known = {source.path for source in sources}
+    unread = [path.name for path in sorted(folder.iterdir()) if ending(path) in TABLE_ENDINGS and path not in known]
+    if unread:
+        loading.notes.append(f"not read, since {_COPIES} does not name them: {', '.join(unread[:5])}")
     vertices: list[VertexRows] = []
     edges: list[EdgeRows] = []
     for source in sources:
@@ -136,8 +140,11 @@ def _source(loading: Loading, folder: Path, tables: dict[str, Table], copy: Copy
     if not table.pairs and table.key not in names:
         raise LoadError(f"COPY `{table.name}`: its primary key `{table.key}` is not in the file", file=place)
     keys = [dict(tables[name].columns)[tables[name].key] for name in pair]
-    columns = [Column(name, role, _type(key)) for (name, role), key in zip(_ENDS.items(), keys, strict=False)]
-    columns += [Column(name, "id" if name == table.key else "property", _type(types[name])) for name in names]
+    columns = [Column(name, role, _key_type(key)) for (name, role), key in zip(_ENDS.items(), keys, strict=False)]
+    for name in names:
+        is_key = name == table.key
+        type = _key_type(types[name]) if is_key else _type(types[name])
+        columns.append(Column(name, "id" if is_key else "property", type))
     header = [*(tables[name].key for name in pair), *names]
     written = (*keys, *(types[name] for name in names))
     return _Source(table, path, pair, written, _layout(loading, path, copy, columns, header))
@@ -148,9 +155,12 @@ def _path(folder: Path, copy: Copy, place: str) -> Path:
     are not touched: a folder that somebody else made may name any."""
     named = PurePosixPath(copy.file.replace("\\", "/"))
     inside = [] if named.is_absolute() or ".." in named.parts else [folder / named]
-    for path in (*inside, folder / named.name):
-        if path.is_file():
-            return path
+    try:
+        for path in (*inside, folder / named.name):
+            if path.is_file():
+                return path
+    except (OSError, ValueError):  # no name that a file could have
+        pass
     raise LoadError(f"COPY `{copy.table}`: the folder has no file `{named.name}`", file=place)
 
 
@@ -201,6 +211,11 @@ def _is_header(fields: Sequence[str], names: Sequence[str], said: str | None) ->
 def _type(written: str) -> pa.DataType | None:
     """The type of a text column; None for those that `_structured` reads."""
     return pa.int64() if _INTEGER.fullmatch(written) else _TYPES.get(written)
+
+
+def _key_type(written: str) -> pa.DataType:
+    """Keys that are no integers are ids as they are written."""
+    return pa.int64() if _INTEGER.fullmatch(written) else pa.string()
 
 
 def _structured(loading: Loading, raw: RawTable, index: int, written: str) -> pa.ChunkedArray:

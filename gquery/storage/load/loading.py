@@ -68,9 +68,16 @@ def as_path(value: object, what: str, hint: str | None = None) -> Path:
     if not isinstance(value, str | os.PathLike):
         raise LoadError(f"{what}: a {type(value).__name__} is no path of a file or folder", hint=hint)
     name = os.fspath(value)
-    if not isinstance(name, str) or "\0" in name or not name:
+    if not isinstance(name, str) or not name or not _can_be_named(name):
         raise LoadError(f"{what}: {name!r:.80} is no path of a file or folder", hint=hint)
     return Path(name)
+
+
+def _can_be_named(name: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
 
 
 def no_such_file(path: Path, message: str) -> LoadError:

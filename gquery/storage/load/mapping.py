@@ -177,6 +177,8 @@ class _Mapping:
             raise self._error(f"{place}: `file` is missing")
         files = [settings["file"]] if isinstance(settings["file"], str) else settings["file"]
         paths = tuple(path for file in files for path in self._paths(place, file))
+        if not paths:
+            raise self._error(f"{place}: `file` is empty")
         options, names = self.loading.options, settings.get("columns")
 
         def setting(key: str, default: Any) -> Any:
@@ -199,10 +201,13 @@ class _Mapping:
     def _paths(self, place: str, file: str) -> list[Path]:
         if not file:
             raise self._error(f"{place}: `file` is empty")
-        if "*" in file and not Path(file).is_absolute():
-            paths = sorted(self.folder.glob(file))
-        else:
-            paths = [path for path in (self.folder / file,) if path.is_file()]
+        try:
+            if "*" in file and not Path(file).is_absolute():
+                paths = sorted(self.folder.glob(file))
+            else:
+                paths = [path for path in (self.folder / file,) if path.exists()]
+        except (OSError, ValueError) as error:
+            raise self._error(f"{place}: {file!r:.80} names no files: {error!s:.80}") from None
         if not paths:
             raise no_such_file(self.folder / file, f"{place}: there is no such file")
         return paths

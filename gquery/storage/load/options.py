@@ -88,7 +88,7 @@ class Options:
         _check_choice("on_dangling", self.on_dangling, ("error", "skip", "create"))
         check_character("delimiter", self.delimiter)
         check_character("array_delimiter", self.array_delimiter)
-        if self.quote != "":
+        if not (isinstance(self.quote, str) and self.quote == ""):
             check_character("quote", self.quote)
         check_encoding(self.encoding)
         _check_words(self.null)
@@ -112,10 +112,16 @@ def read_options(given: Mapping[str, Any], allowed: type) -> Options:
             raise LoadError(f"there is no option `{name}`", hint=hint)
     mine = {option.name for option in fields(Options)}
     chosen = {name: value for name, value in given.items() if name in mine and value is not None}
+    if isinstance(chosen.get("super_labels"), Mapping):  # an iterator can be read once only
+        chosen["super_labels"] = {label: _listed(members) for label, members in chosen["super_labels"].items()}
     if "null" in chosen:
         words = chosen["null"]
         chosen["null"] = (words,) if isinstance(words, str) or not isinstance(words, Iterable) else tuple(words)
     return Options(**chosen)
+
+
+def _listed(members: Any) -> Any:
+    return tuple(members) if isinstance(members, Iterable) and not isinstance(members, str) else members
 
 
 def check_character(option: str, value: object) -> None:
@@ -140,7 +146,7 @@ def check_encoding(encoding: object) -> None:
 
 
 def _check_choice(option: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise LoadError(
             f"option `{option}` is {value!r}, which is none of {', '.join(choices)}",
             hint=did_you_mean(str(value), choices),
@@ -154,7 +160,7 @@ def _check_kind(option: str, value: object, kind: type, default: object) -> None
 
 def _check_words(words: tuple[object, ...]) -> None:
     for word in words:
-        if not isinstance(word, str) or not word or "\n" in word:
+        if not (isinstance(word, str) and word and word.isprintable()):
             hint = 'write for example null=["NA", "n/a"]'
             raise LoadError(f"option `null` has {word!r}, which is no word", hint=hint)
 

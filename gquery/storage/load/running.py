@@ -26,16 +26,18 @@ def run(
     loading = Loading(options)
     outcome: Future[LoadedGraph] = Future()
     worker = threading.Thread(target=_fulfil, args=(outcome, load, loading), name="gquery load", daemon=False)
+    patience = None if options.timeout is None else min(options.timeout, threading.TIMEOUT_MAX)
     try:
         worker.start()
-        if not wait([outcome], options.timeout).done:
+        if not wait([outcome], patience).done:
             raise QueryTimeout(f"the load took longer than its timeout of {options.timeout:g} s")
         return outcome.result()
     finally:
         if not outcome.done():
             loading.stop()
             interrupt()
-            worker.join(_GRACE)
+            if worker.is_alive():
+                worker.join(_GRACE)
 
 
 def _fulfil(outcome: Future[LoadedGraph], load: Callable[[Loading], LoadedGraph], loading: Loading) -> None:

@@ -57,6 +57,7 @@ class _Part:
         alone = (targets == 0) & (named == 1)
         first = words.words(np.arange(len(words.lines)), 0)
         blanks = pc.match_substring_regex(first, r"\s\S+\s").to_numpy(zero_copy_only=False)
+        alone &= pc.not_equal(first, "").to_numpy(zero_copy_only=False)
         alone &= ~blanks  # blanks where other lines have tabs: more likely an edge than the name of a vertex
         wrong = np.flatnonzero(~alone & ((named < 2) | (targets == 0)))
         origin = Origin((lines_part(path, words.lines[wrong]),))

@@ -17,6 +17,7 @@ from gquery.storage.load.kuzu import is_kuzu, read_kuzu
 from gquery.storage.load.loading import Loading, as_path, cannot_read, no_such_file
 from gquery.storage.load.mapping import read_mapping, read_toml
 from gquery.storage.load.names import ID_NAMES, find_ends
+from gquery.storage.load.other_formats import refuse_other_formats
 from gquery.storage.load.rows import EdgeRows, VertexRows
 from gquery.storage.load.sif import read_sif
 from gquery.storage.load.text import decode_line, read_head
@@ -43,6 +44,8 @@ def read_source(loading: Loading, source: Any, mapping: Any) -> Read:
         return read_kuzu(loading, path) if is_kuzu(path) else read_folder(loading, path)
     if ending(path) == ".toml":
         return _read_mapped(loading, path.parent, path)
+    if not is_binary(path):
+        refuse_other_formats(path, ending(path))
     if ending(path) == ".sif":
         return read_sif(loading, path)
     if ending(path) == ".graph" or (not is_binary(path) and _begins_like_graph_text(path, loading.options.encoding)):

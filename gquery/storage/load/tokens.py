@@ -44,6 +44,8 @@ def read_words(loading: Loading, path: Path, delimiter: str | None) -> Iterator[
     """
     line = 1
     for block in blocks(loading, path):
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if b"\0" in block:
             raise _bad_line(path, line, block, block.index(b"\0"), "the line has a NUL byte: the file is not text")
         words = _split_white(block, line) if delimiter is None else _split_at(block, line, ord(delimiter))

@@ -101,7 +101,11 @@ def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
         (pa.date32(), lambda _: True),
         (pa.timestamp("us"), lambda _: True),
         (pa.timestamp("us", "UTC"), lambda t: bool(pc.all(pc.match_substring_regex(t, _ZONE)).as_py())),
+        (pa.timestamp("ns"), lambda _: True),
     )
+    if _has_outer_blanks(text.slice(0, _FEW)):  # as after the comma of `1, 2`
+        values = infer(pc.utf8_trim_whitespace(text))
+        return text if values.type == pa.string() else values
     integers = canonical_integers(text)
     if integers is not None:
         return integers
@@ -196,4 +200,12 @@ def ids_of_text(text: pa.ChunkedArray, type: pa.DataType | None = None) -> pa.Ch
     if type is not None:
         return parse(present, type)[0]
     numbers = canonical_integers(present)
-    return present if numbers is None else numbers
+    if numbers is not None:
+        return numbers
+    # Blanks around an id are never meant: the same id without them would be another vertex.
+    return ids_of_text(pc.utf8_trim_whitespace(present)) if _has_outer_blanks(present) else present
+
+
+def _has_outer_blanks(text: pa.ChunkedArray) -> bool:
+    lengths = (pc.sum(pc.binary_length(part)) for part in (text, pc.utf8_trim_whitespace(text)))
+    return len(set(lengths)) > 1

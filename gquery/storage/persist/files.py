@@ -7,11 +7,12 @@ import io
 import os
 import stat
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -81,11 +82,11 @@ class StoredFile:
         self.verdicts: Verdicts | None = None
         """What was verified before, and by whom this file is one of the witnesses."""
         try:
-            with opened(self.path) as file:
-                status = os.fstat(file.fileno())
+            with opened(self.path) as descriptor:
+                status = os.fstat(descriptor)
                 self._check_size(status.st_size)
                 self.identity = identity_of(status)
-                with pa.memory_map(_name_of(file, self.path)) as mapped:
+                with pa.memory_map(_name_of(descriptor, self.path)) as mapped:
                     self._buffer = mapped.read_buffer()
         except FileNotFoundError:
             raise self.damaged("is missing") from None
@@ -209,14 +210,17 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def opened(path: Path) -> BinaryIO:
-    """A file to read. OSError when there is none, or something else by that name: a link leads out of the folder, a
-    pipe waits for ever."""
-    file = open(path, "rb", opener=at_once)  # noqa: SIM115 - who asked closes it
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
-    raise OSError(errno.EINVAL, "not a regular file", str(path))
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """A descriptor of a file to read. OSError when there is none, or something else by that name: a link leads out of
+    the folder, a pipe waits for ever."""
+    descriptor = at_once(str(path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def at_once(path: str, flags: int) -> int:
@@ -224,10 +228,12 @@ def at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
-def _name_of(file: BinaryIO, path: Path) -> str:
+_HAS_DESCRIPTORS = os.path.exists("/dev/fd/0")
+
+
+def _name_of(descriptor: int, path: Path) -> str:
     """A name of the file that is open, whatever has taken its path since."""
-    name = f"/dev/fd/{file.fileno()}"
-    return name if os.path.exists(name) else str(path)
+    return f"/dev/fd/{descriptor}" if _HAS_DESCRIPTORS else str(path)
 
 
 def are_below(values: NDArray[Any], bound: int) -> bool:

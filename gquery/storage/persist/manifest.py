@@ -9,8 +9,8 @@ import os
 import re
 import secrets
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class VertexTableEntry:
     id_name: str | None
     id_type: pa.DataType
     ids: FileEntry
-    types: dict[str, pa.DataType]
+    types: Mapping[str, pa.DataType]
     columns: dict[str, FileEntry]
 
 
@@ -49,7 +49,7 @@ class EdgeTableEntry:
     type: str
     count: int
     ends: FileEntry
-    types: dict[str, pa.DataType]
+    types: Mapping[str, pa.DataType]
     columns: dict[str, FileEntry]
 
 
@@ -118,7 +118,7 @@ def data_file_name(save: str, number: int) -> str:
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Replace the manifest of a directory in one step, which every file of the new one must precede."""
     graph = _encode(manifest)
-    document = {"format": FORMAT, "version": VERSION, "checksum": _checksum(graph), "graph": graph}
+    document = {"format": FORMAT, "version": VERSION, "checksum": zlib.crc32(_text(graph)), "graph": graph}
     text = json.dumps(document, indent=1)
     if len(text) > _LARGEST:
         raise LoadError("the graph has more tables and columns than a saved graph can hold", file=str(directory))
@@ -142,9 +142,10 @@ def read_manifest(directory: Path) -> Manifest:
                 file=str(path),
                 hint="load the graph from its source and save it again, or open it with the gquery that saved it",
             )
-        if document["format"] != FORMAT or document["checksum"] != _checksum(document["graph"]):
+        graph = _text(document["graph"])
+        if document["format"] != FORMAT or document["checksum"] != zlib.crc32(graph):
             raise _damaged(path)
-        return _decode(document["graph"])
+        return replace(_decode(document["graph"]), digest=hashlib.sha256(graph).hexdigest())
     except (FileNotFoundError, NotADirectoryError):
         raise _absent(directory) from None
     except OSError as error:
@@ -154,7 +155,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def _read(path: Path) -> str:
-    with opened(path) as file:
+    with opened(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
         content = file.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         raise ValueError("too long")
@@ -182,8 +183,9 @@ def _damaged(path: Path) -> LoadError:
     )
 
 
-def _checksum(graph: Any) -> int:
-    return zlib.crc32(json.dumps(graph).encode())
+def _text(graph: Any) -> bytes:
+    """What the checksum is taken of."""
+    return json.dumps(graph).encode()
 
 
 def _encode(manifest: Manifest) -> dict[str, Any]:
@@ -206,7 +208,6 @@ def _decode(graph: dict[str, Any]) -> Manifest:
         tuple(_decode_adjacency(**entry) for entry in graph["adjacencies"]),
         statistics.from_json(graph["statistics"]),
         _decode_file(**graph["signatures"]) if graph.get("signatures") else None,
-        hashlib.sha256(json.dumps(graph).encode()).hexdigest(),
     )
     _check_agreement(manifest)
     return manifest
@@ -255,7 +256,7 @@ def _decode_adjacency(key: dict[str, Any], first: int, rows: int, simple: bool, 
     return AdjacencyEntry(decoded_key, _count(first), _count(rows), simple, _decode_file(**file))
 
 
-def _decode_columns(types: str, columns: dict[str, Any]) -> tuple[dict[str, pa.DataType], dict[str, FileEntry]]:
+def _decode_columns(types: str, columns: dict[str, Any]) -> tuple[Mapping[str, pa.DataType], dict[str, FileEntry]]:
     decoded_types = _decode_types(types)
     return decoded_types, {_name(name): _decode_file(**columns[name]) for name in decoded_types}
 
@@ -287,14 +288,27 @@ def _count(value: object) -> int:
     return value
 
 
-def _encode_types(types: dict[str, pa.DataType]) -> str:
+def _encode_types(types: Mapping[str, pa.DataType]) -> str:
     """Arrow types by name, as a serialised Arrow schema: it holds every type there is."""
     return base64.b64encode(pa.schema(list(types.items())).serialize()).decode()
 
 
-def _decode_types(text: str) -> dict[str, pa.DataType]:
+def _decode_types(text: str) -> Mapping[str, pa.DataType]:
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
     types = {field.name: field.type for field in schema}
     if len(types) != len(schema):
         raise ValueError("a name occurs twice")
+    for type in types.values():
+        _check_type(type)
     return types
+
+
+def _check_type(type: pa.DataType) -> None:
+    """ValueError for a type that no load gives."""
+    types = pa.types
+    if types.is_union(type) or types.is_map(type) or types.is_run_end_encoded(type) or hasattr(type, "storage_type"):
+        raise ValueError(type)
+    if types.is_dictionary(type):
+        _check_type(type.value_type)
+    for index in range(type.num_fields):
+        _check_type(type.field(index).type)

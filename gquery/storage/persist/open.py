@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.stopping import Check, unchecked
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Ends, Snapshot, VertexTable, starts_of
 from gquery.storage.persist.files import FileEntry, StoredFile, are_below
@@ -96,10 +97,12 @@ class _Opened:
         return Columns(table.types, load)
 
     def _statistics(self) -> Statistics:
-        """What was counted at the save. The vertices are as many as they are said to be, from here on; what is said of
-        a type of edges is compared with them when it is first asked for."""
+        """What was counted at the save. Vertices and edges are as many as they are said to be, from here on; what is
+        said of a type of edges is compared with them when it is first asked for."""
         for table in self._manifest.vertex_tables:
             self._file(table.ids).check_rows(table.count)
+        for edges in self._manifest.edge_tables:
+            self._file(edges.ends).check_rows(edges.count)
         return replace(self._manifest.statistics, verify=self._verify)
 
     # --- edges -------------------------------------------------------------------------------------------------
@@ -116,17 +119,18 @@ class _Opened:
         (name,) = key.types
         return self._edge_type(name).adjacencies[key.direction]
 
-    def _edge_type(self, name: str) -> _EdgeType:
-        """Everything about the edges of one type, after it was found to agree."""
-        with self._lock:
-            if name not in self._types:
-                self._types[name] = self._verified(name)
-            return self._types[name]
+    def _edge_type(self, name: str, check: Check = unchecked) -> _EdgeType:
+        """Everything about the edges of one type, after it was found to agree. `check` raises what is to end that."""
+        if name not in self._types:
+            with self._lock:
+                if name not in self._types:
+                    self._types[name] = self._verified(name, check)
+        return self._types[name]
 
-    def _verify(self, name: str) -> None:
-        self._edge_type(name)
+    def _verify(self, name: str, check: Check) -> None:
+        self._edge_type(name, check)
 
-    def _verified(self, name: str) -> _EdgeType:
+    def _verified(self, name: str, check: Check) -> _EdgeType:
         tables = {number: table for number, table in enumerate(self._manifest.edge_tables) if table.type == name}
         rows = {entry.key.direction: entry for entry in self._manifest.adjacencies if entry.key.types == (name,)}
         found = _EdgeType(
@@ -136,20 +140,20 @@ class _Opened:
         files = [self._file(entry) for entry in (*(t.ends for t in tables.values()), *(e.file for e in rows.values()))]
         what = f"type {name!r}"
         if not self._verdicts.holds(what, files):
-            wrong = self._disagreement(name, found)
+            wrong = self._disagreement(name, found, check)
             if wrong:
                 raise files[-1].damaged(wrong)
             self._verdicts.note(what, files)
         return found
 
-    def _disagreement(self, name: str, found: _EdgeType) -> str | None:
+    def _disagreement(self, name: str, found: _EdgeType, check: Check) -> str | None:
         source, target = (np.concatenate(ends) for ends in zip(*found.ends.values(), strict=True))
         if not (are_below(source, self._starts[-1]) and are_below(target, self._starts[-1])):
             return "names vertices that the graph does not have"
         ranges = [(self._edge_starts[number], self._edge_starts[number + 1]) for number in found.ends]
         out, into = (found.adjacencies[direction] for direction in DIRECTIONS)
         recorded = self._manifest.statistics.types[name]
-        return disagreement(Edges(source, target, ranges), out, into, self._starts, recorded)
+        return disagreement(Edges(source, target, ranges), out, into, self._starts, recorded, check)
 
     def _ends(self, entry: EdgeTableEntry) -> Ends:
         file = self._file(entry.ends)

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.statistics import DegreeSums, TypeStatistics, between, count_pairs, degree_sums
+from gquery.storage.counting import between, count_pairs, degree_sums
+from gquery.storage.statistics import DegreeSums, TypeStatistics
 
 _BLOCK = 1 << 17  # entries looked at together
 
@@ -54,13 +56,18 @@ class _Seen:
 
 
 def disagreement(
-    edges: Edges, out: Adjacency, into: Adjacency, starts: NDArray[np.int64], recorded: TypeStatistics
+    edges: Edges,
+    out: Adjacency,
+    into: Adjacency,
+    starts: NDArray[np.int64],
+    recorded: TypeStatistics,
+    check: Check,
 ) -> str | None:
     """What does not agree, None when all does. The ends are vertices of the graph.
 
-    starts: int64[tables + 1], where each vertex table begins."""
-    seen = _look(out, edges.source, edges.target, edges, starts)
-    back = _look(into, edges.target, edges.source, edges, starts)
+    starts: int64[tables + 1], where each vertex table begins. check: called often, raises what is to end this."""
+    seen = _look(out, edges.source, edges.target, edges, starts, check)
+    back = _look(into, edges.target, edges.source, edges, starts, check)
     if seen is None or back is None:
         return "has other edges than the edge table"
     if not seen.simple == back.simple == out.simple == into.simple == recorded.simple:
@@ -70,7 +77,7 @@ def disagreement(
         return "has other numbers of edges than the statistics"
     if sorted(recorded.degrees) != sorted(_degrees(out, into, loops, starts)):
         return "has other degrees than the statistics"
-    if recorded.simple_both and not (seen.simple and _is_one_way(out, into)):
+    if recorded.simple_both and not (seen.simple and _is_one_way(out, into, check)):
         return "has edges in both directions, against what was saved"
     return None
 
@@ -81,6 +88,7 @@ def _look(
     other: NDArray[np.int32],
     edges: Edges,
     starts: NDArray[np.int64],
+    check: Check,
 ) -> _Seen | None:
     """Reads all rows. None unless they hold every edge once, ascending by neighbour and then by edge."""
     offsets, seen = adjacency.offsets, _Seen()
@@ -91,6 +99,7 @@ def _look(
     last: int = -1
     last_edge: int = -1
     for rows, begin, end in _blocks(adjacency):
+        check()
         numbers, neighbours = adjacency.edges[begin:end], adjacency.neighbours[begin:end]
         positions = edges.positions(numbers)
         if positions is None or np.any(own.take(positions) != rows) or np.any(other.take(positions) != neighbours):
@@ -151,12 +160,13 @@ def _degrees(
     return degree_sums(placed[0], placed[1], loop, first, starts)
 
 
-def _is_one_way(out: Adjacency, into: Adjacency) -> bool:
+def _is_one_way(out: Adjacency, into: Adjacency, check: Check) -> bool:
     """Whether no two vertices have edges in both directions between them. The rows of a vertex in both adjacencies are
     ascending, so sorting the two together is one merge."""
     end = max(out.first + out.rows, into.first + into.rows)
     begin = min(out.first, into.first)
     while begin < end:
+        check()
         stop = min(end, begin + _rows_of_a_block(out, into))
         keys = [_keys(adjacency, begin, stop) for adjacency in (out, into)]
         keys[1] = keys[1][keys[1] >> 32 != keys[1] & 0xFFFFFFFF]  # a loop is one edge, seen from both ends

@@ -1,0 +1,36 @@
+"""Constants and names as SQL: what users wrote never stands in a statement but through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+
+def literal(value: bool | int | float | Decimal | str | None) -> str:
+    """A constant as SQL; whole numbers are 64 bits wide."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int():
+            return f"{value}::BIGINT" if value >= 0 else f"({value})::BIGINT"
+        case float():  # read from text, exactly, with its sign where it is zero
+            return f"'{value!r}'::DOUBLE"
+        case Decimal():  # as narrow as it can be
+            whole, _, places = f"{value:f}".lstrip("-").partition(".")
+            return f"'{value:f}'::DECIMAL({len(whole + places)},{len(places)})"
+    return "'" + value.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def distinct_name(name: str, taken: Iterable[str]) -> str:
+    """`name`, or a longer one when SQL, which ignores case, has it already."""
+    known = {other.lower() for other in taken}
+    while name.lower() in known:
+        name += "_"
+    return name

@@ -1,0 +1,88 @@
+"""Values of several types as Arrow: sparse unions, with a member for every type that the query knows of.
+
+A union has no nulls of its own: a null is a null of whichever member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from gquery.planner.expr import Kind, Type
+from gquery.values import holds_union
+
+_NAMES = {
+    Kind.BOOLEAN: "boolean", Kind.INTEGER: "integer", Kind.FLOAT: "float", Kind.DECIMAL: "decimal",
+    Kind.STRING: "string", Kind.BYTES: "bytes", Kind.LIST: "list", Kind.MAP: "map",
+}  # fmt: skip
+
+
+def union_type(several: Type, of_member: Callable[[Type], pa.DataType]) -> pa.DataType:
+    """The Arrow type of an ANY, given the Arrow types of its members."""
+    names = member_names(several)
+    fields = [pa.field(name, of_member(member)) for name, member in zip(names, several.members, strict=True)]
+    return pa.sparse_union(fields)
+
+
+def member_names(several: Type) -> tuple[str, ...]:
+    """What the members of an ANY are called, in Arrow and in SQL: by kind, and numbered where a kind is there twice."""
+    names: list[str] = []
+    for member in several.members:
+        name = _NAMES.get(member.kind) or _temporal_name(member.arrow)
+        count = sum(other.rstrip("0123456789") == name for other in names)
+        names.append(f"{name}{count + 1}" if count else name)
+    return tuple(names)
+
+
+def _temporal_name(arrow: pa.DataType) -> str:
+    if pa.types.is_date(arrow):
+        return "date"
+    if pa.types.is_timestamp(arrow):
+        return "datetime"
+    return "time" if pa.types.is_time(arrow) else "duration"
+
+
+def union_of(values: pa.Array, member: int, wanted: pa.DataType) -> pa.Array:
+    """A union of type `wanted` whose values are all of one member."""
+    children = [pa.nulls(len(values), field.type) if index != member else values for index, field in enumerate(wanted)]
+    tags = pa.array(np.full(len(values), member, np.int8))
+    return pa.UnionArray.from_sparse(tags, children, [field.name for field in wanted])
+
+
+def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """The values as `wanted`, unions within them member by member; values without any type are nulls."""
+    if values.type == wanted:
+        return values
+    if isinstance(values, pa.ChunkedArray):
+        return pa.chunked_array([cast(chunk, wanted) for chunk in values.chunks], wanted)
+    if pa.types.is_null(values.type) or pa.types.is_null(wanted):
+        return pa.nulls(len(values), wanted)
+    if pa.types.is_union(wanted):
+        children = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
+        return pa.UnionArray.from_sparse(values.type_codes, children, [field.name for field in wanted])
+    if pa.types.is_list(wanted) and holds_union(wanted):
+        return with_items(values, cast(values.flatten(), wanted.value_type), wanted)
+    if pa.types.is_struct(wanted) and holds_union(wanted):
+        fields = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
+        return with_fields(values, fields, wanted)
+    return values.cast(wanted)
+
+
+def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Lists as long as `values`, null where they are, with these items."""
+    lengths = values.value_lengths().fill_null(0).to_numpy()
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), items, type=wanted, mask=_mask(values))
+
+
+def with_fields(original: pa.Array, fields: list[pa.Array], wanted: pa.DataType) -> pa.Array:
+    """A struct of the fields, null where `original` is."""
+    if not fields:  # an empty map: Arrow could not tell how many there are
+        return pa.array([None if missing else {} for missing in original.is_null().to_pylist()], wanted)
+    return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=_mask(original))
+
+
+def _mask(values: pa.Array) -> pa.Array | None:
+    return values.is_null() if values.null_count else None

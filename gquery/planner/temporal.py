@@ -1,0 +1,68 @@
+"""Texts that can be read as dates and times, and the zones that they are in."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+_OFFSET = r"(?P<offset>Z|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?"
+_CLOCK = r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?"
+_POINT = re.compile(rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>{_CLOCK}){_OFFSET})?", re.ASCII)
+_TIME = re.compile(_CLOCK, re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text can be read as. `zone`: the offset from UTC that it names, as Arrow spells it: `UTC`, `+01:00`."""
+
+    family: Literal["date", "datetime", "time"]
+    zone: str | None = None
+
+
+def reading(text: str) -> Reading | None:
+    """None for a text that is no ISO 8601 date, date and time, or time of the day."""
+    if not text[:1].isdigit() or len(text) > 40:
+        return None
+    point = _POINT.fullmatch(text)
+    clock = point["clock"] if point else text
+    try:
+        if point:
+            datetime.date.fromisoformat(point["date"])
+        elif not _TIME.fullmatch(text):
+            return None
+        if clock:
+            datetime.time.fromisoformat(clock[:15])
+    except ValueError:
+        return None
+    if point is None:
+        return Reading("time")
+    return Reading("datetime" if clock else "date", _zone_of(point["offset"]))
+
+
+def readings(value: object) -> object:
+    """What binding asks of the texts in a parameter's value: nothing (None) of most."""
+    match value:
+        case str():
+            return reading(value)
+        case Mapping():
+            found = tuple((str(key), readings(item)) for key, item in value.items())
+            return found if any(each for _, each in found) else None
+        case list() | tuple() | set() | frozenset():
+            return frozenset(filter(None, map(readings, value))) or None
+    return None if plain(value) is value else readings(plain(value))
+
+
+def plain(value: Any) -> Any:
+    """A NumPy scalar or array, a pandas or Arrow column as Python's own value; everything else as it is."""
+    listed = getattr(value, "tolist", None)
+    return listed() if callable(listed) else value
+
+
+def _zone_of(offset: str | None) -> str | None:
+    if offset is None:
+        return None
+    digits = offset[1:].replace(":", "").ljust(4, "0")
+    return "UTC" if offset == "Z" or digits == "0000" else f"{offset[0]}{digits[:2]}:{digits[2:]}"

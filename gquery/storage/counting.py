@@ -1,0 +1,121 @@
+"""Counting a graph: what its statistics say, from the ends of its edges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.storage.schema import Direction
+from gquery.storage.statistics import Between, DegreeSums, Statistics, TypeStatistics
+
+if TYPE_CHECKING:
+    from gquery.storage.graph import Snapshot
+
+_FEW_PAIRS = 1 << 16  # of tables, that are counted in an array
+
+
+def count_statistics(snapshot: Snapshot) -> Statistics:
+    """Count a graph: a few linear passes over the ends of its edges."""
+    counts = tuple(table.count for table in snapshot.vertex_tables)
+    table_of = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts))), counts)
+    types = {}
+    for name in snapshot.schema.types:
+        ends = [table.ends for table in snapshot.edge_tables if table.type == name]
+        source = np.concatenate([source for source, _ in ends])
+        target = np.concatenate([target for _, target in ends])
+        types[name] = _count_type(source, target, table_of, snapshot.vertex_starts)
+    return Statistics(counts, types)
+
+
+def _count_type(
+    source: NDArray[np.int32], target: NDArray[np.int32], table_of: NDArray[Any], starts: NDArray[np.int64]
+) -> TypeStatistics:
+    if len(source) == 0:
+        return TypeStatistics()
+    loops = source[source == target]
+    simple_both = not _has_repeats(_pair_keys(np.minimum(source, target), np.maximum(source, target)))
+    pairs = count_pairs(table_of[source], table_of[target], len(starts) - 1)
+    return TypeStatistics(
+        between=between(pairs, table_of[loops]),
+        degrees=tuple(_count_degrees(source, target, loops, starts)),
+        simple=simple_both or not _has_repeats(_pair_keys(source, target)),
+        simple_both=simple_both,
+    )
+
+
+def count_pairs(source_table: NDArray[Any], target_table: NDArray[Any], tables: int) -> Counter[tuple[int, int]]:
+    """How many edges lead from which of so many tables to which."""
+    pairs = source_table * np.int64(tables) + target_table
+    if tables * tables <= max(_FEW_PAIRS, len(pairs)):
+        edges = np.bincount(pairs)
+        numbers = np.flatnonzero(edges)
+        edges = edges[numbers]
+    else:
+        numbers, edges = np.unique(pairs, return_counts=True)
+    each = (divmod(number, tables) for number in numbers.tolist())
+    return Counter(dict(zip(each, edges.tolist(), strict=True)))
+
+
+def between(pairs: Mapping[tuple[int, int], int], loop_table: NDArray[Any]) -> tuple[Between, ...]:
+    """Edges by pair of tables, with those that are loops. loop_table: the table of each loop."""
+    loops = Counter(loop_table.tolist())
+    return tuple(
+        Between(source, target, edges, loops[source] if source == target else 0)
+        for (source, target), edges in sorted(pairs.items())
+    )
+
+
+def _count_degrees(
+    source: NDArray[np.int32], target: NDArray[np.int32], loops: NDArray[np.int32], starts: NDArray[np.int64]
+) -> Iterator[DegreeSums]:
+    first = min(source.min(), target.min())
+    end = max(source.max(), target.max()) + 1
+    out, into, loop = (np.bincount(vertices - first, minlength=end - first) for vertices in (source, target, loops))
+    return degree_sums(out, into, loop, first, starts)
+
+
+def degree_sums(
+    out: NDArray[np.int64], into: NDArray[np.int64], loop: NDArray[np.int64], first: int, starts: NDArray[np.int64]
+) -> Iterator[DegreeSums]:
+    """The sums for each table, of int64 degrees of the vertices from `first` on; loop: those that are loops."""
+    degrees: dict[Direction, NDArray[np.int64]] = {"out": out, "in": into, "both": out + into - loop}
+    tables = range(int(np.searchsorted(starts, first, "right")) - 1, int(np.searchsorted(starts, first + len(out))))
+    for direction, all_degrees in degrees.items():
+        for table in tables:
+            begin, stop = np.clip(starts[table : table + 2] - first, 0, None).tolist()
+            degree = all_degrees[begin:stop]
+            with_any = int(np.count_nonzero(degree))
+            if with_any:
+                yield DegreeSums(
+                    table, direction, with_any, int(degree.sum()), int(np.dot(degree, degree)), int(degree.max())
+                )
+
+
+def _pair_keys(high: NDArray[np.int32], low: NDArray[np.int32]) -> NDArray[np.uint64]:
+    key = high.astype(np.uint64) << np.uint64(32)
+    key |= low.astype(np.uint64)
+    return key
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # multiplying by it spreads keys over the upper bits
+
+
+def _has_repeats(keys: NDArray[np.uint64]) -> bool:
+    """Whether a key occurs twice. Every key claims a hash slot; who loses a slot to an equal key is a repeat, and those
+    who lose to another key try again among themselves. Twice as fast as sorting."""
+    while len(keys) > 1:
+        bits = (2 * len(keys)).bit_length()
+        slots = ((keys * _GOLDEN) >> np.uint64(64 - bits)).view(np.int64)
+        claims = np.arange(len(keys), dtype=np.min_scalar_type(len(keys)))
+        owners = np.empty(1 << bits, claims.dtype)
+        owners[slots] = claims
+        winners = owners[slots]
+        losers = np.flatnonzero(winners != claims)
+        if np.any(keys[winners[losers]] == keys[losers]):
+            return True
+        keys = keys[losers]
+    return False

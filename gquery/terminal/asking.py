@@ -1,0 +1,26 @@
+"""A query is asked, and what is odd about it is said once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gquery.errors import QueryWarning
+from gquery.terminal.messages import styled
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gquery.result import Result
+    from gquery.session import Graph
+
+
+def ask(graph: Graph, text: str, parameters: Mapping[str, object], notes: Console) -> Result:
+    """The result of a query; its warnings are printed to `notes`, in place of Python's own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", QueryWarning)
+        result = graph.query(text, parameters)
+    for warning in result.warnings:
+        notes.print(styled(warning, "bold yellow"))
+    return result

@@ -1,0 +1,146 @@
+"""Properties and ids that are of several types over several labels: every element keeps its own."""
+
+from __future__ import annotations
+
+import functools
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.terminal.tables import type_name
+
+
+@functools.cache
+def graph() -> gquery.Graph:
+    """P has ids and `x` that are integers, Q both as texts, R floats; `n` is a number everywhere, of three types."""
+    return gquery.from_arrow(
+        vertices={
+            "P": pa.table({"id": [1, 2], "x": [5, None], "n": [1, 2]}),
+            "Q": pa.table({"id": ["1", "b"], "x": ["5", "y"], "n": [1.0, 2.5]}),
+            "R": pa.table({"id": [1, 7], "x": [5.0, 2.5], "n": pa.array([Decimal("1.00"), None], pa.decimal128(5, 2))}),
+        },
+        edges={("P", "E", "Q"): {"source": [1, 2], "target": ["1", "b"]}},
+    )
+
+
+def ask(text: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in graph().query(text, parameters).rows()]
+
+
+def kinds(rows: list[tuple[Any, ...]]) -> list[Any]:
+    return sorted((type(value).__name__, value) for (value,) in rows if value is not None)
+
+
+X = [("float", 2.5), ("float", 5.0), ("int", 5), ("str", "5"), ("str", "y")]
+
+
+def test_values_keep_their_types() -> None:
+    assert kinds(ask("MATCH (a) RETURN a.x")) == X
+    assert kinds(ask("MATCH (a) RETURN a.x ORDER BY id(a)")) == X
+    assert kinds([(row[0].properties.get("x"),) for row in ask("MATCH (a) RETURN a")]) == X
+    assert kinds([(value,) for value in ask("MATCH (a) RETURN collect(a.x)")[0][0]]) == X
+    ids = [1, 1, 2, 7, "1", "b"]
+    assert kinds(ask("MATCH (a) RETURN id(a)")) == [(type(value).__name__, value) for value in ids]
+    ((e, p),) = ask("MATCH p = (a {id: 1})-[e]->(b) RETURN e, p")
+    assert (e.start, e.end, p.nodes[0].id, p.nodes[1].id) == (1, "1", 1, "1")
+    assert repr(p).endswith("-[:E]->(:Q {id: '1', x: '5', n: 1.0})>")
+
+
+@pytest.mark.parametrize(
+    ("condition", "given", "expected"),
+    [
+        ("id(a) = 1", None, [5, 5.0]), ("id(a) = '1'", None, ["5"]), ("id(a) = $v", 1.0, [5, 5.0]),
+        ("id(a) IN [1, 'b']", None, [5, 5.0, "y"]), ("id(a) IN $v", ["1", 7], [2.5, "5"]),
+        ("id(a) IN $v", [1], [5, 5.0]),
+        ("a.x = 5", None, [5, 5.0]), ("a.x = '5'", None, ["5"]), ("a.x = $v", 5.0, [5, 5.0]),
+        ("a.x <> 5", None, [2.5, "5", "y"]),
+        ("a.x > 2.5", None, [5, 5.0]), ("a.x > '5'", None, ["y"]), ("a.x IN [2.5, 'y', null]", None, [2.5, "y"]),
+        ("a.x IN $v", [5, "y", None], [5, 5.0, "y"]), ("a.x = true", None, []), ("a.x < true", None, []),
+        ("a.x = $v", None, []), ("a.x IS NOT NULL", None, [2.5, 5, 5.0, "5", "y"]),
+        ("toString(a.x) = '5'", None, [5, "5"]),
+        ("toInteger(a.x) = 5", None, [5, 5.0, "5"]), ("coalesce(a.x, 9) = 5", None, [5, 5.0]),
+        ("CASE a.x WHEN 5 THEN true WHEN 'y' THEN true ELSE false END", None, [5, 5.0, "y"]),
+        ("a.n = 1", None, [5, 5.0, "5"]), ("a.n + 1 = 2", None, [5, 5.0, "5"]), ("a.n >= 2.5", None, ["y"]),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::gquery.errors.QueryWarning")
+def test_conditions(condition: str, given: Any, expected: list[Any]) -> None:
+    found = ask(f"MATCH (a) WHERE {condition} RETURN a.x", v=given)
+    assert kinds(found) == sorted((type(value).__name__, value) for value in expected)
+    # The same where it is computed for every row.
+    rows = ask(f"MATCH (a) RETURN a.x, {condition}", v=given)
+    assert kinds([(value,) for value, holds in rows if holds is True]) == kinds(found)
+
+
+def test_between_vertices() -> None:
+    same = [(1, 1)] * 4 + [(2, 2), (7, 7), ("1", "1"), ("b", "b")]
+    assert sorted(ask("MATCH (a), (b) WHERE id(a) = id(b) RETURN id(a), id(b)"), key=str) == sorted(same, key=str)
+    assert ask("MATCH (a:P), (b:R) WHERE id(a) = id(b) RETURN count(*)") == [(1,)]
+    assert ask("MATCH (a:P|Q), (b:R|Q) WHERE id(a) = id(b) RETURN count(*)") == [(3,)]
+    assert ask("MATCH (a), (b) WHERE a.x = b.x RETURN count(*)") == [(7,)]
+    assert ask("MATCH (a), (b) WHERE a.x <> b.x RETURN count(*)") == [(18,)]
+    assert ask("MATCH (a), (b) WHERE a.x < b.x RETURN count(*)") == [(3,)]
+    assert ask("MATCH (a), (b) WHERE a.n < b.n RETURN count(*)") == [(7,)]
+    assert ask("MATCH (a) WHERE EXISTS { MATCH (b:Q) WHERE b.x = a.x } RETURN count(*)") == [(2,)]
+
+
+def test_groups_and_order() -> None:
+    assert ask("MATCH (a) RETURN DISTINCT a.x ORDER BY a.x") == [("5",), ("y",), (2.5,), (5,), (None,)]
+    assert [row[0] for row in ask("MATCH (a) RETURN a.x ORDER BY a.x DESC")] == [None, 5, 5, 2.5, "y", "5"]
+    assert sorted(ask("MATCH (a) RETURN a.x, count(*)"), key=str) == [("5", 1), ("y", 1), (2.5, 1), (5, 2), (None, 1)]
+    aggregates = "count(DISTINCT a.x), min(a.x), max(a.x), collect(DISTINCT a.x)"
+    assert ask(f"MATCH (a) RETURN {aggregates}") == [(4, "5", 5, ["5", "y", 2.5, 5])]
+    assert ask("MATCH (a) RETURN sum(a.n), avg(a.n), count(a.n)") == [(7.5, 1.5, 5)]
+    assert ask("MATCH (a) WHERE a.x = 0 RETURN min(a.x), collect(DISTINCT a.x)") == [(None, [])]
+
+
+@pytest.mark.parametrize(
+    "expression", ["a.x + 1", "a.x STARTS WITH '5'", "sum(a.x)", "-a.x", "a.x * a.n", "toUpper(a.x)"]
+)
+def test_what_takes_one_type_says_so(expression: str) -> None:
+    with pytest.raises(gquery.BindError, match=r"STRING or INTEGER or FLOAT[\s\S]*by a label, or make them of one"):
+        graph().query(f"MATCH (a) RETURN {expression}")
+
+
+def test_lists_of_several_types() -> None:
+    assert ask("RETURN [1, 'a', 2.5, null], ([1] + 'a')[1]") == [([1, "a", 2.5, None], "a")]
+    assert ask("RETURN [1, 'a'] = [1, 'a'], [1, 'a'] = [1, 'b'], 'a' IN [1, 'a']") == [(True, False, True)]
+    given = [1, "a", 2**53 + 1, 0.5]
+    assert ask("RETURN $x, 'a' IN $x, size($x), $x[0]", x=given) == [(given, True, 4, 1)]
+    assert ask("RETURN [1, 'a'] < [1, 'b'], [1, null] = [1, 'a'], head([true, 'a'])") == [(True, None, True)]
+
+
+def test_forms(tmp_path: Path) -> None:
+    result = graph().query("MATCH (a) RETURN a.x AS x, a.n AS n ORDER BY labels(a)[0], id(a)")
+    values = [(5, 1), (None, 2), ("5", 1.0), ("y", 2.5), (5.0, Decimal("1.00")), (2.5, None)]
+    assert [tuple(row) for row in result] == values
+    names = ["string or integer or float", "integer or decimal or float"]
+    assert [type_name(kind) for kind in result.schema.types] == names
+    assert [tuple(row) for row in result.to_pandas().itertuples(index=False)][2:5] == values[2:5]
+    polars = result.to_polars()
+    assert polars["x"].to_list() == ["5", None, "5", "y", "5.0", "2.5"]
+    assert polars["n"].to_list() == [1.0, 2.0, 1.0, 2.5, 1.0, None]
+    result.write(tmp_path / "x.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
+    assert [line["x"] for line in lines] == [5, None, "5", "y", 5.0, 2.5]
+    result.write(tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text().splitlines()[4] == '"y","2.5"'
+    result.write(tmp_path / "x.parquet")
+    con = gquery.connect()
+    gquery.attach(con, graph(), "g")
+    rows = con.execute("SELECT x, n FROM gquery('g', 'MATCH (a:P|Q) RETURN a.x AS x, a.n AS n')").fetchall()
+    assert rows == [("5", 1.0), (None, 2.0), ("5", 1.0), ("y", 2.5)]
+    assert len(con.execute("FROM gquery('g', 'MATCH (a)-[e]->(b) RETURN a, e, collect(b.x) AS l')").fetchall()) == 2
+
+
+def test_an_integer_that_no_float_is_does_not_change_in_silence() -> None:
+    large = gquery.from_arrow(vertices={"A": {"id": [1], "x": [2**53 + 1]}, "B": {"id": [2], "x": [0.5]}}, edges={})
+    result = large.query("MATCH (a) RETURN a.x AS x")
+    assert sorted(row["x"] for row in result) == [0.5, 2**53 + 1]
+    with pytest.raises(gquery.ExecutionError, match="an integer that no float is"):
+        result.to_polars()
