@@ -155,7 +155,7 @@ def render(error: GQueryError) -> str:
         lines.extend(_caret(error.text, error.span))
     if error.hint:
         lines.append(f"hint: {error.hint}")
-    return "\n".join(lines)
+    return "\n".join(lines).encode("utf-8", "replace").decode()  # half of a surrogate pair could not be printed
 
 
 def _input_place(error: LoadError) -> list[str]:

@@ -7,17 +7,17 @@ import html
 import json
 import os
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path as FilePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 import pyarrow as pa
 
-from gquery.errors import ExecutionError
+from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.settings import Settings
 from gquery.values import (
@@ -33,12 +33,17 @@ from gquery.values import (
 )
 
 _PREVIEW = 20  # rows that a notebook shows
+_SLICE = 256  # rows that become Python values between two looks at the clock
+_LONGEST_PREFIX = 100  # characters of a temporary file's name
 
 
 class Result:
-    """Runs when it is read. Every `reader()` is a fresh run; `to_arrow()` is kept and serves the forms in memory.
+    """Runs when it is read. What `to_arrow()`, `rows()` or a frame has read whole is kept, and every later reading is
+    of the same rows; until then each `reader()`, iteration or file is a run of its own, with other numbers where the
+    query has `rand()`.
 
-    schema: pa.Schema, columns: names, both known before anything runs. Errors of the run are ExecutionErrors.
+    schema: pa.Schema, columns: names, both known before anything runs. Errors of the run are ExecutionErrors. May be
+    used from several threads; cannot be pickled.
 
     counts: the answer is one row of counts. A count beyond 2^63 then comes as decimal128(38, 0), or as
     decimal256(76, 0) beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
@@ -61,6 +66,9 @@ class Result:
         self._settings = settings
         self._table: pa.Table | None = None
         self._control = self._new_control()
+        self._under_way: set[Control] = set()
+        self._cancel_next = False
+        self._lock = threading.RLock()  # a run that is dropped ends whatever its thread is doing
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,33 +76,61 @@ class Result:
 
     @property
     def progress(self) -> Control:
-        """matches, fraction and elapsed of the current run."""
+        """matches, fraction and elapsed of the newest run."""
         return self._control
 
     def cancel(self) -> None:
-        """Stops the current run; its reader raises QueryCancelled. May be called from any thread."""
-        self._control.cancel()
+        """Stops all runs that are under way, or where there is none the next one: their readers raise QueryCancelled.
+        Runs after that are not touched. May be called from any thread."""
+        with self._lock:
+            self._cancel_under_way()
+            self._cancel_next = not self._under_way and self._table is None
 
-    def batches(self) -> Generator[pa.RecordBatch, None, None]:
-        """A fresh run, batch by batch. Closing the iterator stops the run; so does Ctrl-C."""
-        self._control = control = self._new_control()
-        try:
-            yield from self._start(control)
-        except KeyboardInterrupt:
+    def _cancel_under_way(self) -> None:
+        for control in list(self._under_way):
             control.cancel()
-            raise
+
+    def __enter__(self) -> Result:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The end of a `with` block stops the runs that are under way."""
+        with self._lock:
+            self._cancel_under_way()
+
+    def batches(self) -> Run:
+        """The answer batch by batch: what is kept, or a fresh run. Closing it stops the run; so does Ctrl-C."""
+        if self._table is not None:
+            return Run(iter(self._table.to_batches()), self._control, lambda: None)
+        control = self._new_control()
+        with self._lock:
+            self._control = control
+            self._under_way.add(control)
+            if self._cancel_next:
+                control.cancel()
+            self._cancel_next = False
+        return Run(self._begun(control), control, lambda: self._ended(control))
+
+    def _ended(self, control: Control) -> None:
+        with self._lock:
+            self._under_way.discard(control)
+
+    def _begun(self, control: Control) -> Iterator[pa.RecordBatch]:
+        control.check()
+        yield from self._start(control)
 
     def reader(self) -> pa.RecordBatchReader:
-        """A fresh run as an Arrow stream."""
-        schema, batches = self._opened(self.batches())
-        return pa.RecordBatchReader.from_batches(schema, _until_dropped(batches))
+        """The answer as an Arrow stream: what is kept, or a fresh run."""
+        return pa.RecordBatchReader.from_batches(*self._opened())
 
-    def _opened(self, batches: Batches) -> tuple[pa.Schema, Batches]:
-        """The schema of a run with the run; a row of counts is computed now, since it may be wider than expected."""
+    def _opened(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """Batches with their schema; a row of counts is computed now, since it may be wider than expected."""
+        if self._table is not None:
+            return self._table.schema, self.batches()
         if not self._counts:
-            return self.schema, batches
-        row = list(batches)
-        return row[0].schema, (batch for batch in row)
+            return self.schema, self.batches()
+        row = list(self.batches())
+        return row[0].schema, iter(row)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.reader().__arrow_c_stream__(requested_schema)
@@ -102,9 +138,16 @@ class Result:
     def to_arrow(self) -> pa.Table:
         """The whole answer; kept, so later calls do not run the query again."""
         if self._table is None:
-            schema, batches = self._opened(self.batches())
-            self._table = pa.Table.from_batches(list(batches), schema)
+            schema, batches = self._opened()
+            self._keep(list(batches), schema)
+        assert self._table is not None
         return self._table
+
+    def _keep(self, batches: list[pa.RecordBatch], schema: pa.Schema) -> None:
+        """Keeps a whole answer; of two threads that have read one, the first one's counts."""
+        table = pa.Table.from_batches(batches, schema)
+        with self._lock:
+            self._table = table if self._table is None else self._table
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame. Values of several types are Python objects, each of its own type."""
@@ -123,20 +166,33 @@ class Result:
 
     def rows(self) -> list[Row]:
         """The answer as rows of Python values: tuples whose values are reachable by name too."""
+        self.to_arrow()
         return list(self)
 
     def __iter__(self) -> Generator[Row, None, None]:
         """Rows as they are found, without keeping them."""
-        batches = self._table.to_batches() if self._table is not None else _until_dropped(self.batches())
-        for batch in batches:
+        batches = self.batches()
+        for batch in _in_slices(batches, batches.control):
             yield from rows_of(batch)
+
+    def _head(self, count: int) -> list[Row]:
+        """The first rows. An answer of fewer is kept; a longer one is stopped."""
+        schema, batches = self._opened()
+        found: list[pa.RecordBatch] = []
+        with closing(batches) if isinstance(batches, Run) else nullcontext():
+            for batch in batches:
+                found.append(batch)
+                if sum(map(len, found)) >= count:
+                    break
+            else:
+                self._keep(found, schema)
+        return [row for batch in found for row in rows_of(batch.slice(0, count))][:count]
 
     def scalar(self) -> Any:
         """The one value of an answer with one row and one column."""
         if len(self.columns) != 1:
             raise ExecutionError(f"scalar() needs one column, the answer has {len(self.columns)}")
-        with closing(iter(self)) as rows:
-            found = list(islice(rows, 2))
+        found = self._head(2)
         if len(found) != 1:
             raise ExecutionError(f"scalar() needs one row, the answer has {'more' if found else 'none'}")
         return found[0][0]
@@ -144,23 +200,22 @@ class Result:
     def write(self, path: str | os.PathLike[str]) -> int:
         """Writes the answer as it comes to a `.parquet`, `.csv`, `.arrow`, `.feather` or `.jsonl` file; returns the
         number of rows. The file appears when it is whole: an error leaves no half file behind."""
-        target = FilePath(path)
+        target = _path(path)
         writer = WRITERS.get(target.suffix.lower())
         if writer is None:
             raise ExecutionError(f"cannot tell the format of `{target.name}`",
                                  hint="the endings are " + ", ".join(WRITERS))  # fmt: skip
         try:
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-        except OSError as error:
-            raise ExecutionError(f"cannot write {target}: {error.strerror}") from None
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-"[:_LONGEST_PREFIX])
+        except (OSError, ValueError) as error:
+            raise ExecutionError(f"cannot write {target}: {_reason(error)}") from None
         try:
             with os.fdopen(handle, "wb") as sink:
-                schema, batches = self._opened(self.batches())
-                rows = writer(batches, schema, sink)
+                rows = self._written(writer, sink)
             os.chmod(name, 0o644)
             os.replace(name, target)
         except (OSError, pa.ArrowException) as error:
-            raise ExecutionError(f"cannot write {target}: {error}") from None
+            raise ExecutionError(f"cannot write {target}: {_reason(error)}") from None
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(name)
@@ -171,21 +226,33 @@ class Result:
 
         format: `csv`, `json` (one object a line), `arrow` (the IPC stream format) or `parquet`.
         """
-        schema, batches = self._opened(self.batches())
-        return STREAM_WRITERS[format](_flushing(batches, sink), schema, sink)
+        writer = STREAM_WRITERS.get(str(format))
+        if writer is None or not hasattr(sink, "write"):
+            raise ExecutionError("write_to() needs an open binary file and a format",
+                                 hint="the formats are " + ", ".join(STREAM_WRITERS))  # fmt: skip
+        return self._written(writer, sink, flushing=True)
+
+    def _written(self, writer: Writer, sink: BinaryIO, flushing: bool = False) -> int:
+        schema, batches = self._opened()
+        if writer in _BY_VALUE:
+            batches = _in_slices(batches, batches.control if isinstance(batches, Run) else self._control)
+        return writer(_flushing(batches, sink) if flushing else batches, schema, sink)
 
     def __repr__(self) -> str:
-        state = f"{self._table.num_rows:,} rows" if self._table is not None else "not read yet"
+        state = f"{self._table.num_rows:,} rows" if self._table is not None else "runs when it is read"
         return f"<gquery.Result: {', '.join(self.columns)}; {state}>"
 
     def _repr_html_(self) -> str:
         """The first rows as a table, for notebooks."""
-        with closing(iter(self)) as rows:
-            found = list(islice(rows, _PREVIEW + 1))
+        found = self._head(_PREVIEW + 1)
         lines = ["".join(f"<th>{html.escape(name)}</th>" for name in self.columns)]
         lines += ["".join(f"<td>{html.escape(str(value))}</td>" for value in row) for row in found[:_PREVIEW]]
         body = "".join(f"<tr>{line}</tr>" for line in lines)
         return f"<table>{body}</table>" + ("<p>and more rows</p>" if len(found) > _PREVIEW else "")
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutionError("a result cannot be pickled or copied: it is a run that is still to come",
+                             hint="take the table that to_arrow() gives")  # fmt: skip
 
     def _new_control(self) -> Control:
         return Control(self._settings.timeout, self._settings.memory_limit)
@@ -198,19 +265,65 @@ def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
         yield Row(names, values)
 
 
-def _until_dropped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches; a consumer that drops the stream half-way stops the run at once, and so does Python's exit."""
-    holder = _Holder(batches)
-    weakref.finalize(holder, batches.close)  # type: ignore[attr-defined]
-    return holder
+class Run(Iterator[pa.RecordBatch]):
+    """One run: its batches in order, one thread at a time. Dropping or closing it stops the run at once, and so does
+    Python's exit."""
 
-
-class _Holder(Iterator[pa.RecordBatch]):
-    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+    def __init__(self, batches: Iterator[pa.RecordBatch], control: Control, ended: Callable[[], object]) -> None:
+        self.control = control
         self._batches = batches
+        self._turn = threading.RLock()
+        self._closed = False
+        self._end = weakref.finalize(self, _stop, batches, ended)
 
     def __next__(self) -> pa.RecordBatch:
-        return next(self._batches)
+        with self._turn:
+            if self._closed:
+                raise QueryCancelled("the stream of this run was closed")
+            try:
+                return next(self._batches)
+            except KeyboardInterrupt:
+                self.control.cancel()
+                self._end()
+                raise
+            except BaseException:
+                self._end()
+                raise
+
+    def close(self) -> None:
+        """Stops the run, which another thread may be reading."""
+        if not self._end.alive:
+            return
+        self._closed = True
+        self.control.cancel()
+        with self._turn:
+            self._end()
+
+
+def _stop(batches: Iterator[pa.RecordBatch], ended: Callable[[], object]) -> None:
+    ended()
+    close = getattr(batches, "close", None)
+    if close is not None:
+        close()
+
+
+def _in_slices(batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
+    """The same rows, few at a time: what is made of them value by value takes long, and has to stop when told."""
+    for batch in batches:
+        for begin in range(0, batch.num_rows, _SLICE):
+            control.check()
+            yield batch.slice(begin, _SLICE)
+
+
+def _path(path: object) -> FilePath:
+    try:
+        return FilePath(os.fsdecode(path))  # type: ignore[arg-type]
+    except TypeError:
+        raise ExecutionError(f"a path is text, not {type(path).__name__}") from None
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _require(module: str) -> Any:
@@ -278,6 +391,9 @@ STREAM_WRITERS: Mapping[str, Writer] = {
     "arrow": _write_arrow_stream,
     "parquet": _write_parquet,
 }
+
+
+_BY_VALUE = (_write_csv, _write_json_lines)
 
 
 def _flushing(batches: Batches, sink: BinaryIO) -> Batches:

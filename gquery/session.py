@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
 from gquery.executor.run import counted, id_batches, one_row
 from gquery.grammar.parser import parse
+from gquery.parameters import snapshot_of
 from gquery.planner.bind import bind
 from gquery.planner.cardinality import estimate
 from gquery.planner.explain import Actuals, explain
@@ -28,7 +29,7 @@ from gquery.planner.physical import MatchPlan
 from gquery.planner.plan import plan_query, pushed_limit
 from gquery.planner.remembered import Remembered, types_of
 from gquery.result import Result
-from gquery.settings import Settings, parse_memory, parse_mode
+from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
 from gquery.storage.load.report import LoadReport
 from gquery.storage.persist import save
@@ -59,15 +60,15 @@ class Graph:
     ) -> Result:
         """Answers a query, lazily: it is parsed, bound and planned now and run when the result is first read.
 
-        parameters: values of `$name`s. mode: match mode for clauses that name none. device: `auto`, `cpu` or `gpu`.
-        timeout: seconds. memory_limit: bytes or text such as "1GB", for what the query holds besides the graph.
-        Raises ParseError, BindError, PlanError or UnsupportedError now, ExecutionError while the result is read. Warns
-        (QueryWarning) of comparisons that no row can pass.
+        parameters: values of `$name`s; changing them later changes nothing. mode: match mode for clauses that name
+        none. device: `auto`, `cpu` or `gpu`. timeout: seconds. memory_limit: bytes or text such as "1GB", for what the
+        query holds besides the graph. Raises ParseError, BindError, PlanError or UnsupportedError now, ExecutionError
+        while the result is read. Warns (QueryWarning) of comparisons that no row can pass.
         """
         given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit}
-        settings = _changed(self.settings, {name: value for name, value in given.items() if value is not None})
+        settings = self.settings.changed(**{name: value for name, value in given.items() if value is not None})
         try:
-            query = Prepared(self.snapshot, text, dict(parameters or {}), settings, self._remembered)
+            query = Prepared(self.snapshot, text, snapshot_of(parameters), settings, self._remembered)
         except GQueryError as error:
             raise error.with_text(text)  # noqa: B904 - the same error, with its text
         warned = tuple(notice.rendered(text) for notice in query.plan.bound.notices)
@@ -93,7 +94,7 @@ class Graph:
 
     def with_settings(self, **changes: Any) -> Graph:
         """The same graph with other settings: mode, device, timeout, memory_limit, threads."""
-        changed = Graph(self.snapshot, self.report, _changed(self.settings, changes))
+        changed = Graph(self.snapshot, self.report, self.settings.changed(**changes))
         changed._remembered = self._remembered
         return changed
 
@@ -225,12 +226,3 @@ def _backend(settings: Settings) -> Any:
     from gquery.executor.cpu.engine import CpuBackend  # Numba takes half a second to import
 
     return CpuBackend(settings.threads)
-
-
-def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    made = dict(changes)
-    if made.get("mode") is not None:
-        made["mode"] = parse_mode(made["mode"])
-    if "memory_limit" in made:
-        made["memory_limit"] = parse_memory(made["memory_limit"])
-    return replace(settings, **made)

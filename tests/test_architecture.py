@@ -19,6 +19,7 @@ ALLOWED = {
     "settings": [],
     "stopping": [],
     "values": [],
+    "parameters": [],
     "grammar": [],
     "storage": [],
     "planner": ["grammar.ast", "storage.schema", "storage.statistics"],
@@ -27,7 +28,7 @@ ALLOWED = {
         "planner.functions", "planner.types", "storage", "values",
     ],
     "result": ["executor.progress", "values"],
-    "session": ["grammar", "planner", "executor", "storage", "result"],
+    "session": ["grammar", "planner", "executor", "storage", "result", "parameters"],
     "opening": ["session", "storage", "integrations"],
     "integrations": ["session", "result", "values", "storage", "grammar", "opening"],
     "terminal": [

@@ -191,6 +191,100 @@ def test_ctrl_c_cancels() -> None:
     assert result.progress.cancelled
 
 
+# --- kept, shared, closed ----------------------------------------------------------------------------------------
+
+
+def counted_runs() -> tuple[Result, list[int]]:
+    """A result whose every run gives another number."""
+    runs: list[int] = []
+
+    def start(control: Control) -> Iterator[pa.RecordBatch]:
+        runs.append(len(runs))
+        yield pa.record_batch([[runs[-1]]], names=["n"])
+
+    return Result(pa.schema([("n", pa.int64())]), start, Settings()), runs
+
+
+@pytest.mark.parametrize("first", ["to_arrow", "rows", "scalar", "_repr_html_", "to_pandas", "to_polars"])
+def test_what_is_read_whole_is_kept_for_all_readings(first: str, tmp_path: Path) -> None:
+    result, runs = counted_runs()
+    getattr(result, first)()
+    result.write(tmp_path / "out.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "out.parquet")["n"].to_pylist() == [0]
+    assert (result.rows(), result.scalar(), [row["n"] for row in result]) == ([(0,)], 0, [0])
+    assert result.reader().read_all() == pa.table(result) == result.to_arrow()
+    assert "<td>0</td>" in result._repr_html_()
+    assert runs == [0]
+
+
+def test_streams_are_runs_of_their_own() -> None:
+    result, runs = counted_runs()
+    assert "runs when it is read" in repr(result)
+    assert [result.reader().read_all()["n"].to_pylist(), [row[0] for row in result]] == [[0], [1]]
+    assert runs == [0, 1]
+
+
+def test_a_reader_of_several_threads_is_read_in_turns() -> None:
+    for _ in range(5):
+        reader = result_of(Runs(batches=2_000)).reader()
+        counts: list[int] = []
+        errors: list[BaseException] = []
+
+        def read(reader: pa.RecordBatchReader = reader, counts: list[int] = counts, errors: Any = errors) -> None:
+            try:
+                counts.append(sum(batch.num_rows for batch in reader))
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        assert sum(counts) == 4_000
+
+
+def test_closing_from_another_thread_stops_the_run() -> None:
+    runs = Runs(batches=10**9)
+    batches = result_of(runs).batches()
+    timer = threading.Timer(0.05, batches.close)
+    timer.start()
+    with pytest.raises(QueryCancelled):
+        for _ in batches:
+            pass
+    timer.join()
+    assert runs.closed == 1
+
+
+def test_a_with_block_stops_its_runs() -> None:
+    runs = Runs(batches=10**9)
+    with result_of(runs) as result:
+        reader = result.reader()
+        reader.read_next_batch()
+    with pytest.raises(QueryCancelled):
+        reader.read_next_batch()
+    assert runs.closed == 1
+    runs.batches = 1
+    assert len(result.rows()) == 2
+
+
+def test_a_closed_run_is_no_short_answer() -> None:
+    runs = Runs()
+    batches = result_of(runs).batches()
+    next(batches)
+    batches.close()
+    assert runs.closed == 1
+    with pytest.raises(QueryCancelled, match="closed"):
+        next(batches)
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_result_cannot_be_pickled(copied: Any) -> None:
+    with pytest.raises(ExecutionError, match="pickled"):
+        copied(result_of(Runs()))
+
+
 # --- files -------------------------------------------------------------------------------------------------------
 
 READERS: dict[str, Any] = {

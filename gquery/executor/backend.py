@@ -35,6 +35,7 @@ class Matches:
             count,
             {vertex: column[:count] for vertex, column in self.vertices.items()},
             {edge: column[:count] for edge, column in self.edges.items()},
+            None if self.weights is None else self.weights[:count],
         )
 
 

@@ -22,10 +22,11 @@ class EnumerationCounters(Protocol):
 
 @dataclass(slots=True)
 class Profile:
-    """seconds: by stage of the pipeline, in order. enumerations: one for each match plan that has begun."""
+    """seconds: by stage of the pipeline, in order. enumerations: one for each match plan that has begun, None for one
+    that was summed without a search."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    enumerations: list[EnumerationCounters] = field(default_factory=list)
+    enumerations: list[EnumerationCounters | None] = field(default_factory=list)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:

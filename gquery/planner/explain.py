@@ -26,11 +26,11 @@ from gquery.planner.query_plan import QueryPlan
 
 @dataclass(frozen=True, slots=True)
 class Actuals:
-    """What a run measured. filters: (before, after) for each; enumerations: one for each matching; seconds: by stage
-    of the pipeline."""
+    """What a run measured. filters: (before, after) for each; enumerations: one for each matching, None where it was
+    not searched; seconds: by stage of the pipeline."""
 
     filters: Sequence[tuple[int, int]]
-    enumerations: Sequence[Enumerated]
+    enumerations: Sequence[Enumerated | None]
     seconds: dict[str, float]
     candidate_bytes: int
     peak_bytes: int

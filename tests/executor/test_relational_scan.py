@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from gquery.executor.progress import Control
 from gquery.executor.relational import database, scan
 from gquery.grammar.parser import parse
 from gquery.planner.bind import bind
@@ -48,28 +49,29 @@ GIVEN = {
 
 @pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=[text for text, _ in CONDITIONS])
 def test_vertices(condition: str, expected: list[int]) -> None:
-    keep = scan.select_vertices(snapshot(), PERSON, predicates_of("a:Person", condition, GIVEN), GIVEN)
+    keep = scan.select_vertices(snapshot(), PERSON, predicates_of("a:Person", condition, GIVEN), GIVEN, Control())
     assert keep.dtype == np.bool_
     assert np.flatnonzero(keep).tolist() == expected
 
 
 def test_a_property_that_the_table_does_not_have_is_null() -> None:
     is_null = predicates_of("a", "a.height IS NULL AND a.height IS NULL", {})
-    assert scan.select_vertices(snapshot(), CITY, is_null, {}).tolist() == [True, True]
-    assert scan.select_vertices(snapshot(), CITY, predicates_of("a", "a.height > 0", {}), {}).tolist() == [False, False]
+    assert scan.select_vertices(snapshot(), CITY, is_null, {}, Control()).tolist() == [True, True]
+    tall = predicates_of("a", "a.height > 0", {})
+    assert scan.select_vertices(snapshot(), CITY, tall, {}, Control()).tolist() == [False, False]
 
 
 def test_edges() -> None:
     recent = predicates_of("e:KNOWS", "e.since >= 2005", {})
-    assert scan.select_edges(snapshot(), KNOWS, recent, {}).tolist() == [False, True, False, True]
+    assert scan.select_edges(snapshot(), KNOWS, recent, {}, Control()).tolist() == [False, True, False, True]
     either = predicates_of("e", "id(e) > 4 OR type(e) = 'KNOWS'", {})
-    assert scan.select_edges(snapshot(), IN, either, {}).tolist() == [False, True]
+    assert scan.select_edges(snapshot(), IN, either, {}, Control()).tolist() == [False, True]
 
 
 def test_comparisons_of_a_column_with_a_value_do_without_duckdb() -> None:
     plain = predicates_of("a:Person", "a.age > 25 AND a.name IN $names AND a.height < 1.8", GIVEN)
     with mock.patch.object(database, "evaluate", side_effect=AssertionError):
-        assert np.flatnonzero(scan.select_vertices(snapshot(), PERSON, plain, GIVEN)).tolist() == [0]
+        assert np.flatnonzero(scan.select_vertices(snapshot(), PERSON, plain, GIVEN, Control())).tolist() == [0]
 
 
 def value_of(text: str) -> Expression:
@@ -86,12 +88,12 @@ def value_of(text: str) -> Expression:
     ],
 )  # fmt: skip
 def test_values_of_vertices(expression: str, expected: list[Any]) -> None:
-    found = scan.vertex_values(snapshot(), value_of(expression), np.array([4, 0, 3, 0], np.int32), {})
+    found = scan.vertex_values(snapshot(), value_of(expression), np.array([4, 0, 3, 0], np.int32), {}, Control())
     assert found.to_pylist() == expected
-    assert len(scan.vertex_values(snapshot(), value_of(expression), np.array([], np.int32), {})) == 0
+    assert len(scan.vertex_values(snapshot(), value_of(expression), np.array([], np.int32), {}, Control())) == 0
 
 
 def test_values_of_edges() -> None:
     edges = np.array([3, 0], np.int64)
-    assert scan.edge_values(snapshot(), value_of("e.since + 1"), edges, {}).to_pylist() == [2006, 2001]
-    assert scan.edge_values(snapshot(), value_of("type(e)"), edges, {}).to_pylist() == ["KNOWS", "KNOWS"]
+    assert scan.edge_values(snapshot(), value_of("e.since + 1"), edges, {}, Control()).to_pylist() == [2006, 2001]
+    assert scan.edge_values(snapshot(), value_of("type(e)"), edges, {}, Control()).to_pylist() == ["KNOWS", "KNOWS"]

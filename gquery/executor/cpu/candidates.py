@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 
 import numpy as np
@@ -92,8 +93,22 @@ class CpuCandidates:
 
     @property
     def nbytes(self) -> int:
-        filtered = sum(adjacency.nbytes for adjacency in self._filtered.values())
-        return filtered + sum(candidates.nbytes for candidates in self.sets)
+        return self._kept + sum(candidates.nbytes for candidates in self.sets)
+
+    @property
+    def _kept(self) -> int:
+        """Bytes of what is made while problems are solved and serves the next one too."""
+        return sum(adjacency.nbytes for adjacency in self._filtered.values())
+
+    @contextmanager
+    def solving(self) -> Iterator[None]:
+        """What is reserved for one problem is free again for the next."""
+        memory = self.control.memory
+        before = memory.used - self._kept
+        try:
+            yield
+        finally:
+            memory.release(memory.used - self._kept - before)
 
     def of(self, problem: Problem) -> CpuCandidates:
         """The candidates of a problem that was made from the query: merged vertices have the candidates that all of
@@ -249,7 +264,7 @@ class CpuCandidates:
 
     def _select_vertices(self, step: PredicateFilter) -> NDArray[np.bool_]:
         masks = [
-            scan.select_vertices(self.snapshot, table, step.predicates, self.parameters)
+            scan.select_vertices(self.snapshot, table, step.predicates, self.parameters, self.control)
             for table in self.graph.vertices[step.vertex].tables
         ]
         return np.concatenate(masks) if masks else np.zeros(0, np.bool_)
@@ -260,7 +275,8 @@ class CpuCandidates:
         for index, table in enumerate(self.snapshot.edge_tables):
             if table.type in self.graph.edges[step.edge].types:
                 begin, end = self.snapshot.edge_range(index)
-                mask[begin:end] = scan.select_edges(self.snapshot, index, step.predicates, self.parameters)
+                selected = scan.select_edges(self.snapshot, index, step.predicates, self.parameters, self.control)
+                mask[begin:end] = selected
         return mask
 
     def _with_loop(self, step: LoopFilter) -> NDArray[np.int32]:

@@ -60,6 +60,10 @@ class CpuBackend:
 
     def count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
         """The matches of one plan, times what each of them counts."""
+        with candidates.solving():
+            return self._count(plan, candidates, profile)
+
+    def _count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
         with profile.timed("pack"):
             candidates = candidates.of(plan.problem)
             packed = pack(plan, candidates, self.threads)
@@ -69,6 +73,8 @@ class CpuBackend:
             if packed.folds:
                 fold.run(packed.folds, modulus, candidates.sliced)
             if packed.is_folded:
+                if modulus == 0:
+                    profile.enumerations.append(None)
                 return fold.total(packed.folds[-1], modulus)
             enumeration = search(modulus)
             if modulus == 0:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gquery.executor import packed
 from gquery.executor.cpu.candidates import CpuCandidates
+from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
 from gquery.planner.common import unify
@@ -23,7 +24,7 @@ def comparison_ranks(comparison: Comparison, candidates: CpuCandidates, space: S
     null is NULL_RANK."""
     left = _values(candidates, comparison.left, comparison.left_value)
     right = _values(candidates, comparison.right, comparison.right_value)
-    ranks = _rank((left, right), (comparison.left_value.type, comparison.right_value.type))
+    ranks = _rank((left, right), (comparison.left_value.type, comparison.right_value.type), candidates.control)
     split = len(left)
     return (
         _by_position(candidates, comparison.left, ranks[:split], space),
@@ -32,7 +33,8 @@ def comparison_ranks(comparison: Comparison, candidates: CpuCandidates, space: S
 
 
 def _values(candidates: CpuCandidates, vertex: int, value: Expression) -> pa.Array:
-    return scan.vertex_values(candidates.snapshot, value, candidates.sets[vertex].vertices, candidates.parameters)
+    vertices = candidates.sets[vertex].vertices
+    return scan.vertex_values(candidates.snapshot, value, vertices, candidates.parameters, candidates.control)
 
 
 def _by_position(candidates: CpuCandidates, vertex: int, ranks: Ranks, space: Space) -> Ranks:
@@ -47,7 +49,7 @@ def _by_position(candidates: CpuCandidates, vertex: int, ranks: Ranks, space: Sp
     return by_vertex
 
 
-def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type]) -> Ranks:
+def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: Control) -> Ranks:
     """The ranks of the values of both sides, one side after the other. NaN equals nothing: it ranks as null does."""
     alike = types[0].kind is types[1].kind
     common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(types)
@@ -56,7 +58,7 @@ def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type]) -> Ranks:
     present = both.is_valid()
     for floats in _floats(both):
         present = pc.and_not(present, pc.fill_null(pc.is_nan(floats), False))
-    return np.asarray(pc.if_else(present, _ranked(both, common), packed.NULL_RANK), np.int64)
+    return np.asarray(pc.if_else(present, _ranked(both, common, control), packed.NULL_RANK), np.int64)
 
 
 def _as_floats(values: pa.Array) -> bool:
@@ -72,11 +74,11 @@ def _floats(values: pa.Array) -> list[pa.Array]:
     return [part for part in parts if pa.types.is_floating(part.type)]
 
 
-def _ranked(values: pa.Array, type_: Type) -> pa.Array:
+def _ranked(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     if pa.types.is_null(values.type):
         return values.cast(pa.int64())
     if _is_union(values):
-        return scan.dense_ranks(values, type_)
+        return scan.dense_ranks(values, type_, control)
     if pa.types.is_int64(values.type) and pc.min(values).as_py() != packed.NULL_RANK:
         return values
     return pc.rank(values, sort_keys="ascending", tiebreaker="dense").cast(pa.int64())

@@ -1,12 +1,10 @@
-"""The DuckDB that does the relational work: its instances, the way a statement streams, its errors as ours."""
+"""The DuckDB that does the relational work: its instances, and the way a statement streams under a control."""
 
 from __future__ import annotations
 
 import atexit
 import os
-import re
 import tempfile
-import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -14,23 +12,40 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from gquery.errors import ExecutionError, GQueryError, MemoryLimitError
+from gquery.errors import GQueryError, MemoryLimitError
 from gquery.executor.progress import Control
+from gquery.executor.relational.translation import translated
+from gquery.executor.relational.watch import watched
 
 if TYPE_CHECKING:
     import duckdb
 
 BATCH_ROWS = 1 << 15
-_POLL = 0.02  # seconds between two looks at the control while DuckDB works alone
+_FEWEST_ROWS = 2048  # what DuckDB computes at once
+_RESULT_WIDTH = 16  # bytes: of a value that a predicate or a comparison gives
 _DEEPEST = 2_000  # levels of an expression; one of 200, the deepest that is parsed, becomes many times as many
-_LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
+LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
 
 
-def evaluate(sql: str, relation: pa.Table, values: Mapping[str, object]) -> pa.ChunkedArray:
-    """The first column of a statement over the relation `elements`."""
-    with translated(), _shared_cursor(threads=None) as cursor:
-        cursor.register("elements", relation)
-        return cursor.sql(sql, params=dict(values)).to_arrow_table().column(0)
+def evaluate(
+    sql: str,
+    relation: pa.Table,
+    values: Mapping[str, object],
+    control: Control,
+    rows: int | None = None,
+    whole: bool = False,
+) -> pa.ChunkedArray:
+    """The first column of a statement over the relation `elements`. `rows`: how many DuckDB may see at a time. `whole`:
+    the statement compares rows with each other, so that the relation cannot be taken in parts."""
+    blocks = _Feed(_in_blocks(relation, rows), control) if rows else None
+    with _stoppable(control, blocks), _shared_cursor(threads=None) as cursor, watched(control, cursor.interrupt):
+        found: list[pa.ChunkedArray] = []
+        whole_or_fed = [relation] if blocks is None else [blocks.reader(relation.schema)]
+        for part in _parts(relation, control) if blocks is None and not whole else whole_or_fed:
+            cursor.register("elements", part)
+            control.check()
+            found.append(cursor.sql(sql, params=dict(values)).to_arrow_table().column(0))
+    return pa.chunked_array([chunk for part in found for chunk in part.chunks], found[0].type)
 
 
 def stream(
@@ -39,26 +54,26 @@ def stream(
     schema: pa.Schema,
     batches: Iterator[pa.RecordBatch],
     control: Control,
-    blocking: bool,
+    rows: int = BATCH_ROWS,
 ) -> Generator[pa.RecordBatch, None, None]:
-    """Runs a statement over the relation `matches`, whose rows are pulled while the answer is read.
+    """Runs a statement over the relation `matches`, whose rows are pulled while the answer is read, and answers `rows`
+    of them at a time.
 
     One thread, the reader's, serves the statement and pulls only when more is asked for: nothing runs between two
-    reads. More threads would take turns at the one stream, and lose time by it. blocking: the statement sorts or
-    groups, so it may work long without pulling, and a watcher interrupts it when the query has to stop. What `batches`
-    raises comes out as it is.
+    reads. More threads would take turns at the one stream, and lose time by it. What `batches` raises comes out as it
+    is.
     """
     feed = _Feed(batches, control)
     with _cursor_for(control) as cursor:
         reader = None
         try:
-            with _translated_pull(feed, control), _watched(cursor, control, blocking):
-                cursor.register("matches", pa.RecordBatchReader.from_batches(schema, feed))
-                reader = cursor.sql(sql, params=dict(values)).to_arrow_reader(BATCH_ROWS)
+            with _stoppable(control, feed), watched(control, cursor.interrupt):
+                cursor.register("matches", feed.reader(schema))
+                reader = cursor.sql(sql, params=dict(values)).to_arrow_reader(rows)
                 batch = next(reader, None)
             while batch is not None:
                 yield batch
-                with _translated_pull(feed, control), _watched(cursor, control, blocking):
+                with _stoppable(control, feed), watched(control, cursor.interrupt):
                     control.check()
                     batch = next(reader, None)
         finally:
@@ -67,25 +82,39 @@ def stream(
                 reader.close()
 
 
+def check_memory(control: Control) -> None:
+    """Raises MemoryLimitError when a statement that sorts or groups could not work within the limit at all."""
+    limit = control.memory_limit
+    if limit is not None and limit < LEAST_MEMORY:
+        raise MemoryLimitError(
+            f"sorting, grouping and collecting need a memory limit of at least 32 MiB, it is {limit:,} bytes",
+            hint="raise memory_limit to '32 MiB' or more; queries that only match, count and return rows need less",
+        )
+
+
 class _Feed:
     """The matches as DuckDB pulls them. Keeps the error that ended them: DuckDB wraps it beyond recognition."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch], control: Control) -> None:
-        self.batches = batches
-        self.control = control
         self.stopped = False
         self.error: BaseException | None = None
+        self._pulled = self._pull(batches, control)
+        next(self._pulled)
 
-    def __iter__(self) -> _Feed:
-        return self
+    def reader(self, schema: pa.Schema) -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(schema, self._pulled)
 
-    def __next__(self) -> pa.RecordBatch:
-        if self.stopped:
-            raise StopIteration
+    def _pull(self, batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch | None]:
+        """A generator that has begun: a signal that comes as DuckDB calls is raised at a `yield`, inside `try`."""
         try:
-            self.control.check()
-            return next(self.batches)
-        except StopIteration:
+            yield None
+            while not self.stopped:
+                control.check()
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                yield batch
+        except GeneratorExit:
             raise
         except BaseException as error:
             self.error = error
@@ -100,7 +129,7 @@ def _cursor_for(control: Control) -> Iterator[duckdb.DuckDBPyConnection]:
             yield cursor
         return
     with tempfile.TemporaryDirectory(prefix="gquery-") as folder:
-        size = max(control.memory_limit // 2, _LEAST_MEMORY)
+        size = max(control.memory_limit // 2, LEAST_MEMORY)
         own = _connect(folder, threads=1, memory_limit=f"{size}B")
         try:
             yield own
@@ -126,76 +155,50 @@ def _shared(process: int, threads: int | None) -> duckdb.DuckDBPyConnection:
 
 
 def _connect(folder: str, **config: Any) -> duckdb.DuckDBPyConnection:
+    """An instance of our own, which reads and writes nothing but its folder for what does not fit into memory."""
     import duckdb
 
-    config |= {"temp_directory": folder, "python_enable_replacements": False, "autoinstall_known_extensions": False}
-    config |= {"max_expression_depth": _DEEPEST}
+    config |= {
+        "temp_directory": folder,
+        "python_enable_replacements": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "max_expression_depth": _DEEPEST,
+    }
     connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not this session's alone: its cursors are sessions too
+    if "memory_limit" in config:
+        connection.execute("SET streaming_buffer_size = '1MB'")  # of the answer, ready for who reads it
+    connection.execute("SET enable_external_access = false")  # as an option it would forbid the folder too
+    connection.execute("SET lock_configuration = true")
     return connection
 
 
 @contextmanager
-def _watched(cursor: duckdb.DuckDBPyConnection, control: Control, blocking: bool) -> Iterator[None]:
-    """Interrupts the statement when the query is cancelled or its time is up."""
-    if not blocking:
-        yield
-        return
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_POLL):
-            try:
-                control.check()
-            except GQueryError:
-                cursor.interrupt()
-
-    watcher = threading.Thread(target=watch, name="gquery-watch", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
-
-
-@contextmanager
-def _translated_pull(feed: _Feed, control: Control) -> Iterator[None]:
+def _stoppable(control: Control, feed: _Feed | None = None) -> Iterator[None]:
+    """What went wrong, as it was: in the feed, else because the query has to stop, else in DuckDB."""
     try:
         with translated():
             yield
-    except (ExecutionError, KeyboardInterrupt):
-        if feed.error is not None:
+    except (GQueryError, KeyboardInterrupt) as error:
+        if feed is not None and feed.error is not None:
             raise feed.error from None
-        control.check()
+        if isinstance(error, GQueryError):
+            control.check()
         raise
 
 
-@contextmanager
-def translated() -> Iterator[None]:
-    """DuckDB's and Arrow's errors as ours. Ctrl-C inside DuckDB comes out as KeyboardInterrupt."""
-    import duckdb
-
-    try:
-        yield
-    except (duckdb.Error, pa.ArrowException, OSError, RuntimeError) as error:
-        text = str(error)
-        if "interrupted" in text.lower():
-            raise KeyboardInterrupt from None
-        if "Out of Memory" in text or isinstance(error, pa.ArrowMemoryError):
-            raise MemoryLimitError(
-                "sorting, grouping or collecting the matches needs more memory than there is",
-                hint="raise memory_limit, or return fewer rows",
-            ) from None
-        raise ExecutionError(_tidy(text)) from None
+def _parts(relation: pa.Table, control: Control) -> Iterator[pa.Table]:
+    """The relation in parts that fit into the memory that is left, at least one."""
+    available = control.memory.available
+    rows = max(1, relation.num_rows)
+    if available is not None:
+        width = relation.nbytes / rows + _RESULT_WIDTH
+        rows = max(_FEWEST_ROWS, int(available / 4 / width))
+    for begin in range(0, max(1, relation.num_rows), rows):
+        yield relation.slice(begin, rows)
 
 
-def _tidy(text: str) -> str:
-    """DuckDB's sentence without its class and without the SQL that the user never wrote."""
-    sentence = re.sub(r"^[A-Za-z -]+ Error: ", "", text.split("\n")[0])
-    if sentence.startswith("Division by zero"):
-        return "division by zero"
-    sentence = re.sub(r" when casting from source column .*", "", sentence).rstrip(".! ")
-    for sql, cypher in (("INT64", "INTEGER"), ("INT128", "INTEGER"), ("DOUBLE", "FLOAT"), ("VARCHAR", "STRING")):
-        sentence = re.sub(rf"\b{sql}\b", cypher, sentence)
-    return sentence[:1].lower() + sentence[1:] or "the relational part of the query failed"
+def _in_blocks(relation: pa.Table, rows: int) -> Iterator[pa.RecordBatch]:
+    for batch in relation.to_batches():
+        yield from (batch.slice(begin, rows) for begin in range(0, batch.num_rows, rows))

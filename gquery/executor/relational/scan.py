@@ -16,12 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.executor.progress import Control
 from gquery.executor.relational import database
 from gquery.executor.relational.gather import gather, stored_column, travelling_type
+from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.sql import SqlWriter
 from gquery.executor.relational.sql_parameters import plain_value
 from gquery.executor.relational.sql_values import sorting_key
 from gquery.executor.relational.sql_words import quoted
+from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.planner.common import type_of_arrow, written_decimal
 from gquery.planner.expr import (
@@ -43,64 +46,68 @@ Parameters = Mapping[str, object]
 
 
 def select_vertices(
-    snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters
+    snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters, control: Control
 ) -> NDArray[np.bool_]:
     """bool[count of the table]: the vertices for which every predicate is true (null is not true)."""
-    return _Scan(snapshot, Kind.NODE, parameters, table).select(predicates)
+    return _Scan(snapshot, Kind.NODE, parameters, control, table).select(predicates)
 
 
 def select_edges(
-    snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters
+    snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters, control: Control
 ) -> NDArray[np.bool_]:
     """bool[count of the edge table]: the edges for which every predicate is true."""
-    return _Scan(snapshot, Kind.RELATIONSHIP, parameters, table).select(predicates)
+    return _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table).select(predicates)
 
 
 def vertex_values(
-    snapshot: Snapshot, expression: Expression, vertices: NDArray[np.int32], parameters: Parameters
+    snapshot: Snapshot, expression: Expression, vertices: NDArray[np.int32], parameters: Parameters, control: Control
 ) -> pa.Array:
     """The value of an expression over one vertex variable, for each of the internal vertices."""
-    return _values(snapshot, Kind.NODE, expression, pa.array(vertices, pa.int32()), parameters)
+    return _values(snapshot, Kind.NODE, expression, pa.array(vertices, pa.int32()), parameters, control)
 
 
 def edge_values(
-    snapshot: Snapshot, expression: Expression, edges: NDArray[np.int64], parameters: Parameters
+    snapshot: Snapshot, expression: Expression, edges: NDArray[np.int64], parameters: Parameters, control: Control
 ) -> pa.Array:
     """The value of an expression over one edge variable, for each of the internal edges."""
-    return _values(snapshot, Kind.RELATIONSHIP, expression, pa.array(edges, pa.int64()), parameters)
+    return _values(snapshot, Kind.RELATIONSHIP, expression, pa.array(edges, pa.int64()), parameters, control)
 
 
-def _values(snapshot: Snapshot, kind: Kind, expression: Expression, ids: pa.Array, parameters: Parameters) -> pa.Array:
+def _values(
+    snapshot: Snapshot, kind: Kind, expression: Expression, ids: pa.Array, parameters: Parameters, control: Control
+) -> pa.Array:
     if isinstance(expression, Column):
         return gather(snapshot, kind, expression, ids)
     read = {column: gather(snapshot, kind, column, ids) for column in columns(expression)}
-    found = _evaluate(expression, read, parameters, len(ids))
+    found = _evaluate(expression, read, parameters, len(ids), control)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], found.type)
 
 
-def dense_ranks(values: pa.Array, type_: Type) -> pa.Array:
+def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     """The rank of each value among values of several types: equal values have equal ranks, order is kept."""
     relation = pa.table({"value": values, "row": np.arange(len(values))})
     ranked = f"SELECT row, dense_rank() OVER (ORDER BY {sorting_key(quoted('value'), type_)}) AS rank FROM elements"
-    found = database.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {})
+    found = database.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], pa.int64())
 
 
 class _Scan:
     """Predicates over all elements of one table."""
 
-    def __init__(self, snapshot: Snapshot, kind: Kind, parameters: Parameters, table: int) -> None:
+    def __init__(self, snapshot: Snapshot, kind: Kind, parameters: Parameters, control: Control, table: int) -> None:
         self.snapshot = snapshot
         self.kind = kind
         self.parameters = parameters
+        self.control = control
         vertices = kind is Kind.NODE
         self.table = (snapshot.vertex_tables if vertices else snapshot.edge_tables)[table]
         self.range = (snapshot.vertex_range if vertices else snapshot.edge_range)(table)
 
     def select(self, predicates: tuple[Expression, ...]) -> NDArray[np.bool_]:
         keep = np.ones(self.table.count, np.bool_)
-        with database.translated():
+        with translated():
             for predicate in predicates:
+                self.control.check()
                 if self.table.count:
                     here = self._within(predicate)
                     values = self._compared(here)
@@ -143,7 +150,7 @@ class _Scan:
 
     def _computed(self, predicate: Expression) -> pa.ChunkedArray:
         read = {column: self._column(column) for column in columns(predicate)}
-        return _evaluate(predicate, read, self.parameters, self.table.count)
+        return _evaluate(predicate, read, self.parameters, self.table.count, self.control)
 
     def _column(self, column: Column) -> pa.Array | pa.ChunkedArray:
         if column.attribute is Attribute.PROPERTY or (column.attribute is Attribute.ID and self.kind is Kind.NODE):
@@ -216,7 +223,11 @@ def _truths(values: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 
 def _evaluate(
-    expression: Expression, read: Mapping[Column, pa.Array | pa.ChunkedArray], parameters: Parameters, count: int
+    expression: Expression,
+    read: Mapping[Column, pa.Array | pa.ChunkedArray],
+    parameters: Parameters,
+    count: int,
+    control: Control,
 ) -> pa.ChunkedArray:
     names = {column: f"c{index}" for index, column in enumerate(read)}
     relation = pa.table({names[column]: cast(values, travelling_type(column.type)) for column, values in read.items()})
@@ -224,4 +235,4 @@ def _evaluate(
         relation = pa.table({"row": np.zeros(count, np.int8)})
     writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
     text = f"SELECT {writer.write(expression)} FROM elements"
-    return database.evaluate(text, relation, writer.asked(text))
+    return database.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

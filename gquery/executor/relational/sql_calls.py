@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from gquery.errors import UnsupportedError
 from gquery.executor.relational import sql_lists, sql_temporal, sql_texts
+from gquery.executor.relational.growth import write_range, write_replace
 from gquery.executor.relational.sql_comparison import comparison
 from gquery.executor.relational.sql_numbers import TRUNCATED, arithmetic
 from gquery.planner.expr import Call, Kind
@@ -65,7 +66,7 @@ _TEMPLATES = {
     "cos": "cos({0})", "tan": "tan({0})", "asin": "asin({0})", "acos": "acos({0})", "atan": "atan({0})",
     "atan2": "atan2({0}, {1})", "pi": "pi()", "e": "exp(1)", "rand": "random()",
     "tolower": "lower({0})", "lower": "lower({0})", "toupper": "upper({0})", "upper": "upper({0})",
-    "trim": "trim({0})", "ltrim": "ltrim({0})", "rtrim": "rtrim({0})", "replace": "replace({0}, {1}, {2})",
+    "trim": "trim({0})", "ltrim": "ltrim({0})", "rtrim": "rtrim({0})",
     "split": "string_split({0}, {1})", "head": "{0}[1]", "last": "{0}[-1]", "tail": "{0}[2:]",
     "nodes": "struct_extract({0}, 'nodes')", "relationships": "struct_extract({0}, 'relationships')",
     "tofloat": "TRY_CAST({0} AS DOUBLE)",
@@ -75,7 +76,7 @@ _WRITERS: dict[str, Writer] = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), comparison),
     **dict.fromkeys("-*%", arithmetic), "in": sql_lists.member, "+": sql_lists.plus, "/": _divide,
     "index": sql_lists.index, "slice": sql_lists.slice_of,
-    "map": sql_lists.map_of, "field": sql_lists.field, "range": sql_lists.span_of,
+    "map": sql_lists.map_of, "field": sql_lists.field, "range": write_range, "replace": write_replace,
     "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"),
     "round": _round, "startnode": _computed_end, "endnode": _computed_end,
     "left": sql_texts.side, "right": sql_texts.side, "substring": sql_texts.substring,

@@ -89,15 +89,6 @@ def _is_null(expression: Expression) -> bool:
     return isinstance(expression, Constant) and expression.value is None
 
 
-def span_of(call: Call, arguments: list[str]) -> str:
-    """range(): a step of zero is an error, where DuckDB has an empty list."""
-    numbers = f"generate_series({', '.join(arguments)})"
-    if len(arguments) < 3:
-        return numbers
-    step = arguments[2]
-    return f"CASE WHEN {step} = 0 THEN error('range() needs a step that is not 0') ELSE {numbers} END"
-
-
 def map_of(call: Call, arguments: list[str]) -> str:
     pairs = zip(arguments[::2], arguments[1::2], strict=True)
     return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from gquery.executor.relational.growth import may_be_long, rows_at_once
 from gquery.executor.relational.sql import SqlWriter, inputs
 from gquery.executor.relational.sql_values import sorting_key
 from gquery.executor.relational.sql_words import distinct_name, quoted
@@ -17,12 +18,16 @@ WEIGHT = " weight"
 @dataclass(frozen=True, slots=True)
 class Statement:
     """inputs: the columns of the relation `matches` by name, and what is gathered into them. values: of the prepared
-    parameters. blocking: it has to see all matches before its first row."""
+    parameters. blocking: it has to see all matches before its first row. rows_in, rows_out: how many rows DuckDB may
+    see and answer at a time, None for any number.
+    """
 
     sql: str
     values: Mapping[str, object]
     inputs: Mapping[str, Expression]
     blocking: bool
+    rows_in: int | None
+    rows_out: int | None
 
 
 def build_statement(
@@ -63,7 +68,9 @@ def build_statement(
     if skip:
         clauses.append(f"OFFSET {skip}")
     sql = "\n".join(clauses)
-    return Statement(sql, below.asked(sql), names, grouped or bool(order_by))
+    rows = rows_at_once((*outputs, *(item.expression for item in order_by), *residual))
+    rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
+    return Statement(sql, below.asked(sql), names, grouped or bool(order_by), rows, rows_out)
 
 
 def _named(parts: tuple[Expression, ...]) -> dict[str, Expression]:

@@ -18,7 +18,9 @@ from gquery.executor.relational.elements import ElementWriter, ends_of, path_ids
 from gquery.executor.relational.gather import gather, travelling_type
 from gquery.executor.relational.sql import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, Statement, build_statement
+from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
+from gquery.executor.relational.widths import Bytes, average_width, batch_bytes, element_widths, parts, widths_of
 from gquery.planner.expr import (
     NODE,
     RELATIONSHIP,
@@ -140,31 +142,68 @@ class Tail:
             skip = max(0, skip - batch.num_rows)
             left = None if left is None else left - part.num_rows
             if part.num_rows:
-                with database.translated():
+                with translated():
                     travelled = [self._input(output, part) for output in self._outputs]
-                yield self._answer(travelled)
+                yield from self._answers(travelled, part.num_rows, control)
 
     def _selected(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
         statement = self._statement
         assert statement is not None
+        if statement.blocking:
+            database.check_memory(control)
         fields = [(name, travelling_type(part.type)) for name, part in statement.inputs.items()]
         if self.weighted:
             fields.append((WEIGHT, pa.int64()))
         schema = pa.schema(fields or _NO_COLUMNS)
-        fed = (self._fed(statement, batch, schema) for batch in matches)
-        rows = database.stream(statement.sql, statement.values, schema, fed, control, statement.blocking)
+        rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
+        gathered = (
+            self._fed(statement, part, schema)
+            for batch in matches
+            for part in self._readable(statement, batch, control)
+        )
+        fed = (part for batch in gathered for part in _sliced(batch, rows_in))
+        rows = database.stream(
+            statement.sql, statement.values, schema, fed, control, self._rows_out(statement, control)
+        )
         try:
             for batch in rows:
                 if batch.num_rows:
-                    yield self._answer(batch.columns)
+                    yield from self._answers(batch.columns, batch.num_rows, control)
         finally:
             rows.close()
             fed.close()
+            gathered.close()
+
+    def _readable(self, statement: Statement, batch: pa.RecordBatch, control: Control) -> Iterator[pa.RecordBatch]:
+        """The batch in parts for which not too much has to be gathered."""
+        read = [part for part in statement.inputs.values() if isinstance(part, Column) and self._is_gathered(part)]
+        most = batch_bytes(control)
+        widths = [widths_of(self.snapshot, self._kind(part), part, batch.column(part.variable), most) for part in read]
+        return (batch.slice(begin, size) for begin, size in parts(widths, batch.num_rows, most))
+
+    def _rows_out(self, statement: Statement, control: Control) -> int:
+        """How many rows of the answer DuckDB may hand over at a time."""
+        read = [part for part in statement.inputs.values() if isinstance(part, Column) and self._is_gathered(part)]
+        width = sum(average_width(self.snapshot, self._kind(part), part) for part in read)
+        rows = int(batch_bytes(control) // max(1.0, 2 * width))
+        return max(1, min(rows, statement.rows_out or database.BATCH_ROWS))
+
+    def _is_gathered(self, column: Column) -> bool:
+        return column.attribute is not Attribute.ELEMENT and column.variable not in self._paths
+
+    def _kind(self, column: Column) -> Kind:
+        return Kind.NODE if column.variable in self._vertices else Kind.RELATIONSHIP
+
+    def _shown_widths(self, shown: Expression, carried: Expression, values: pa.Array, most: int) -> Bytes | None:
+        """The bytes of what is gathered for a column of the answer."""
+        if isinstance(shown, Column) and shown != carried:
+            return widths_of(self.snapshot, carried.type.kind, shown, values, most)
+        return element_widths(self.snapshot, values, shown.type, most)
 
     def _fed(self, statement: Statement, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         if schema.names == [name for name, _ in _NO_COLUMNS]:
             return pa.record_batch([pa.nulls(batch.num_rows, pa.int8()).fill_null(0)], schema=schema)
-        with database.translated():
+        with translated():
             found = [self._input(part, batch) for part in statement.inputs.values()]
             if self.weighted:
                 found.append(batch.column(WEIGHT))
@@ -180,20 +219,34 @@ class Tail:
         path = self._paths.get(part.variable)
         if path is not None:
             return path_ids([batch.column(name) for name in path.vertices], [batch.column(name) for name in path.edges])
-        kind = Kind.NODE if part.variable in self._vertices else Kind.RELATIONSHIP
-        return gather(self.snapshot, kind, part, batch.column(part.variable))
+        return gather(self.snapshot, self._kind(part), part, batch.column(part.variable))
+
+    def _answers(self, travelled: list[pa.Array], rows: int, control: Control) -> Iterator[pa.RecordBatch]:
+        """A batch of the answer, in parts for which not too much has to be gathered."""
+        most = batch_bytes(control)
+        found = dict(zip(self._outputs, travelled, strict=True))
+        items = zip(self.projection.items, self._travelling, strict=True)
+        widths = [self._shown_widths(item.expression, carried, found[carried], most) for item, carried in items]
+        for begin, size in parts(widths, rows, most):
+            yield self._answer([values.slice(begin, size) for values in travelled])
 
     def _answer(self, travelled: list[pa.Array]) -> pa.RecordBatch:
         """A batch of the answer from the columns that came out of the statement, or out of the match stream."""
         found = dict(zip(self._outputs, travelled, strict=True))
         arrays = []
-        with database.translated():
+        with translated():
             for item, carried in zip(self.projection.items, self._travelling, strict=True):
                 values = found[carried]
                 if isinstance(item.expression, Column) and item.expression != carried:
                     values = gather(self.snapshot, carried.type.kind, item.expression, values)
                 arrays.append(self._elements.write(values, item.expression.type))
         return pa.record_batch(arrays, schema=self.schema)
+
+
+def _sliced(batch: pa.RecordBatch, rows: int | None) -> Iterator[pa.RecordBatch]:
+    """The batch in parts of at most so many rows."""
+    size = rows or max(1, batch.num_rows)
+    return (batch.slice(begin, size) for begin in range(0, batch.num_rows, size))
 
 
 _NO_COLUMNS = [("row", pa.int8())]
@@ -211,7 +264,7 @@ def _row_count(expression: Expression | None, parameters: Mapping[str, object], 
         case _:
             writer = SqlWriter({}, parameters)
             text = f"SELECT {writer.write(expression)} FROM elements"
-            count = database.evaluate(text, pa.table({"row": [0]}), writer.asked(text))[0].as_py()
+            count = database.evaluate(text, pa.table({"row": [0]}), writer.asked(text), Control())[0].as_py()
     if not hasattr(count, "__index__") or isinstance(count, bool) or int(count) < 0:
         raise BindError(f"{clause} needs a whole number that is not negative, not {count!r}", span=expression.span)
     return int(count)

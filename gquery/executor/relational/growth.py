@@ -1,0 +1,79 @@
+"""Values that are far larger than what they are made of: `range()` lists and `replace()` with long texts.
+
+DuckDB counts no memory for the values of an expression and looks at nothing until a block of rows is done. So a single
+value has a limit, and statements that make such values see few rows at a time: a block then takes milliseconds, and
+some ten megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gquery.planner.expr import Call, Constant, Expression, Kind, children, is_aggregated
+
+LONGEST_LIST = 1_000_000  # values of a range()
+LONGEST_OF_GROUP = 10_000  # the same for what is computed of groups, of which DuckDB takes 2,048 at a time
+LONGEST_TEXT = 1 << 24  # characters of what replace() makes
+FEW_ROWS = 4
+_SHORT_LIST = 1_000
+_SHORT_TEXT = 64
+
+
+def rows_at_once(expressions: Iterable[Expression]) -> int | None:
+    """How many rows DuckDB may see at a time to compute the expressions; None where any number will do."""
+    calls = sum(_growing_calls(expression) for expression in expressions)
+    return max(1, FEW_ROWS // calls) if calls else None
+
+
+def may_be_long(expression: Expression) -> bool:
+    """Whether a value of the expression may itself be long."""
+    return expression.type.kind in (Kind.LIST, Kind.STRING, Kind.MAP)
+
+
+def _growing_calls(expression: Expression) -> int:
+    inside = sum(_growing_calls(child) for child in children(expression))
+    return inside + (isinstance(expression, Call) and _grows(expression, inside > 0))
+
+
+def _grows(call: Call, inside: bool) -> bool:
+    match call:
+        case Call(function="range", arguments=(Constant(value=int() as start), Constant(value=int() as stop), *_)):
+            return abs(stop - start) > _SHORT_LIST
+        case Call(function="replace", arguments=(_, _, Constant(value=str() as new))):
+            return inside or len(new) > _SHORT_TEXT
+    return call.function in ("range", "replace")
+
+
+def write_range(call: Call, arguments: list[str]) -> str:
+    """The list, or an error where it would be too long; for a step of zero, where DuckDB has an empty list."""
+    start, stop, step = (*arguments, "1")[:3]
+    most = LONGEST_OF_GROUP if is_aggregated(call) else LONGEST_LIST
+    too_long = _error(f"range() makes lists of at most {most:,} values{' of a group' if most < LONGEST_LIST else ''}")
+    no_step = _error("range() needs a step that is not 0")
+    end = f"WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {most} THEN {too_long} ELSE g.b END"
+    return _bound_once((start, stop, step), f"generate_series(g.a, CASE WHEN g.c = 0 THEN {no_step} {end}, g.c)")
+
+
+def write_replace(call: Call, arguments: list[str]) -> str:
+    """The text, or an error where it would be too long."""
+    if not _growing_calls(call):
+        return "replace({}, {}, {})".format(*arguments)
+    most = "length(g.a)::HUGEINT // greatest(length(g.b), 1) * length(g.c)"
+    found = "(length(g.a) - length(replace(g.a, g.b, ''))) // greatest(length(g.b), 1)"
+    length = f"length(g.a) + {found}::HUGEINT * (length(g.c) - length(g.b))"
+    too_long = f"CASE WHEN {most} > {LONGEST_TEXT} THEN {length} > {LONGEST_TEXT} ELSE FALSE END"
+    new = f"CASE WHEN {too_long} THEN {_error(_LONG_TEXT)} ELSE g.c END"
+    return _bound_once(tuple(arguments), f"replace(g.a, g.b, {new})")
+
+
+_LONG_TEXT = f"replace() makes texts of at most {LONGEST_TEXT:,} characters"
+
+
+def _error(message: str) -> str:
+    return f"error('{message}')"
+
+
+def _bound_once(arguments: tuple[str, ...], body: str) -> str:
+    """The body, which names the arguments g.a, g.b, g.c as often as it likes: each is written and computed once."""
+    fields = ", ".join(f"{name}: {argument}" for name, argument in zip("abc", arguments, strict=True))
+    return f"list_transform([{{{fields}}}], lambda g: {body})[1]"

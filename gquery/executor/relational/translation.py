@@ -1,0 +1,79 @@
+"""Errors of DuckDB and Arrow as ours: told apart by their type, worded without the SQL that the user never wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from gquery.errors import ExecutionError, GQueryError, MemoryLimitError, QueryCancelled
+
+_SIGNALLED = "Query interrupted"  # the whole text of the RuntimeError that DuckDB makes of a signal
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """DuckDB's and Arrow's errors as ours. Ctrl-C inside DuckDB comes out as KeyboardInterrupt, its interrupt as
+    QueryCancelled."""
+    import duckdb
+
+    try:
+        yield
+    except RuntimeError as error:
+        if type(error) is RuntimeError and str(error) == _SIGNALLED:
+            raise KeyboardInterrupt from None
+        raise _ours(error) from None
+    except (duckdb.Error, pa.ArrowException, MemoryError, OSError) as error:
+        raise _ours(error) from None
+
+
+def _ours(error: Exception) -> GQueryError:
+    type_ = _type(error)
+    if type_ == "Interrupt":
+        return QueryCancelled("the query was interrupted")
+    if type_ == "Out of Memory" or isinstance(error, MemoryError):
+        return MemoryLimitError(
+            "sorting, grouping or collecting the matches needs more memory than there is",
+            hint="raise memory_limit, or return fewer rows",
+        )
+    if type_ in _NOT_THE_DATA:
+        return ExecutionError(
+            "gquery cannot compute what this query returns or compares",
+            hint="this is a fault of gquery: please report the query, and try a simpler expression",
+        )
+    return ExecutionError(_tidy(str(error)))
+
+
+# What DuckDB says of a statement, not of values: its words would be about SQL that the user never wrote.
+_NOT_THE_DATA = frozenset(
+    {"Binder", "Catalog", "Parser", "Syntax", "Internal", "Fatal", "Not Implemented", "Permission"}
+)
+
+
+def _type(error: Exception) -> str:
+    """DuckDB's type of an error. Behind an Arrow stream the class is lost, and what DuckDB put before its message says
+    it; the values of the data stand behind that, never before."""
+    import duckdb
+
+    if isinstance(error, duckdb.InterruptException):
+        return "Interrupt"
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return "Out of Memory"
+    found = re.match(r"([A-Za-z][A-Za-z ]*) Error: ", str(error)) if isinstance(error, duckdb.Error | OSError) else None
+    return found[1].capitalize() if found and found[1].isupper() else found[1] if found else ""
+
+
+def _tidy(text: str) -> str:
+    """DuckDB's sentence without its class and without the SQL that the user never wrote."""
+    sentence = re.sub(r"^[A-Za-z -]+ Error: ", "", text.split("\n")[0])
+    if sentence.startswith("Division by zero"):
+        return "division by zero"
+    too_large = re.match(r"Type INT\d+ with value (-?\d+) can't be cast because the value is out of range", sentence)
+    if too_large:
+        return f"{too_large[1]} is out of range: it does not fit into 64 bits"
+    sentence = re.sub(r" when casting from source column .*", "", sentence).rstrip(".! ")
+    for sql, cypher in (("INT64", "INTEGER"), ("INT128", "INTEGER"), ("DOUBLE", "FLOAT"), ("VARCHAR", "STRING")):
+        sentence = re.sub(rf"\b{sql}\b", cypher, sentence)
+    return sentence[:1].lower() + sentence[1:] or "the relational part of the query failed"

@@ -1,0 +1,100 @@
+"""Parameters as they were when the query was asked: a later change of a list or an array does not reach the query."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from gquery.errors import BindError
+
+_DEEPEST = 100  # levels of lists and maps; a list that holds itself has more
+
+
+def snapshot_of(parameters: object) -> dict[str, Any]:
+    """A copy in Python's own types: NumPy, pandas and Arrow values become numbers, texts, times and lists.
+
+    Raises BindError for what is no mapping of names, for lists and maps without end, and for text that is no Unicode.
+    What no Cypher value can hold is left as it is; binding refuses it where the query uses it.
+    """
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping):
+        raise BindError(
+            f"parameters are a dict of names and values, not {type(parameters).__name__}",
+            hint="such as {'age': 30} for `$age`",
+        )
+    return {_name(name): _plain(value, f"parameter `${name}`", 0) for name, value in parameters.items()}
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str):
+        raise BindError(f"the name of a parameter is text, not {name!r:.40}")
+    return _text(name, "the name of a parameter")
+
+
+def _plain(value: Any, what: str, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise BindError(f"{what} is nested more than {_DEEPEST} levels deep, or holds itself")
+    match value:
+        case None | bool() | int() | float() | bytes():
+            return _scalar(value)
+        case str():
+            return _text(str.__str__(value), what)
+        case Mapping():
+            return {_key(key, what): _plain(item, what, depth + 1) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_plain(item, what, depth + 1) for item in value]
+    return _foreign(value, what, depth)
+
+
+def _scalar(value: Any) -> Any:
+    """Without subclasses: NumPy's float64 is one of float, an IntEnum one of int."""
+    kinds: tuple[type, ...] = (bool, int, float, bytes)
+    return next((kind(value) for kind in kinds if isinstance(value, kind)), value)
+
+
+def _key(key: object, what: str) -> str:
+    if not isinstance(key, str):
+        raise BindError(f"the keys of a map are text; {what} has {key!r:.40}")
+    return _text(key, what)
+
+
+def _text(text: str, what: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BindError(f"{what} is no valid text: it has half of a surrogate pair") from None
+    return text
+
+
+def _foreign(value: Any, what: str, depth: int) -> Any:
+    """Values of NumPy, pandas, Polars and Arrow."""
+    if _is_missing(value):
+        return None
+    if type(value).__name__ in ("datetime64", "timedelta64"):
+        return value.astype(f"{type(value).__name__}[us]").item()
+    for name in ("to_pydatetime", "to_pytimedelta"):
+        if isinstance(value, datetime.datetime | datetime.timedelta) and hasattr(value, name):
+            return getattr(value, name)()
+    if isinstance(value, type):
+        return value
+    for name in ("tolist", "to_list", "as_py", "to_pylist"):
+        if callable(getattr(value, name, None)):
+            return _plain(_listed(value, name, what), what, depth + 1)
+    return value
+
+
+def _listed(value: Any, name: str, what: str) -> Any:
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("M", "m") and hasattr(value, "astype"):
+        kind = "datetime64[us]" if value.dtype.kind == "M" else "timedelta64[us]"  # finer times would become numbers
+        return value.astype(kind).tolist()
+    try:
+        return getattr(value, name)()
+    except Exception as error:
+        raise BindError(f"{what} is a {type(value).__name__} that cannot be read: {error}") from None
+
+
+def _is_missing(value: object) -> bool:
+    """pandas' NaT and NA."""
+    return type(value).__name__ in ("NaTType", "NAType") and type(value).__module__.startswith("pandas")

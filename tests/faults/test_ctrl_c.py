@@ -1,0 +1,110 @@
+"""Ctrl-C at a random moment is KeyboardInterrupt in every phase, and the session goes on. GQUERY_SLOW=1: 50 times."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUNDS = 50 if os.environ.get("GQUERY_SLOW") else 6
+SEED = 20
+
+SCRIPT = """
+import sys, time
+from tests.faults.graphs import *
+graph = dense_graph()
+QUERIES = [
+    (LONG_COUNT, lambda result: result.scalar()),
+    (MANY_ROWS, lambda result: [None for _ in result]),
+    (MANY_ROWS, lambda result: [None for _ in result.reader()]),
+    (MANY_ROWS + " ORDER BY a + b + c DESC", lambda result: result.to_arrow()),
+    (MANY_ROWS.replace("RETURN", "RETURN DISTINCT"), lambda result: result.to_arrow()),
+    ("MATCH (a)-[:X]->(b) WHERE size(range(1, 900000 + id(a))) > 3 RETURN count(*)", lambda result: result.scalar()),
+    ("MATCH (a)-[:X]->(b) RETURN size(range(1, 900000 + id(a))) AS s", lambda result: result.rows()),
+    (MANY_ROWS, lambda result: result.write(sys.argv[1])),
+]
+graph.query(MANY_ROWS + " LIMIT 1").rows()
+for text, _ in QUERIES:  # compiled before anything is interrupted
+    try:
+        graph.query(text, timeout=0.1).to_arrow()
+    except gquery.QueryTimeout:
+        pass
+number = 0
+while True:
+    text, read = QUERIES[number % len(QUERIES)]
+    try:
+        began = None
+        result = graph.query(text)
+        print("ready", flush=True)
+        read(result)
+        print("no end", flush=True)
+    except KeyboardInterrupt:
+        pass
+    except BaseException as error:
+        print("FOREIGN", number % len(QUERIES), type(error).__name__, error, flush=True)
+    stopped = time.monotonic()
+    print(graph.query("MATCH (a) RETURN count(*) AS n").scalar(), flush=True)
+    number += 1
+"""
+
+
+def test_in_a_script(tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "out.parquet")]
+    late = []
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        try:
+            for _ in range(ROUNDS):
+                assert child.stdout.readline() == "ready\n"
+                time.sleep(chance.uniform(0.0, 0.4))
+                child.send_signal(signal.SIGINT)
+                began = time.monotonic()
+                assert child.stdout.readline() == "1000\n"
+                late.append(time.monotonic() - began)
+        finally:
+            child.kill()
+        errors = child.stderr.read()
+    print(f"seed {SEED}: the next answer came after", [round(seconds, 3) for seconds in late])
+    assert "Traceback" not in errors, errors
+    assert sorted(late)[len(late) // 2] < 0.2
+    assert max(late) < 2.0
+
+
+LONG = "MATCH (a)-->(b)-->(c)-->(d)-->(e) RETURN a, b, c, d, e ORDER BY c.id + d.id + e.id"
+
+
+@pytest.mark.parametrize("arguments", [["run", LONG], ["shell"]], ids=["command", "shell"])
+def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
+    """It says that the query was cancelled, and ends as a shell wants it."""
+    saved = str(tmp_path / "g.gq")
+    save = f"from tests.faults.graphs import *; dense_graph().save({saved!r})"
+    subprocess.run([sys.executable, "-c", save], cwd=ROOT, check=True)
+    chance = random.Random(SEED)
+    start = [sys.executable, "-c", "import sys; from gquery.cli import main; sys.exit(main())"]
+    command = [*start, arguments[0], saved, *arguments[1:]]
+    for _ in range(max(1, ROUNDS // 6)):
+        with subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as child:
+            assert child.stdin is not None
+            if arguments == ["shell"]:
+                child.stdin.write(LONG + ";")
+            child.stdin.close()
+            child.stdin = None
+            time.sleep(1.5 + chance.uniform(0.0, 0.5))
+            child.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            _, errors = child.communicate(timeout=20)
+        assert child.returncode == 130, errors
+        assert "ancelled" in errors
+        assert "Traceback" not in errors
+        assert time.monotonic() - began < 2.0

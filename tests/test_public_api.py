@@ -1,0 +1,178 @@
+"""Wrong types and odd values in every public call: an error of ours that says what is wrong, never another's."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import io
+import uuid
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import gquery
+
+ODD: list[Any] = [
+    None, 0, -1, 10**400,
+    1.5, float("nan"), True, "", "x", "\ud800", "a\0b", b"x", [], [1], {}, {1: 2}, set(), object(),
+    int, len, uuid.UUID(int=5), np.array([1, 2]), pd.NA, pa.array([1]), (value for value in [1]),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def graph() -> gquery.Graph:
+    people = {"id": [1, 2, 3], "name": ["Ann", "Bob", "Cid"]}
+    return gquery.from_arrow({"P": people}, {("P", "X", "P"): {"source": [1, 2], "target": [2, 3]}})
+
+
+CALLS: dict[str, Callable[[gquery.Graph, Any], object]] = {
+    "query": lambda graph, odd: graph.query(odd).to_arrow(),
+    "parameters": lambda graph, odd: graph.query("RETURN $a", odd).to_arrow(),
+    "parameter": lambda graph, odd: graph.query("RETURN $a AS a", {"a": odd}).rows(),
+    "parameter in a list": lambda graph, odd: graph.query("RETURN $a AS a", {"a": [odd, odd]}).rows(),
+    "parameter in a map": lambda graph, odd: graph.query("RETURN $a AS a", {"a": {"b": odd}}).rows(),
+    "parameter compared": lambda graph, odd: graph.query("MATCH (a) WHERE a.name = $a RETURN a", {"a": odd}).rows(),
+    "parameter contained": lambda graph, odd: graph.query("MATCH (a) WHERE a.name IN $a RETURN a", {"a": odd}).rows(),
+    "parameter as limit": lambda graph, odd: graph.query("MATCH (a) RETURN a.id LIMIT $a", {"a": odd}).rows(),
+    "parameter added": lambda graph, odd: graph.query("MATCH (a) RETURN a.id + $a AS b", {"a": odd}).rows(),
+    "mode": lambda graph, odd: graph.query("RETURN 1", mode=odd).rows(),
+    "device": lambda graph, odd: graph.query("RETURN 1", device=odd).rows(),
+    "timeout": lambda graph, odd: graph.query("RETURN 1", timeout=odd).rows(),
+    "memory_limit": lambda graph, odd: graph.query("RETURN 1", memory_limit=odd).rows(),
+    "threads": lambda graph, odd: graph.with_settings(threads=odd).query("RETURN 1").rows(),
+    "with_settings": lambda graph, odd: graph.with_settings(mode=odd, device=odd, timeout=odd, memory_limit=odd),
+    "explain": lambda graph, odd: graph.explain(odd),
+    "explain, parameters": lambda graph, odd: graph.explain("RETURN $a", odd),
+    "profile": lambda graph, odd: graph.profile("RETURN $a", odd),
+    "save": lambda graph, odd: graph.save(odd),
+    "open": lambda graph, odd: gquery.open(odd),
+    "load": lambda graph, odd: gquery.load(odd),
+    "from_arrow, vertices": lambda graph, odd: gquery.from_arrow(odd, {}),
+    "from_arrow, edges": lambda graph, odd: gquery.from_arrow({"P": {"id": [1]}}, odd),
+    "from_arrow, table": lambda graph, odd: gquery.from_arrow({"P": odd}, {}),
+    "from_networkx": lambda graph, odd: gquery.from_networkx(odd),
+    "from_duckdb": lambda graph, odd: gquery.from_duckdb(odd, {"P": "SELECT 1 AS id"}, {}),
+    "write": lambda graph, odd: graph.query("RETURN 1").write(odd),
+    "write_to": lambda graph, odd: graph.query("RETURN 1").write_to(odd, "csv"),
+    "write_to, format": lambda graph, odd: graph.query("RETURN 1").write_to(io.BytesIO(), odd),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_only_errors_of_ours(graph: gquery.Graph, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    foreign = []
+    for odd in ODD:
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                CALLS[call](graph, odd)
+        except gquery.GQueryError as error:
+            str(error).encode()
+        except Exception as error:
+            foreign.append(f"{odd!r:.40}: {type(error).__name__}: {error!s:.90}")
+    assert foreign == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"timeout": "x"}, "timeout"), ({"timeout": -1}, "timeout"), ({"timeout": 0}, "timeout"),
+        ({"timeout": float("nan")}, "timeout"), ({"timeout": True}, "timeout"), ({"timeout": float("inf")}, "timeout"),
+        ({"mode": 3}, "mode"), ({"memory_limit": "9" * 400}, "not a size"), ({"memory_limit": 10**5000}, "not a size"),
+        ({"memory_limit": -5}, "not a size"), ({"memory_limit": True}, "not a size"), ({"threads": 0}, "threads"),
+        ({"threads": -1}, "threads"), ({"threads": 10**9}, "threads"), ({"threads": "2"}, "threads"),
+        ({"device": "tpu"}, "device"), ({"foo": 1}, "no setting `foo`"), ({"time_out": 1}, "no setting"),
+    ],
+)  # fmt: skip
+def test_settings_without_sense(graph: gquery.Graph, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(gquery.BindError, match=said):
+        graph.with_settings(**settings)
+
+
+def test_settings_with_sense(graph: gquery.Graph) -> None:
+    changed = graph.with_settings(
+        timeout=np.float32(2), threads=np.int64(1), memory_limit="64 MiB", mode="INDUCED", device="cpu"
+    )
+    assert changed.settings.memory_limit == 64 * 2**20
+    assert changed.query("MATCH (a)-->(b) RETURN count(*)").scalar() == 2
+    assert changed.with_settings(timeout=None, memory_limit=None).settings.timeout is None
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Colour.RED, uuid.UUID(int=7), (value for value in "ab"), LOOP, {"a": LOOP}, "\ud800", {"\udfff": 1}, {1: 2},
+     object(), int, range, pd.DataFrame({"a": [1]}), 1j],
+)  # fmt: skip
+def test_parameters_that_are_no_values(graph: gquery.Graph, value: Any) -> None:
+    with pytest.raises(gquery.BindError, match="parameter"):
+        graph.query("RETURN $x AS x", {"x": value})
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Number.ONE, 1), (np.int8(3), 3), (np.float32(0.5), 0.5), (np.bool_(True), True), (np.str_("a"), "a"),
+        (pd.NaT, None), (pd.NA, None), (np.datetime64("NaT"), None), (pa.scalar(5), 5),
+        (pa.array([1, None]), [1, None]),
+        (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]), (pd.Series([1, 2]), [1, 2]), ((1, 2), [1, 2]),
+        (np.datetime64("2024-02-29"), datetime.date(2024, 2, 29)),
+        (np.datetime64("2024-02-29T01:02:03", "ns"), datetime.datetime(2024, 2, 29, 1, 2, 3)),
+        (pd.Timestamp("2024-02-29 01:02:03"), datetime.datetime(2024, 2, 29, 1, 2, 3)),
+        (np.array(["2024-02-29T00"], "datetime64[ns]"), [datetime.datetime(2024, 2, 29)]),
+        (b"\0\xff", b"\0\xff"), ("a\0b", "a\0b"), ({"a": {"b": [1]}}, {"a": {"b": [1]}}),
+    ],
+)  # fmt: skip
+def test_parameters_of_other_libraries(graph: gquery.Graph, value: Any, expected: Any) -> None:
+    found = graph.query("RETURN $x AS x", {"x": value}).scalar()
+    if isinstance(expected, datetime.date) and not isinstance(expected, datetime.datetime):
+        found = found.date() if isinstance(found, datetime.datetime) else found
+    assert found == expected
+
+
+def test_decimals_are_parameters(graph: gquery.Graph) -> None:
+    assert graph.query("RETURN $x > 0.5 AS x", {"x": decimal.Decimal("0.57")}).scalar() is True
+
+
+def test_a_later_change_of_a_parameter_changes_nothing(graph: gquery.Graph) -> None:
+    names, numbers, inner = ["Ann", "Bob"], np.array([1, 2]), {"x": [1]}
+    text = "MATCH (a) WHERE a.name IN $names AND a.id IN $numbers RETURN a.id AS id, $inner AS inner ORDER BY id"
+    parameters = {"names": names, "numbers": numbers, "inner": inner}
+    result = graph.query(text, parameters)
+    names.clear()
+    numbers[:] = 9
+    inner["x"].append(2)
+    parameters.clear()
+    assert result.rows() == [(1, {"x": [1]}), (2, {"x": [1]})]
+
+
+@pytest.mark.parametrize(
+    "target", ["a\0b.csv", "", "folder.csv", "absent/out.csv", "x" * 5000 + ".csv", 5, None, b"out.csv"]
+)
+def test_places_that_cannot_be_written(graph: gquery.Graph, target: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.csv").mkdir()
+    if target == b"out.csv":
+        assert graph.query("RETURN 1 AS x").write(target) == 1
+        return
+    with pytest.raises(gquery.ExecutionError):
+        graph.query("RETURN 1 AS x").write(target)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
