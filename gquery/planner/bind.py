@@ -67,6 +67,7 @@ def _query_graph(names: Names, predicates: list[Expression], schema: Schema) -> 
         QueryVertex(index, vertex.variable, vertex.tables, tuple(vertex.predicates), described_vertex(vertex))
         for index, vertex in enumerate(names.vertices.values())
     )
+    all_types = tuple(sorted(schema.types))
     edges = tuple(
         QueryEdge(
             index,
@@ -76,7 +77,7 @@ def _query_graph(names: Names, predicates: list[Expression], schema: Schema) -> 
             edge.types,
             edge.directed,
             tuple(edge.predicates),
-            described_edge(edge, names, schema.types),
+            described_edge(edge, vertices, all_types),
         )
         for index, edge in enumerate(names.edges.values())
     )

@@ -1,0 +1,174 @@
+"""How long planning takes: patterns of many vertices in every match mode, small queries, long texts.
+
+    python -m benchmarks.planning [part of a name ...]
+
+Nothing is matched. For each pattern the best of a few rounds in milliseconds: `prepare` is from the text to a plan with
+nothing remembered (parsing, binding, the first half of planning); `match` is the second half, which a run makes from
+true cardinalities (space, orders, trees, packed steps not among them).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+import gquery
+from gquery.grammar import parser
+from gquery.planner.cardinality import estimate
+from gquery.planner.matching import pick_space, plan_matching
+from gquery.session import Prepared
+
+MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")
+ROUNDS = 30
+
+
+def graph() -> gquery.Graph:
+    """2,000 vertices, half of them A, half B; X is simple, Y has parallel edges and self-loops."""
+    random = np.random.default_rng(3)
+    ends = {}
+    for source in "AB":
+        for target in "AB":
+            pairs = np.unique(random.integers(0, 1000, (4000, 2)), axis=0)
+            pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+            many = random.integers(0, 60, (2000, 2))
+            ends[source, "X", target] = {"source": pairs[:, 0], "target": pairs[:, 1]}
+            ends[source, "Y", target] = {"source": many[:, 0], "target": many[:, 1]}
+    vertices = {label: {"id": np.arange(1000), "n": np.arange(1000) % 50} for label in "AB"}
+    return gquery.from_arrow(vertices=vertices, edges=ends)
+
+
+def shape(name: str, size: int) -> tuple[int, list[tuple[int, int]]]:
+    """Vertices and edges."""
+    match name:
+        case "path":
+            return size, [(i, i + 1) for i in range(size - 1)]
+        case "star":
+            return size + 1, [(0, i + 1) for i in range(size)]
+        case "clique":
+            return size, [(i, j) for j in range(size) for i in range(j)]
+        case "cycle":
+            return size, [(i, (i + 1) % size) for i in range(size)]
+        case "tree":
+            return size, [((i - 1) // 2, i) for i in range(1, size)]
+        case "caterpillar":
+            return 2 * size, [(i, i + 1) for i in range(size - 1)] + [(i, size + i) for i in range(size)]
+        case "grid":
+            across = [(i * size + j, i * size + j + 1) for i in range(size) for j in range(size - 1)]
+            return size * size, across + [(i * size + j, i * size + size + j) for i in range(size - 1) for j in range(size)]
+        case "barbell":
+            half = [(i, j) for j in range(size) for i in range(j)]
+            return 2 * size, [*half, *((i + size, j + size) for i, j in half), (0, size)]
+        case "parallel":
+            return 2, [(0, 1)] * size
+        case "pieces":
+            return 2 * size, [(2 * i, 2 * i + 1) for i in range(size)]
+    raise AssertionError(name)
+
+
+LARGE = [
+    ("path", 200), ("star", 64), ("clique", 12), ("cycle", 200), ("grid", 10), ("tree", 127), ("caterpillar", 60),
+    ("barbell", 8), ("parallel", 64), ("pieces", 50),
+]  # fmt: skip
+
+
+def pattern(vertices: int, edges: list[tuple[int, int]], label: str, edge: str, arrow: str) -> str:
+    seen: set[int] = set()
+
+    def node(index: int) -> str:
+        first = index not in seen
+        seen.add(index)
+        return f"(v{index}{label if first else ''})"
+
+    return ", ".join(f"{node(one)}-[{edge}]-{arrow}{node(other)}" for one, other in edges)
+
+
+def large() -> Iterator[tuple[str, str]]:
+    for name, size in LARGE:
+        for mode in MODES:
+            for label, edge, arrow in ((":A", ":X", ">"), ("", ":X", ""), ("", "", ">"), (":A", ":Y", "")):
+                text = pattern(*shape(name, size), label, edge, arrow)
+                kind = f"{label or 'any'} {edge or 'any'}{arrow}"
+                yield f"{name} {size} {mode} {kind}", f"MATCH {mode} {text} RETURN count(*)"
+        text = pattern(*shape(name, size), ":A", ":X", ">")
+        yield f"{name} {size} listed", f"MATCH {text} RETURN v0, v1"
+
+
+def long() -> Iterator[tuple[str, str]]:
+    many = range(10_000)
+    yield "10^3 commas", "MATCH " + ", ".join(f"(v{i}:A)" for i in range(1000)) + " RETURN count(*)"
+    yield "3000 commas", "MATCH " + ", ".join(f"(v{i}:A)" for i in range(3000)) + " RETURN count(*)"
+    yield "10^4 commas", "MATCH " + ", ".join(f"(v{i}:A)" for i in many) + " RETURN count(*)"
+    yield "10^4 OR", "MATCH (a:A) WHERE " + " OR ".join(f"a.n = {i}" for i in many) + " RETURN count(*)"
+    yield "10^4 OR listed", "MATCH (a:A)-->(b:B) WHERE " + " OR ".join(f"a.n = b.n + {i}" for i in many) + " RETURN a"
+    yield "10^4 AND", "MATCH (a:A) WHERE " + " AND ".join(f"a.n <> {i}" for i in many) + " RETURN count(*)"
+    yield "10^4 columns", "MATCH (a:A) RETURN " + ", ".join(f"a.n + {i}" for i in many)
+    yield "10^4 columns ordered", "MATCH (a:A) RETURN " + ", ".join(f"a.n + {i} AS c{i}" for i in many) + (
+        " ORDER BY " + ", ".join(f"c{i}" for i in range(0, 10_000, 10)))  # fmt: skip
+    yield "10^4 groups", "MATCH (a:A) RETURN " + ", ".join(f"a.n + {i} AS c{i}" for i in many) + ", count(*)"
+    yield "10^4 IN", f"MATCH (a:A) WHERE a.n IN [{', '.join(map(str, many))}] RETURN count(*)"
+    yield "10^4 CASE", f"MATCH (a:A) RETURN CASE a.n {' '.join(f'WHEN {i} THEN {i}' for i in many)} END"
+    yield "10^4 labels", f"MATCH (a:{'|'.join(['A', 'B'] * 5000)}) RETURN count(*)"
+    yield "10^4 entries", f"RETURN {{{', '.join(f'k{i}: {i}' for i in many)}}} AS m"
+    yield "path of 3000", "MATCH " + "-[:X]->".join(["()"] * 3000) + " RETURN count(*)"
+    yield "path of 190 predicates", "MATCH " + "-[:X]->".join(f"(v{i} {{n: {i % 50}}})" for i in range(190)) + (
+        " RETURN count(*)")  # fmt: skip
+    yield "20 EXISTS", "MATCH (a:A) WHERE " + " AND ".join(f"(a)-[:X]->(:A)-[:X]->(:B {{n: {i}}})" for i in range(20)) + (
+        " RETURN count(*)")  # fmt: skip
+    yield "20 OPTIONAL", "MATCH (a:A) " + " ".join(f"OPTIONAL MATCH (a)-[:X]->(b{i})-[:X]->()" for i in range(20)) + (
+        " RETURN count(*)")  # fmt: skip
+    yield "200 EXISTS", "MATCH (a:A) WHERE " + " AND ".join("(a)-[:X]->(:A)" for _ in range(200)) + " RETURN count(*)"
+    yield "star of 50 stars", "MATCH " + ", ".join(f"(c)-[:Y]-(v{i})" for i in range(50)) + " RETURN count(*)"
+
+
+SMALL = {
+    "vertex": "MATCH (a:A {n: 3}) RETURN a.n",
+    "edge": "MATCH (a:A)-[:X]->(b:B) RETURN a.n, b.n",
+    "triangle": "MATCH (a:A)-[:X]->(b:A)-[:X]->(c:A)<-[:X]-(a) RETURN count(*)",
+    "square": "MATCH DIFFERENT NODES (a)-[:X]-(b)-[:X]-(c)-[:X]-(d)-[:X]-(a) RETURN count(*)",
+    "clique of 5": "MATCH (a)-[:X]-(b)-[:X]-(c)-[:X]-(d)-[:X]-(e)-[:X]-(a)-[:X]-(c)-[:X]-(e)-[:X]-(b)-[:X]-(d)-[:X]-(a)"
+    " RETURN count(*)",
+    "star of 4": "MATCH INDUCED (a:A)-[:X]->(b), (a)-[:X]->(c), (a)-[:X]->(d), (a)-[:X]->(e) RETURN count(*)",
+    "path of 6": "MATCH (a)-[:X]->(b)-[:X]->(c)-[:X]->(d)-[:X]->(e)-[:X]->(f) WHERE a.n < f.n RETURN count(*)",
+    "grouped": "MATCH (a:A)-[:X]->(b:B)<-[:Y]-(c:A) WHERE c.n > 7 RETURN b.n, count(*) ORDER BY count(*) DESC LIMIT 5",
+    "parts": "MATCH (a:A)-[:X]->(b) WHERE NOT (a)-[:Y]->(b) OPTIONAL MATCH (b)-[:Y]->(c) RETURN count(*)",
+}
+
+
+def times(asked: gquery.Graph, text: str) -> tuple[float, float]:
+    """Milliseconds of the two halves."""
+    best = [float("inf"), float("inf")]
+    begun = time.perf_counter()
+    for _ in range(ROUNDS):
+        parser._parse.cache_clear()  # type: ignore[attr-defined]
+        start = time.perf_counter()
+        query = Prepared(asked.snapshot, text, {}, asked.settings)
+        middle = time.perf_counter()
+        if query.plan.graph.vertices:
+            cardinalities = estimate(query.plan.graph, query.statistics)
+            space, reason = pick_space(query.plan, cardinalities, query.limit)
+            plan_matching(query.plan, cardinalities, query.limit, space, reason)
+        best = [min(best[0], middle - start), min(best[1], time.perf_counter() - middle)]
+        if time.perf_counter() - begun > 0.5:
+            break
+    return best[0] * 1e3, best[1] * 1e3
+
+
+def main() -> None:
+    asked = graph()
+    times(asked, SMALL["triangle"])
+    wanted = sys.argv[1:]
+    print(f"{'':48} {'prepare':>9} {'match':>9} {'sum':>9}  ms")
+    for name, text in (*SMALL.items(), *large(), *long()):
+        if not wanted or any(part in name for part in wanted):
+            try:
+                first, second = times(asked, text)
+                print(f"{name:48} {first:9.2f} {second:9.2f} {first + second:9.2f}", flush=True)
+            except Exception as error:
+                print(f"{name:48} {type(error).__name__}: {str(error).splitlines()[0][:80]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
