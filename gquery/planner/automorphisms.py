@@ -38,7 +38,7 @@ def refined(links: Links, colours: Sequence[int], check: Check) -> list[int]:
     return partition.colours
 
 
-def chain(
+def stabiliser_chain(
     links: Links, colours: Sequence[int], quads: Sequence[Quad], order: Sequence[int], check: Check
 ) -> list[Found]:
     """Along an order, every vertex that can change places with later ones. Nothing when that is too hard to find.

@@ -29,7 +29,7 @@ _GAIN = 0.7  # share of the cost that must be left at most
 _PLENTY = 0.05  # share of the cost that is so little that no other way is looked for
 _LEAST_TRIES, _TRIES = 6, 200  # problems that are weighed at most for one query, however cheap or dear it is
 _TRY = 1250.0  # what weighing one costs, in neighbours looked at, times the query vertices squared
-_EFFORT = 10_000  # problems times the query vertices squared, weighed at most: large patterns are counted as they are
+_EFFORT = 100_000  # problems times the query vertices cubed, weighed at most: large patterns are counted as they are
 
 
 def pick_space(
@@ -122,9 +122,9 @@ class _CountPlanner:
         if not self.plan.counting or solution.tree.cost < WORTH:
             return (solution,)
         if self._left < 0:
-            size = len(problem.graph.vertices) ** 2
-            affordable = solution.tree.cost / (_TRY * size)
-            self._left = int(min(max(affordable, _LEAST_TRIES), _TRIES, _EFFORT / size))
+            size = len(problem.graph.vertices)
+            affordable = solution.tree.cost / (_TRY * size**2)
+            self._left = int(min(max(affordable, _LEAST_TRIES), _TRIES, _EFFORT / size**3))
         least = solution.tree.cost * _GAIN
         chosen: tuple[Problem, ...] = (problem,)
         for way in self._ways(problem):
@@ -139,9 +139,7 @@ class _CountPlanner:
 
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without one test, or without those among vertices that look alike."""
-        yield from (way for way in twins(problem) if len(way) <= self._left)
-        if not self._left:
-            return
+        yield from twins(problem, self._left)
         for way in exclusions(problem, self.plan.statistics):
             if not self._left:
                 return

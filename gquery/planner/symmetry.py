@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import factorial, prod
 
-from gquery.planner.automorphisms import Automorphism, Found, Links, chain, refined
+from gquery.planner.automorphisms import Automorphism, Links, refined, stabiliser_chain
 from gquery.planner.cardinality import ENDLESS
 from gquery.planner.expr import Column, Expression, children
 from gquery.planner.physical import TURNED, Problem
@@ -114,7 +115,7 @@ class Symmetry:
 
     def break_along(self, order: tuple[int, ...], check: Check) -> Breaking:
         """How symmetry can be broken along a matching order: not at all when automorphisms are too hard to find."""
-        found = chain(self._links, self.colours, self.problem.constraints.different_pairs, order, check)
+        found = stabiliser_chain(self._links, self.colours, self.problem.constraints.different_pairs, order, check)
         different = self._different_vertices()
         broken = [level for level in found if _is_within(level.orbit, different)]
         return Breaking(
@@ -142,17 +143,20 @@ def _colours(problem: Problem) -> list[int]:
     speaks of, and those of parts, stay where they are."""
     speaking = {vertex for comparison in problem.comparisons for vertex in (comparison.left, comparison.right)}
     speaking |= {vertex for part in problem.graph.parts for vertex in part.vertices}
+    loopless = set(problem.constraints.loopless)
     loops: dict[int, list[Hashable]] = {}
     for edge in problem.graph.edges:
         if edge.source == edge.target:
             loops.setdefault(edge.source, []).append((edge.types, _anonymous(edge.predicates)))
+    in_quads = Counter(chain.from_iterable(problem.constraints.different_pairs))
     return _numbered(
         (
             vertex.index if vertex.index in speaking else -1,
             vertex.tables,
             _anonymous(vertex.predicates),
             frozenset(Counter(loops.get(vertex.index, ())).items()),
-            vertex.index in problem.constraints.loopless,
+            vertex.index in loopless,
+            in_quads[vertex.index],
         )
         for vertex in problem.graph.vertices
     )  # fmt: skip
