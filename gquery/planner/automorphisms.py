@@ -105,7 +105,7 @@ class _Partition:
 
     def _split(self, cell: set[int], touched: set[int]) -> list[int]:
         """Splits a cell of which only some vertices can look different now; returns those of another colour."""
-        looks: dict[object, list[int]] = {}
+        looks: dict[tuple[tuple[int, int], ...], list[int]] = {}
         for vertex in sorted(touched):
             looks.setdefault(self._look(vertex), []).append(vertex)
         if len(touched) < len(cell):

@@ -15,8 +15,8 @@ from gquery.planner.cardinality import kept_share
 from gquery.planner.physical import Comparison, Constraints
 from gquery.planner.query_graph import QueryEdge, QueryGraph, Through
 from gquery.planner.renumber import renumbered_comparisons, renumbered_constraints
-from gquery.storage.schema import Hop
 from gquery.stopping import Check
+from gquery.storage.schema import Hop
 from gquery.storage.statistics import Statistics
 
 _FEW_ARE_ENOUGH = 1000  # edges are composed for up to so many vertices a candidate that predicates leave somewhere

@@ -6,7 +6,6 @@ work: the enumeration would find out by itself that a vertex lacks an edge, one 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -50,9 +49,7 @@ def required_filters(graph: QueryGraph, constraints: Constraints, all_types: tup
     return tuple(filters)
 
 
-def paying_filters(
-    plan: QueryPlan, limit: int | None, check: Check
-) -> tuple[tuple[NeighbourFilter, ...], int, int]:
+def paying_filters(plan: QueryPlan, limit: int | None, check: Check) -> tuple[tuple[NeighbourFilter, ...], int, int]:
     """The neighbour-label counts that save more work than they cost; how many others every vertex passes; and how many
     do not pay.
 

@@ -58,9 +58,7 @@ def _work(tree: Tree, limit: int | None) -> float:
     return tree.cost * (1.0 if limit is None else min(1.0, limit / tree.levels[-1].rows))
 
 
-def estimated_tree(
-    plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check
-) -> Tree | None:
+def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check) -> Tree | None:
     """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
     None."""
     believed = limit is not None or len(plan.graph.vertices) <= TRUSTED

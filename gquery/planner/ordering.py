@@ -82,7 +82,8 @@ def _step_cost(looks: float, factor: float, backward: int, counted: bool) -> flo
 def _greedy(model: PrefixModel, regions: tuple[Region, ...], left: set[int], check: Check) -> tuple[int, ...]:
     """Dense region, then the rest of the core, then trees (EGSM section 5.2); inside a region the vertex that leaves
     the fewest partial matches, and of those the one with most backward neighbours."""
-    first = min(left, key=lambda vertex: (regions[vertex], model.sizes[vertex] / max(1, len(model.links[vertex])), vertex))
+    share = {vertex: model.sizes[vertex] / max(1, len(model.links[vertex])) for vertex in left}
+    first = min(left, key=lambda vertex: (regions[vertex], share[vertex], vertex))
     others = [(regions[vertex], model.sizes[vertex], 0, vertex) for vertex in left - {first}]
     heapify(others)  # for when nothing is connected
     connected: list[tuple[Region, float, int, int]] = []

@@ -148,6 +148,12 @@ class Constraints:
     loopless: tuple[int, ...]
     choices: tuple[EdgeChoice, ...]
 
+    @property
+    def size(self) -> int:
+        """How many tests there are, and vertices and edges that choices speak of."""
+        tests = len(self.different) + len(self.apart) + len(self.different_pairs) + len(self.absent)
+        return tests + sum(len(choice.vertices) + len(choice.collides) for choice in self.choices)
+
 
 @dataclass(frozen=True)
 class Problem:

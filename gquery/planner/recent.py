@@ -61,12 +61,12 @@ class Recent(Generic[Value]):
                 _, (_, forgotten) = self._values.popitem(last=False)
                 self.weight -= forgotten
 
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+    def get(self, key: Hashable, make: Callable[[], Value], weigh: Callable[[Value], int] = lambda _: 1) -> Value:
         """The value of a key, made now when it is not known."""
         value = self.find(key)
         if value is None:
             value = make()
-            self.keep(key, value)
+            self.keep(key, value, weigh(value))
         return value
 
     def __len__(self) -> int:

@@ -20,6 +20,7 @@ from gquery.stopping import Check
 
 TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
 _MOST_LISTED = 720  # matches that one is turned into, at most, when they are listed
+_ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
 WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
 
 
@@ -82,7 +83,8 @@ class Solver:
         if advice is not None:
             return orders.along(*advice)
         solution = orders.best()
-        self.plan.orders.keep(alike, (solution.tree.order, solution.factor > 1))
+        weight = _ORDER + _TEST * problem.constraints.size
+        self.plan.orders.keep(alike, (solution.tree.order, solution.factor > 1), weight)
         return solution
 
     def rough(self, problem: Problem) -> Tree:

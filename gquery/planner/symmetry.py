@@ -118,9 +118,7 @@ class Symmetry:
         found = stabiliser_chain(self._links, self.colours, self.problem.constraints.different_pairs, order, check)
         different = self._different_vertices()
         broken = [level for level in found if _is_within(level.orbit, different)]
-        return Breaking(
-            self.size, tuple(level.orbit for level in broken), tuple(level.generators for level in broken)
-        )
+        return Breaking(self.size, tuple(level.orbit for level in broken), tuple(level.generators for level in broken))
 
     def _different_vertices(self) -> list[int]:
         """For each vertex the mask of those that are other data vertices in every match."""
