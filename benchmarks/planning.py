@@ -19,8 +19,8 @@ import gquery
 from gquery.planner.cardinality import estimate
 from gquery.planner.matching import pick_space, plan_matching
 from gquery.session import Prepared
+from tests.planner.shapes import MODES, pattern, shape
 
-MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")
 ROUNDS = 30
 
 
@@ -39,89 +39,41 @@ def graph() -> gquery.Graph:
     return gquery.from_arrow(vertices=vertices, edges=ends)
 
 
-def shape(name: str, size: int) -> tuple[int, list[tuple[int, int]]]:
-    """Vertices and edges."""
-    match name:
-        case "path":
-            return size, [(i, i + 1) for i in range(size - 1)]
-        case "star":
-            return size + 1, [(0, i + 1) for i in range(size)]
-        case "clique":
-            return size, [(i, j) for j in range(size) for i in range(j)]
-        case "cycle":
-            return size, [(i, (i + 1) % size) for i in range(size)]
-        case "tree":
-            return size, [((i - 1) // 2, i) for i in range(1, size)]
-        case "caterpillar":
-            return 2 * size, [(i, i + 1) for i in range(size - 1)] + [(i, size + i) for i in range(size)]
-        case "grid":
-            across = [(i * size + j, i * size + j + 1) for i in range(size) for j in range(size - 1)]
-            return size * size, across + [
-                (i * size + j, i * size + size + j) for i in range(size - 1) for j in range(size)
-            ]
-        case "barbell":
-            half = [(i, j) for j in range(size) for i in range(j)]
-            return 2 * size, [*half, *((i + size, j + size) for i, j in half), (0, size)]
-        case "parallel":
-            return 2, [(0, 1)] * size
-        case "pieces":
-            return 2 * size, [(2 * i, 2 * i + 1) for i in range(size)]
-    raise AssertionError(name)
-
-
 LARGE = [
     ("path", 200), ("star", 64), ("clique", 12), ("cycle", 200), ("grid", 10), ("tree", 127), ("caterpillar", 60),
     ("barbell", 8), ("parallel", 64), ("pieces", 50),
 ]  # fmt: skip
 
 
-def pattern(vertices: int, edges: list[tuple[int, int]], label: str, edge: str, arrow: str) -> str:
-    seen: set[int] = set()
-
-    def node(index: int) -> str:
-        first = index not in seen
-        seen.add(index)
-        return f"(v{index}{label if first else ''})"
-
-    return ", ".join(f"{node(one)}-[{edge}]-{arrow}{node(other)}" for one, other in edges)
-
-
 def large() -> Iterator[tuple[str, str]]:
     for name, size in LARGE:
         for mode in MODES:
             for label, edge, arrow in ((":A", ":X", ">"), ("", ":X", ""), ("", "", ">"), (":A", ":Y", "")):
-                text = pattern(*shape(name, size), label, edge, arrow)
+                text = pattern(shape(name, size)[1], label, edge, arrow)
                 kind = f"{label or 'any'} {edge or 'any'}{arrow}"
                 yield f"{name} {size} {mode} {kind}", f"MATCH {mode} {text} RETURN count(*)"
-        text = pattern(*shape(name, size), ":A", ":X", ">")
+        text = pattern(shape(name, size)[1], ":A", ":X", ">")
         yield f"{name} {size} listed", f"MATCH {text} RETURN v0, v1"
 
 
-def long() -> Iterator[tuple[str, str]]:
-    many = range(10_000)
-    yield "10^3 commas", "MATCH " + ", ".join(f"(v{i}:A)" for i in range(1000)) + " RETURN count(*)"
-    yield "3000 commas", "MATCH " + ", ".join(f"(v{i}:A)" for i in range(3000)) + " RETURN count(*)"
-    yield "10^4 commas", "MATCH " + ", ".join(f"(v{i}:A)" for i in many) + " RETURN count(*)"
-    yield "10^4 OR", "MATCH (a:A) WHERE " + " OR ".join(f"a.n = {i}" for i in many) + " RETURN count(*)"
-    yield "10^4 OR listed", "MATCH (a:A)-->(b:B) WHERE " + " OR ".join(f"a.n = b.n + {i}" for i in many) + " RETURN a"
-    yield "10^4 AND", "MATCH (a:A) WHERE " + " AND ".join(f"a.n <> {i}" for i in many) + " RETURN count(*)"
-    yield "10^4 columns", "MATCH (a:A) RETURN " + ", ".join(f"a.n + {i}" for i in many)
-    yield "10^4 columns ordered", "MATCH (a:A) RETURN " + ", ".join(f"a.n + {i} AS c{i}" for i in many) + (
-        " ORDER BY " + ", ".join(f"c{i}" for i in range(0, 10_000, 10)))  # fmt: skip
-    yield "10^4 groups", "MATCH (a:A) RETURN " + ", ".join(f"a.n + {i} AS c{i}" for i in many) + ", count(*)"
-    yield "10^4 IN", f"MATCH (a:A) WHERE a.n IN [{', '.join(map(str, many))}] RETURN count(*)"
-    yield "10^4 CASE", f"MATCH (a:A) RETURN CASE a.n {' '.join(f'WHEN {i} THEN {i}' for i in many)} END"
-    yield "10^4 labels", f"MATCH (a:{'|'.join(['A', 'B'] * 5000)}) RETURN count(*)"
-    yield "10^4 entries", f"RETURN {{{', '.join(f'k{i}: {i}' for i in many)}}} AS m"
-    yield "path of 3000", "MATCH " + "-[:X]->".join(["()"] * 3000) + " RETURN count(*)"
-    yield "path of 190 predicates", "MATCH " + "-[:X]->".join(f"(v{i} {{n: {i % 50}}})" for i in range(190)) + (
-        " RETURN count(*)")  # fmt: skip
-    yield "20 EXISTS", "MATCH (a:A) WHERE " + " AND ".join(f"(a)-[:X]->(:A)-[:X]->(:B {{n: {i}}})" for i in range(20)) + (
-        " RETURN count(*)")  # fmt: skip
-    yield "20 OPTIONAL", "MATCH (a:A) " + " ".join(f"OPTIONAL MATCH (a)-[:X]->(b{i})-[:X]->()" for i in range(20)) + (
-        " RETURN count(*)")  # fmt: skip
-    yield "200 EXISTS", "MATCH (a:A) WHERE " + " AND ".join("(a)-[:X]->(:A)" for _ in range(200)) + " RETURN count(*)"
-    yield "star of 50 stars", "MATCH " + ", ".join(f"(c)-[:Y]-(v{i})" for i in range(50)) + " RETURN count(*)"
+MANY = range(10_000)
+LONG = {
+    "1,000 patterns": "MATCH " + ", ".join(f"(v{n}:A)" for n in range(1_000)) + " RETURN count(*)",
+    "10,000 OR": "MATCH (a:A) WHERE " + " OR ".join(f"a.n = {n}" for n in MANY) + " RETURN count(*)",
+    "10,000 AND": "MATCH (a:A) WHERE " + " AND ".join(f"a.n <> {n}" for n in MANY) + " RETURN count(*)",
+    "10,000 columns": "MATCH (a:A) RETURN " + ", ".join(f"a.n + {n}" for n in MANY),
+    "10,000 groups": "MATCH (a:A) RETURN " + ", ".join(f"a.n + {n}" for n in MANY) + ", count(*)",
+    "10,000 IN": f"MATCH (a:A) WHERE a.n IN [{', '.join(map(str, MANY))}] RETURN count(*)",
+    "10,000 CASE": f"MATCH (a:A) RETURN CASE a.n {' '.join(f'WHEN {n} THEN {n}' for n in MANY)} END",
+    "10,000 labels": f"MATCH (a:{'|'.join(['A', 'B'] * 5_000)}) RETURN count(*)",
+    "10,000 entries": f"RETURN {{{', '.join(f'k{n}: {n}' for n in MANY)}}} AS m",
+    "path of 190 with predicates": "MATCH "
+    f"{'-[:X]->'.join(f'(v{n} {{n: {n % 50}}})' for n in range(190))} RETURN count(*)",
+    "20 EXISTS": f"MATCH (a:A) WHERE {' AND '.join(f'(a)-[:X]->(:A)-[:X]->(:B {{n: {n}}})' for n in range(20))} "
+    "RETURN count(*)",
+    "20 OPTIONAL": f"MATCH (a:A) {' '.join(f'OPTIONAL MATCH (a)-[:X]->(b{n})-[:X]->()' for n in range(20))} "
+    "RETURN count(*)",
+}
 
 
 SMALL = {
@@ -161,7 +113,7 @@ def main() -> None:
     times(asked, SMALL["triangle"])
     wanted = sys.argv[1:]
     print(f"{'':48} {'prepare':>9} {'match':>9} {'sum':>9}  ms")
-    for name, text in (*SMALL.items(), *large(), *long()):
+    for name, text in (*SMALL.items(), *large(), *LONG.items()):
         if not wanted or any(part in name for part in wanted):
             try:
                 first, second = times(asked, text)

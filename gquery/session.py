@@ -191,7 +191,9 @@ class Prepared:
         return explain(self.plan, self._estimated(control), self.tail.describe())
 
     def _estimated(self, control: Control) -> tuple[MatchPlan, ...]:
-        """The plan as it looks before anything ran."""
+        """The plan as it looks before anything ran; none when there is no pattern."""
+        if not self.plan.graph.vertices:
+            return ()
         cardinalities = estimate(self.plan.graph, self.statistics)
         space = pick_space(self.plan, cardinalities, self.limit, control.check)
         return plan_matching(self.plan, cardinalities, self.limit, *space, control.check)

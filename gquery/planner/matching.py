@@ -43,15 +43,15 @@ def pick_space(
         return "candidates", _DOUBT
     raw = Solver(plan, cardinalities, "vertices", check).best(plan.problem).tree
     if raw.is_folded:
-        return "vertices", f"{raw.cost:,.0f} looks at neighbours, every vertex in one pass"
+        return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
     if not believed:
         return "candidates", _DOUBT
     raw_work, with_graph = _work(raw, limit), _building(graph, cardinalities)
     if with_graph + _TRY * len(graph.vertices) ** 2 < raw_work:  # else looking closer costs more than it can save
         with_graph += _work(Solver(plan, cardinalities, "candidates", check).best(plan.problem).tree, limit)
     if with_graph < raw_work:
-        return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
-    return "vertices", f"{raw_work:,.0f} looks at neighbours, a candidate graph takes {with_graph:,.0f}"
+        return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
+    return "vertices", f"{round(raw_work):,.15g} looks at neighbours, a candidate graph takes {round(with_graph):,.15g}"
 
 
 def _work(tree: Tree, limit: int | None) -> float:
