@@ -38,7 +38,7 @@ def plan_query(
 ) -> QueryPlan:
     """Everything that can be decided before the data is looked at. `limit`: so many matches are enough. `orders`: what
     is known of queries of the same shape. `check` is called while the pattern is gone through."""
-    graph, absent = rewrite(bound.query_graph)
+    graph, absent = rewrite(bound.query_graph, check)
     if graph.parts and all(graph.part_of(vertex.index) is not None for vertex in graph.vertices):
         raise UnsupportedError(f"gquery needs a MATCH before {graph.parts[0].described}")
     comparisons, different, residual = split_predicates(graph)
