@@ -169,8 +169,8 @@ class _Search:
         self.check = check
         self.left = _STEPS
         self._quads = quads
-        self._quads_at: dict[int, list[Quad]] | None = None
-        self._known: set[tuple[tuple[int, int], tuple[int, int]]] = set()
+        self._quads_at: dict[int, list[Quad]] = {}
+        self._known: set[int] = set()
 
     def run(self, vertex: int, image: int, colours: Sequence[int]) -> Automorphism | None:
         """An automorphism that keeps the colours and takes `vertex` to `image`."""
@@ -259,14 +259,16 @@ class _Search:
     def _keeps_quads(self, moved: Automorphism) -> bool:
         if not self._quads:
             return True
-        if self._quads_at is None:
-            self._quads_at = {}
+        if not self._quads_at:
             for quad in self._quads:
-                self._known.add(_canonical(*quad))
+                self._known.add(_number(*quad, len(self.links)))
                 for vertex in set(quad):
                     self._quads_at.setdefault(vertex, []).append(quad)
+        size, to = len(self.links), list(range(len(self.links)))
+        for vertex, image in moved.items():
+            to[vertex] = image
         touched = {quad for vertex in moved for quad in self._quads_at.get(vertex, ())}
-        return all(_canonical(*(moved.get(vertex, vertex) for vertex in quad)) in self._known for quad in touched)
+        return all(_number(to[a], to[b], to[c], to[d], size) in self._known for a, b, c, d in touched)
 
 
 def _candidates(vertex: int, alike: list[int], origins: Automorphism) -> Iterator[int]:
@@ -278,6 +280,8 @@ def _candidates(vertex: int, alike: list[int], origins: Automorphism) -> Iterato
     yield from (other for other in alike if other not in (vertex, origin))
 
 
-def _canonical(a: int, b: int, c: int, d: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    first, second = (a, b) if a < b else (b, a), (c, d) if c < d else (d, c)
-    return (first, second) if first < second else (second, first)
+def _number(a: int, b: int, c: int, d: int, size: int) -> int:
+    """One number for all the ways to write a quad."""
+    first = a * size + b if a < b else b * size + a
+    second = c * size + d if c < d else d * size + c
+    return first * size * size + second if first < second else second * size * size + first

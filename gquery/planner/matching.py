@@ -138,9 +138,8 @@ class _CountPlanner:
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without one test, or without those among vertices that look alike."""
         yield from twins(problem, self._left)
-        for way in exclusions(problem, self.plan.statistics):
-            if not self._left:
-                return
+        ways = exclusions(problem, self.plan.statistics)
+        while self._left and (way := next(ways, None)) is not None:
             yield way
 
     def _best(self, problem: Problem) -> Solution:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from math import factorial, prod
 
@@ -116,11 +117,11 @@ class Symmetry:
     def break_along(self, order: tuple[int, ...], check: Check) -> Breaking:
         """How symmetry can be broken along a matching order: not at all when automorphisms are too hard to find."""
         found = stabiliser_chain(self._links, self.colours, self.problem.constraints.different_pairs, order, check)
-        different = self._different_vertices()
-        broken = [level for level in found if _is_within(level.orbit, different)]
+        broken = [level for level in found if _is_within(level.orbit, self._different)]
         return Breaking(self.size, tuple(level.orbit for level in broken), tuple(level.generators for level in broken))
 
-    def _different_vertices(self) -> list[int]:
+    @cached_property
+    def _different(self) -> list[int]:
         """For each vertex the mask of those that are other data vertices in every match."""
         masks = [1 << vertex for vertex in range(self.size)]
         for one, other in self.problem.constraints.different | self.problem.constraints.apart:
