@@ -2,9 +2,9 @@
 
     python -m benchmarks.planning [part of a name ...]
 
-Nothing is matched. For each pattern the best of a few rounds in milliseconds of processor time: `prepare` is from the text to a plan with
-nothing remembered (parsing, binding, the first half of planning); `match` is the second half, which a run makes from
-true cardinalities (space, orders, trees, packed steps not among them).
+Nothing is matched. For each pattern the best of a few rounds in milliseconds of processor time: `prepare` is from the
+text to a plan with nothing remembered (parsing, binding, the first half of planning); `match` is the second half, which
+a run makes from true cardinalities (space, orders and trees, without packing them).
 """
 
 from __future__ import annotations
