@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,14 @@ class Notice:
         return "\n".join([f"Warning: {self.message}", *_caret(text, self.span), *hint])
 
 
+_LONGEST_MISSPELT, _MOST_KNOWN = 100, 1_000  # characters, and names that are compared: every pair takes a while
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint naming the known name nearest to `name`, or None when nothing is near."""
-    names = list(known)
+    if len(name) > _LONGEST_MISSPELT:
+        return None
+    names = list(islice(known, _MOST_KNOWN))
     for candidate in names:
         if candidate.lower() == name.lower():
             return f"did you mean `{candidate}`?"
@@ -148,13 +154,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 
 def render(error: GQueryError) -> str:
     """The text a user reads: title and message, the place in the input or in the query with a caret, the hint."""
-    lines = [f"{error.title}: {error.message}"]
+    lines = [f"{error.title}: {_readable(error.message)}"]
     if isinstance(error, LoadError):
         lines.extend(_input_place(error))
     if error.span is not None and error.text is not None:
         lines.extend(_caret(error.text, error.span))
     if error.hint:
-        lines.append(f"hint: {error.hint}")
+        lines.append(f"hint: {_readable(error.hint)}")
     return "\n".join(lines).encode("utf-8", "replace").decode()  # half of a surrogate pair could not be printed
 
 
@@ -171,6 +177,18 @@ def _input_place(error: LoadError) -> list[str]:
 
 def _shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+_LONGEST = 600  # characters of a message: names in it may be as long as the query
+
+
+def _readable(text: str) -> str:
+    return _visible(_shorten(text, _LONGEST))
+
+
+def _visible(text: str) -> str:
+    """The text without characters that would change how a terminal shows what stands around them."""
+    return text if text.isprintable() else "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 _WINDOW = 100  # characters of a long line shown around the caret
@@ -190,4 +208,4 @@ def _caret(text: str, span: Span) -> list[str]:
         column = column - left + (1 if left else 0)
         width = max(1, min(width, len(line) - column))
     prefix = f"  {number} | "
-    return [prefix + line, " " * (len(prefix) - 2) + "| " + " " * column + "^" * width]
+    return [prefix + _visible(line), " " * (len(prefix) - 2) + "| " + " " * column + "^" * width]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gquery.errors import GQueryError, QueryWarning, UnsupportedError
+from gquery.errors import GQueryError, ParseError, QueryWarning, UnsupportedError
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
@@ -30,6 +30,7 @@ from gquery.planner.plan import plan_query, pushed_limit
 from gquery.planner.remembered import Remembered, types_of
 from gquery.result import Result
 from gquery.settings import Settings
+from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 from gquery.storage.load.report import LoadReport
 from gquery.storage.persist import save
@@ -61,16 +62,21 @@ class Graph:
         """Answers a query, lazily: it is parsed, bound and planned now and run when the result is first read.
 
         parameters: values of `$name`s; changing them later changes nothing. mode: match mode for clauses that name
-        none. device: `auto`, `cpu` or `gpu`. timeout: seconds. memory_limit: bytes or text such as "1GB", for what the
-        query holds besides the graph. Raises ParseError, BindError, PlanError or UnsupportedError now, ExecutionError
-        while the result is read. Warns (QueryWarning) of comparisons that no row can pass.
+        none. device: `auto`, `cpu` or `gpu`. timeout: seconds, for planning now, and again for each run of the result.
+        memory_limit: bytes or text such as "1GB", for what the query holds besides the graph. Raises ParseError,
+        BindError, PlanError or UnsupportedError now, ExecutionError while the result is read, QueryTimeout either way.
+        Warns (QueryWarning) of comparisons that no row can pass.
         """
         given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit}
         settings = self.settings.changed(**{name: value for name, value in given.items() if value is not None})
+        planning = Control(settings.timeout)
         try:
-            query = Prepared(self.snapshot, text, snapshot_of(parameters), settings, self._remembered)
+            known = snapshot_of(parameters)
+            query = Prepared(self.snapshot, text, known, settings, self._remembered, planning.check)
         except GQueryError as error:
             raise error.with_text(text)  # noqa: B904 - the same error, with its text
+        except RecursionError:
+            raise ParseError("the query is nested too deeply for the stack that Python has left here") from None
         warned = tuple(notice.rendered(text) for notice in query.plan.bound.notices)
         for warning in warned:
             warnings.warn(warning, QueryWarning, stacklevel=2)
@@ -125,20 +131,21 @@ class Prepared:
         parameters: Parameters,
         settings: Settings,
         remembered: Remembered | None = None,
+        check: Check = unchecked,
     ) -> None:
-        tree = parse(text)
         known = remembered or Remembered()
+        tree = known.tree(text, lambda: parse(text, check))
         asked = (text, settings.mode, types_of(parameters))
         self.command = tree.command
         self.snapshot = snapshot
         self.parameters = parameters
         self.settings = settings
         self.statistics = statistics_of(snapshot)
-        bound = known.bound.get(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode))
+        bound = known.bound(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check))
         self.limit = pushed_limit(bound.projection, parameters)
-        self.plan = known.plans.get(
+        self.plan = known.plan(
             (*asked, self.limit),
-            lambda: plan_query(bound, self.statistics, snapshot.schema.types, self.limit, known.orders),
+            lambda: plan_query(bound, self.statistics, snapshot.schema.types, self.limit, known.orders, check),
         )
         self.tail = Tail(
             bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual, self.plan.weighted
@@ -156,13 +163,13 @@ class Prepared:
             candidates = backend.filter(graph, plan.filters, self.snapshot, self.parameters, control)
         with measured.profile.timed("plan"):
             cardinalities = estimate(graph, self.statistics, candidates.counted)
-            space, reason = pick_space(plan, cardinalities, self.limit)
+            space, reason = pick_space(plan, cardinalities, self.limit, control.check)
         if space == "candidates":
             with measured.profile.timed("refine"):
                 backend.refine(candidates)
                 cardinalities = estimate(graph, self.statistics, candidates.counted)
         with measured.profile.timed("plan"):
-            matchings = plan_matching(plan, cardinalities, self.limit, space, reason)
+            matchings = plan_matching(plan, cardinalities, self.limit, space, reason, control.check)
         measured.matchings, measured.candidates = matchings, candidates
         if plan.counting:
             count = sum(backend.count(matching, candidates, measured.profile) for matching in matchings)
@@ -179,16 +186,19 @@ class Prepared:
                 rows = sum(batch.num_rows for batch in self.run(control, measured))
             text = self._profile_text(measured, rows, control)
         else:
-            text = self._explain_text()
+            text = self._explain_text(control)
         yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
 
-    def _explain_text(self) -> str:
-        return explain(self.plan, self._estimated(), self.tail.describe())
+    def _explain_text(self, control: Control) -> str:
+        return explain(self.plan, self._estimated(control), self.tail.describe())
 
-    def _estimated(self) -> tuple[MatchPlan, ...]:
-        """The plan as it looks before anything ran."""
+    def _estimated(self, control: Control) -> tuple[MatchPlan, ...]:
+        """The plan as it looks before anything ran; none when there is no pattern."""
+        if not self.plan.graph.vertices:
+            return ()
         cardinalities = estimate(self.plan.graph, self.statistics)
-        return plan_matching(self.plan, cardinalities, self.limit, *pick_space(self.plan, cardinalities, self.limit))
+        space = pick_space(self.plan, cardinalities, self.limit, control.check)
+        return plan_matching(self.plan, cardinalities, self.limit, *space, control.check)
 
     def _profile_text(self, measured: Measured, rows: int, control: Control) -> str:
         actual = Actuals(
@@ -201,7 +211,7 @@ class Prepared:
             control.memory.peak,
             rows,
         )
-        return explain(self.plan, measured.matchings or self._estimated(), self.tail.describe(), actual)
+        return explain(self.plan, measured.matchings or self._estimated(control), self.tail.describe(), actual)
 
 
 @dataclass(slots=True)

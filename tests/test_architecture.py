@@ -33,6 +33,7 @@ ALLOWED = {
     "integrations": ["session", "result", "values", "storage", "grammar", "opening"],
     "terminal": [
         "session", "opening", "result", "values", "storage", "grammar", "planner.functions", "executor.progress",
+        "executor.kernel_cache",
     ],
     "cli": ["session", "opening", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],

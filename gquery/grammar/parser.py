@@ -7,7 +7,7 @@ decided as it is fed, from the parser's state: a keyword where the parser can ta
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from gquery.grammar.limits import check_tree
 from gquery.grammar.lookahead import function_end, opens_pattern, opens_subquery
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
+from gquery.stopping import Check, unchecked
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -28,12 +29,17 @@ if TYPE_CHECKING:
 _PATTERN, _FUNCTION, _EXISTS, _END = "PATTERN", "FUNCTION", "EXISTS", "$END"
 
 
-def parse(text: str) -> ast.Query:
-    """The syntax tree of a query. Raises ParseError, or UnsupportedError for Cypher that gquery does not have yet."""
+def parse(text: str, check: Check = unchecked) -> ast.Query:
+    """The syntax tree of a query. Raises ParseError, or UnsupportedError for Cypher that gquery does not have yet;
+    `check` is called between tokens."""
     if not isinstance(text, str):
         raise ParseError(f"a query must be text (str), not {type(text).__name__}")
     try:
-        return _parse(text)
+        language = _language()
+        tokens = scan(text, language.lexicon)
+        query = _Reader(language, tokens, check).read()
+        check_tree(query, len(tokens))
+        return _with_column_names(query, text)
     except GQueryError as error:
         # A lone surrogate could not be printed; what replaces it keeps the columns.
         error.with_text(text.encode("utf-8", "replace").decode())
@@ -43,16 +49,6 @@ def parse(text: str) -> ast.Query:
 def keywords() -> frozenset[str]:
     """The words, in upper case, that the grammar gives a meaning."""
     return frozenset(_language().lexicon.keywords)
-
-
-@lru_cache(maxsize=128)
-def _parse(text: str) -> ast.Query:
-    """Trees are immutable, so a text that is asked again, with other parameters say, keeps its tree."""
-    language = _language()
-    tokens = scan(text, language.lexicon)
-    query = _Reader(language, tokens).read()
-    check_tree(query, len(tokens))
-    return _with_column_names(query, text)
 
 
 def _with_column_names(query: ast.Query, text: str) -> ast.Query:
@@ -94,10 +90,11 @@ def _language() -> _Language:
 class _Reader:
     """Feeds the tokens of one query to the parser."""
 
-    def __init__(self, language: _Language, tokens: list[Token]) -> None:
+    def __init__(self, language: _Language, tokens: list[Token], check: Check) -> None:
         self._lark = language.lark
         self._lexicon = language.lexicon
         self._tokens = tokens
+        self._check = check
         self._pairs: Pairs = pair_brackets(tokens)
         self._cursor: Any = self._lark.parse_interactive()
         self._fed: list[Token] = []
@@ -108,6 +105,7 @@ class _Reader:
         place = 0
         try:
             while place < len(self._tokens):
+                self._check()
                 place += self._step(place)
             query: ast.Query = self._feed(Token(_END, "", 0, 0))
         except UnexpectedToken:

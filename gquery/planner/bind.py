@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gquery.errors import UnsupportedError
+from gquery.errors import Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.bind_condition import bind_conditions
 from gquery.planner.bind_expression import ExpressionBinder
@@ -17,29 +17,47 @@ from gquery.planner.logical import BoundQuery
 from gquery.planner.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.scope import Names
 from gquery.settings import MatchMode
+from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Schema
 
+MAX_ELEMENTS = 1_000  # nodes of one query, and relationships: most tests of a pattern are between two of them
 
-def bind(tree: ast.Query, schema: Schema, parameters: Mapping[str, object], mode: MatchMode) -> BoundQuery:
-    """Binds a query against a graph's schema. `mode` is the session's, for clauses that name none.
+
+def bind(
+    tree: ast.Query, schema: Schema, parameters: Mapping[str, object], mode: MatchMode, check: Check = unchecked
+) -> BoundQuery:
+    """Binds a query against a graph's schema. `mode` is the session's, for clauses that name none. `check` is called
+    for every clause, condition and expression.
 
     Raises BindError for anything unknown or ill-typed and UnsupportedError for what the engine lacks.
     """
     matches, last = _split(tree)
     patterns = PatternBinder(schema, mode)
     for clause in matches:
+        check()
         patterns.declare(clause)
     names = patterns.names
+    _expect_few(names, tree.span)
     for vertex in names.vertices.values():
         vertex.tables = tables_of(schema, vertex.labels)
     spanning: list[Expression] = []
     for block in patterns.blocks:
         rest = spanning if block.part is None else names.parts[block.part].predicates
-        for condition in bind_conditions(block, names, schema, parameters):
+        for condition in bind_conditions(block, names, schema, parameters, check):
             _place(condition, block.part, names, rest)
-    binder = ExpressionBinder(schema, names, parameters, aggregates=True, place="RETURN")
+    binder = ExpressionBinder(schema, names, parameters, aggregates=True, place="RETURN", check=check)
     projection = bind_projection(last, binder)
     return BoundQuery(_query_graph(names, spanning, schema), projection, tuple(dict.fromkeys(names.notices)))
+
+
+def _expect_few(names: Names, span: Span) -> None:
+    for count, what in ((len(names.vertices), "nodes"), (len(names.edges), "relationships")):
+        if count > MAX_ELEMENTS:
+            raise UnsupportedError(
+                f"the query has {count:,} {what}, gquery matches at most {MAX_ELEMENTS:,} at once",
+                span=span,
+                hint="ask for parts of the pattern in queries of their own",
+            )
 
 
 def _split(tree: ast.Query) -> tuple[list[ast.Match], ast.Return]:
@@ -67,6 +85,7 @@ def _query_graph(names: Names, predicates: list[Expression], schema: Schema) -> 
         QueryVertex(index, vertex.variable, vertex.tables, tuple(vertex.predicates), described_vertex(vertex))
         for index, vertex in enumerate(names.vertices.values())
     )
+    all_types = tuple(sorted(schema.types))
     edges = tuple(
         QueryEdge(
             index,
@@ -76,7 +95,7 @@ def _query_graph(names: Names, predicates: list[Expression], schema: Schema) -> 
             edge.types,
             edge.directed,
             tuple(edge.predicates),
-            described_edge(edge, names, schema.types),
+            described_edge(edge, vertices, all_types),
         )
         for index, edge in enumerate(names.edges.values())
     )

@@ -24,14 +24,15 @@ from gquery.planner.expr import (
 )
 from gquery.planner.labels import tables_of
 from gquery.planner.scope import Block, Names, is_hidden
+from gquery.stopping import Check
 from gquery.storage.schema import Schema
 
 
 def bind_conditions(
-    block: Block, names: Names, schema: Schema, parameters: Mapping[str, object]
+    block: Block, names: Names, schema: Schema, parameters: Mapping[str, object], check: Check
 ) -> Iterator[Expression]:
     """The bound conjuncts of a block; every vertex must know its tables. Raises for variables out of reach."""
-    binder = ExpressionBinder(schema, names, parameters, aggregates=False, place="WHERE")
+    binder = ExpressionBinder(schema, names, parameters, aggregates=False, place="WHERE", check=check)
     binder.aliases = {name: binder.bind(variable) for name, variable in block.own.items()}
     for condition in _bound(block, binder):
         for column in columns(condition):

@@ -31,6 +31,7 @@ from gquery.planner.expr import (
 )
 from gquery.planner.scope import Names
 from gquery.planner.types import type_of_value
+from gquery.stopping import Check
 from gquery.storage.schema import Schema
 
 _ELEMENT_FUNCTIONS = {"id": Attribute.ID, "labels": Attribute.LABELS, "type": Attribute.TYPE}
@@ -43,16 +44,25 @@ class ExpressionBinder:
     """
 
     def __init__(
-        self, schema: Schema, names: Names, parameters: Mapping[str, object], *, aggregates: bool, place: str
+        self,
+        schema: Schema,
+        names: Names,
+        parameters: Mapping[str, object],
+        *,
+        aggregates: bool,
+        place: str,
+        check: Check,
     ) -> None:
         self.schema = schema
         self.names = names
         self.parameters = parameters
         self.aggregates = aggregates
         self.place = place
+        self.check = check
         self.aliases: dict[str, Expression] = {}
 
     def bind(self, tree: ast.Expression) -> Expression:
+        self.check()
         match tree:
             case ast.Literal(value=value):
                 return Constant(type_of_value(value, tree.span), tree.span, value)

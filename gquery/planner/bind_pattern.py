@@ -71,7 +71,7 @@ class PatternBinder:
                 for position, relationship in enumerate(pattern.relationships)
             ]
             vertices.update(dict.fromkeys(chain))
-            edges += [self.names.edge_index(link) for link in links]
+            edges += [self.names.edges[link].index for link in links]
             if pattern.variable is not None:
                 self._declare_path(pattern.variable, chain, links, block)
         self._expect_own_element(block)
@@ -107,7 +107,7 @@ class PatternBinder:
             variable = self._variable(node.variable, block, "node")
             if variable in self.names.vertices:
                 self._use(node.variable, self.names.vertices[variable].part, block)
-        draft = VertexDraft(variable, node.variable is not None, block.part)
+        draft = VertexDraft(len(self.names.vertices), variable, node.variable is not None, block.part)
         vertex = self.names.vertices.setdefault(variable, draft)
         if node.labels is not None and vertex.part == block.part:
             vertex.labels.append(node.labels)
@@ -115,13 +115,14 @@ class PatternBinder:
             subject = ast.Variable(name=variable, span=node.span)
             block.conditions.append(ast.LabelTest(subject=subject, labels=node.labels, span=node.labels.span))
         block.elements.append((node, variable))
-        return self.names.vertex_index(variable)
+        block.mentioned.add(variable)
+        return vertex.index
 
     def _declare_edge(self, relationship: ast.RelationshipPattern, left: int, right: int, block: Block) -> str:
         variable, named = f" e{len(self.names.edges)}", False
         if (name := relationship.variable) is not None:
             known = self._variable(name, block, "relationship")
-            if known in block.relationships():
+            if known in block.mentioned:
                 raise BindError(
                     f"relationship `{name.name}` stands twice in one MATCH",
                     span=name.span,
@@ -130,13 +131,16 @@ class PatternBinder:
             if known in self.names.edges:
                 self._use(name, self.names.edges[known].part, block)
                 block.same_edges.append((known, variable, name.span))
+                block.mentioned.add(known)
             else:
                 variable, named = known, True
         source, target = (right, left) if relationship.direction == "in" else (left, right)
         types = types_of(self.schema, relationship.types)
         directed = relationship.direction != "both"
-        self.names.edges[variable] = EdgeDraft(variable, named, block.part, source, target, types, directed)
+        place = len(self.names.edges)
+        self.names.edges[variable] = EdgeDraft(place, variable, named, block.part, source, target, types, directed)
         block.elements.append((relationship, variable))
+        block.mentioned.add(variable)
         return variable
 
     def _declare_path(self, name: ast.Variable, chain: list[int], links: list[str], block: Block) -> None:

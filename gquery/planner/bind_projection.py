@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from gquery.errors import BindError, Span
 from gquery.grammar import ast
@@ -45,7 +46,7 @@ def _bind_items(clause: ast.Return, binder: ExpressionBinder) -> tuple[Projectio
 
 def _check_grouping(items: tuple[ProjectionItem, ...]) -> None:
     """Beside an aggregate, an item may speak of grouping keys only (openCypher's rule against ambiguity)."""
-    keys = [item.expression for item in items if not is_aggregated(item.expression)]
+    keys = _Allowed(item.expression for item in items if not is_aggregated(item.expression))
     for item in items:
         if is_aggregated(item.expression):
             loose = _outside(item.expression, keys)
@@ -58,22 +59,31 @@ def _check_grouping(items: tuple[ProjectionItem, ...]) -> None:
 
 
 def _check_order(order_by: tuple[SortItem, ...], items: tuple[ProjectionItem, ...], reason: str) -> None:
-    returned = [item.expression for item in items]
+    returned = _Allowed(item.expression for item in items)
     for item in order_by:
         loose = _outside(item.expression, returned, through_aggregates=True)
         if loose is not None:
             raise BindError(f"after {reason}, ORDER BY can only use what RETURN returns", span=loose.span)
 
 
-def _outside(expression: Expression, allowed: list[Expression], through_aggregates: bool = False) -> Expression | None:
+class _Allowed:
+    """Expressions that others may be built from. elements: the variables of whole nodes and relationships among them,
+    any property of which may be used."""
+
+    def __init__(self, expressions: Iterable[Expression]) -> None:
+        self.expressions = set(expressions)
+        columns = (each for each in self.expressions if isinstance(each, Column))
+        self.elements = {column.variable for column in columns if column.attribute is Attribute.ELEMENT}
+
+
+def _outside(expression: Expression, allowed: _Allowed, through_aggregates: bool = False) -> Expression | None:
     """The first part that reads the graph and is not built from the allowed expressions."""
-    if expression in allowed:
+    if expression in allowed.expressions:
         return None
     if isinstance(expression, Aggregate):
         return expression if through_aggregates else None
     if isinstance(expression, Column):
-        whole = (column for column in allowed if isinstance(column, Column) and column.attribute is Attribute.ELEMENT)
-        return None if any(column.variable == expression.variable for column in whole) else expression
+        return None if expression.variable in allowed.elements else expression
     for child in children(expression):
         loose = _outside(child, allowed, through_aggregates)
         if loose is not None:

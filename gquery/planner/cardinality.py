@@ -87,6 +87,7 @@ def _selectivity(predicate: Expression, count: float) -> float:
     return _RANGE if predicate.function in ("<", "<=", ">", ">=", "starts with", "in") else _OTHER
 
 
+ENDLESS = 1e100  # estimates end here, so that products of them are numbers
 _CLOSING = 0.3
 _GALLOP = 0.3  # a step of galloping in another row, in neighbours looked at
 
@@ -114,6 +115,7 @@ class PrefixModel:
                 self.links[vertex].append((selectivity, 1 << other, row))
         for links in self.links:
             links.sort()
+        self.neighbours = [{link[1].bit_length() - 1 for link in links} for links in self.links]
         self.near = [_union(link[1] for link in links) for links in self.links]
         self._extensions: list[dict[int, tuple[float, float, int]]] = [{} for _ in graph.vertices]
 

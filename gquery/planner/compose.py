@@ -7,7 +7,7 @@ of one country. A cycle through them ("in the same country") is otherwise search
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -15,6 +15,7 @@ from gquery.planner.cardinality import kept_share
 from gquery.planner.physical import Comparison, Constraints
 from gquery.planner.query_graph import QueryEdge, QueryGraph, Through
 from gquery.planner.renumber import renumbered_comparisons, renumbered_constraints
+from gquery.stopping import Check
 from gquery.storage.schema import Hop
 from gquery.storage.statistics import Statistics
 
@@ -27,9 +28,11 @@ def compose(
     comparisons: tuple[Comparison, ...],
     spoken_of: frozenset[str],
     statistics: Statistics,
+    check: Check,
 ) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
     """The query without the vertices that nothing but two such edges speaks of."""
     while not graph.parts:
+        check()
         told = _told(constraints, comparisons)
         found = next(_chains(graph, told, {choice.edge for choice in constraints.choices}, spoken_of, statistics), None)
         if found is None:
@@ -56,23 +59,25 @@ def _chains(
     """Two edges, the second from where the first leads to, that can be one, and the vertex in between."""
     counts = ((statistics.vertex_count(vertex.tables), vertex.predicates) for vertex in graph.vertices)
     smallest = min((count * kept_share(predicates, count) for count, predicates in counts if predicates), default=inf)
+    incident = graph.incident()
     for middle in graph.vertices:
-        edges = [edge for edge in graph.edges if middle.index in (edge.source, edge.target)]
+        edges = incident[middle.index]
         if len(edges) != 2 or middle.index in told or middle.predicates or middle.variable in spoken_of:
             continue
         if any(edge.predicates or edge.index in chosen or edge.variable in spoken_of for edge in edges):
             continue
         for first, second in (edges, edges[::-1]):
             begin, end = first.other(middle.index), second.other(middle.index)
-            if middle.index in (begin, end) or begin == end or not _connected(graph, begin, end, middle.index):
+            if middle.index in (begin, end) or begin == end:
                 continue
             if not all(graph.vertices[each].tables for each in (begin, middle.index, end)):
                 continue
             if statistics.vertex_count(graph.vertices[begin].tables) > _FEW_ARE_ENOUGH * smallest:
                 continue
-            if _leads_to_one(graph, first, begin, statistics) and _leads_to_one(
+            lead_to_one = _leads_to_one(graph, first, begin, statistics) and _leads_to_one(
                 graph, second, middle.index, statistics
-            ):
+            )
+            if lead_to_one and _connected(incident, begin, end, middle.index):
                 yield first, second, middle.index
 
 
@@ -82,13 +87,13 @@ def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, statistics: S
     return statistics.degree(edge.types, edge.direction(source), graph.vertices[source].tables).maximum <= 1
 
 
-def _connected(graph: QueryGraph, begin: int, end: int, without: int) -> bool:
+def _connected(incident: Sequence[tuple[QueryEdge, ...]], begin: int, end: int, without: int) -> bool:
     """Whether there is another way from `begin` to `end`."""
     reached, pending = {begin, without}, [begin]
     while pending:
         vertex = pending.pop()
-        for edge in graph.edges:
-            if vertex in (edge.source, edge.target) and edge.other(vertex) not in reached:
+        for edge in incident[vertex]:
+            if edge.other(vertex) not in reached:
                 reached.add(edge.other(vertex))
                 pending.append(edge.other(vertex))
     return end in reached

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gquery.grammar import ast
 from gquery.planner.labels import text_of
-from gquery.planner.scope import EdgeDraft, Names, VertexDraft
+from gquery.planner.query_graph import QueryVertex
+from gquery.planner.scope import EdgeDraft, VertexDraft
 
 
 def described_vertex(vertex: VertexDraft) -> str:
@@ -15,11 +16,10 @@ def described_vertex(vertex: VertexDraft) -> str:
     return f"({vertex.variable.strip() if vertex.named else ''}{labels})"
 
 
-def described_edge(edge: EdgeDraft, names: Names, all_types: tuple[str, ...]) -> str:
+def described_edge(edge: EdgeDraft, vertices: Sequence[QueryVertex], all_types: tuple[str, ...]) -> str:
     """The edge between its ends' names, such as `(a)-[:KNOWS]->(b)`."""
-    vertices = list(names.vertices.values())
     ends = [vertices[index].variable.strip() for index in (edge.source, edge.target)]
-    types = "" if edge.types == tuple(sorted(all_types)) and len(all_types) > 1 else ":" + "|".join(edge.types)
+    types = "" if edge.types == all_types and len(all_types) > 1 else ":" + "|".join(edge.types)
     inside = (edge.variable.strip() if edge.named else "") + types
     return f"({ends[0]})-[{inside}]-{'>' if edge.directed else ''}({ends[1]})"
 

@@ -209,7 +209,7 @@ def _bytes(size: int) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"
+    return f"{round(value):,.15g}" if value >= 10 or value == int(value) else f"{value:.2g}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -147,10 +147,12 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """The expression and everything below it."""
-    yield expression
-    for child in children(expression):
-        yield from walk(child)
+    """The expression and everything below it, in the order of writing."""
+    pending = [expression]
+    while pending:
+        found = pending.pop()
+        yield found
+        pending.extend(reversed(children(found)))
 
 
 def columns(expression: Expression) -> tuple[Column, ...]:
@@ -174,6 +176,12 @@ def is_volatile(expression: Expression) -> bool:
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:
     """The parts of a conjunction; a row passes when every one of them is true."""
-    if isinstance(expression, Call) and expression.function == "and":
-        return tuple(part for argument in expression.arguments for part in conjuncts(argument))
-    return (expression,)
+    found: list[Expression] = []
+    pending = [expression]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Call) and part.function == "and":
+            pending.extend(reversed(part.arguments))
+        else:
+            found.append(part)
+    return tuple(found)

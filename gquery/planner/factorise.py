@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 
-from gquery.planner.cardinality import PrefixModel
+from gquery.planner.cardinality import ENDLESS, PrefixModel
 from gquery.planner.query_graph import Part
+from gquery.planner.ties import Ties
+from gquery.stopping import Check
 
 # Costs in neighbours looked at.
 _ENTER = 1.5  # beginning the sum of a level
@@ -23,6 +26,7 @@ _MISS, _CACHED = 2.5, 50_000  # finding a row of a vertex with more candidates t
 _REUSE = 1.3  # visits for each context from which on remembering pays
 _FOLD_ROW, _FOLD_LOOK = 0.1, 0.15  # folding a row, and each of its entries when they are looked at
 _FOLDS = 10.0  # rows folded for each visit of the parent that would need one, up to which folding pays
+_WIDEST = 16  # vertices of a context; larger ones hardly come twice, and are not estimated
 
 EMPTY: Mapping[int, tuple[int, ...]] = {}
 
@@ -62,31 +66,19 @@ class Tree:
 class Factoriser:
     """Trees over the vertices of one query graph.
 
-    `ties`: sets of vertices that an edge or a test speaks of together. `tests`: those of them that are more than one
-    edge. `checks`: those that each candidate is looked at for. `kept`: vertices that must be listed. `parts`:
-    sub-patterns; the vertices of each are summed out together, below all that it hangs on.
+    `kept`: vertices that must be listed. `parts`: sub-patterns; the vertices of each are summed out together, below all
+    that it hangs on.
     """
 
     def __init__(
-        self,
-        model: PrefixModel,
-        ties: Iterable[Iterable[int]],
-        tests: Iterable[Iterable[int]],
-        checks: Iterable[Iterable[int]],
-        kept: frozenset[int],
-        parts: tuple[Part, ...] = (),
+        self, model: PrefixModel, ties: Ties, kept: frozenset[int], parts: tuple[Part, ...], check: Check
     ) -> None:
         self.model = model
+        self.ties = ties
         self.kept = kept
         self.parts = parts
+        self.check = check
         self.part_of = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
-        self.near = [0] * len(model.sizes)
-        for tie in ties:
-            mask = _mask(tie)
-            for vertex in _members(mask):
-                self.near[vertex] |= mask & ~(1 << vertex)
-        self._tested = _partners(tests, len(model.sizes))
-        self._checked = _partners(checks, len(model.sizes))
         self._uncached = _mask(vertex for vertex, size in enumerate(model.sizes) if size > _CACHED)
         self._ranked = sorted(range(len(model.sizes)), key=model.sizes.__getitem__)
         self._rank = [0] * len(model.sizes)
@@ -96,30 +88,54 @@ class Factoriser:
         self._sizes: dict[int, float] = {0: 1.0}
         self._eliminations: dict[tuple[int, int], float] = {}
 
+    def tied(self, ties: Ties) -> Factoriser:
+        """The same with other ties."""
+        return Factoriser(self.model, ties, self.kept, self.parts, self.check)
+
     def eliminated(self) -> tuple[int, ...]:
-        """A matching order from greedy elimination: always the vertex whose sums are cheapest to compute goes next."""
-        near = list(self.near)
+        """A matching order from greedy elimination: always the vertex whose sums are cheapest to compute goes next, and
+        those of inner parts before those of outer ones."""
+        near = list(self.ties.near)
         left = _mask(range(len(near)))
-        free = [vertex for vertex in range(len(near)) if vertex not in self.kept]
+        by_depth: dict[int, list[int]] = {}
+        for vertex in range(len(near)):
+            if vertex not in self.kept:
+                by_depth.setdefault(self._depth(vertex), []).append(vertex)
         last: list[int] = []
-        while free:
-            depth = max(self._depth(vertex) for vertex in free)
-            deepest = [vertex for vertex in free if self._depth(vertex) == depth]
-            chosen = min(deepest, key=lambda vertex: (self._elimination_cost(vertex, near[vertex] & left), vertex))
-            free.remove(chosen)
-            left &= ~(1 << chosen)
-            around = near[chosen] & left
-            for vertex in _members(around):
-                near[vertex] |= around & ~(1 << vertex)
-            last.append(chosen)
+        for depth in sorted(by_depth, reverse=True):
+            costs = {vertex: self._elimination_cost(vertex, near[vertex] & left) for vertex in by_depth[depth]}
+            queue = [(cost, vertex) for vertex, cost in costs.items()]
+            heapify(queue)
+            while queue:
+                cost, chosen = heappop(queue)
+                if costs.get(chosen) != cost:
+                    continue
+                self.check()
+                del costs[chosen]
+                last.append(chosen)
+                left &= ~(1 << chosen)
+                around = near[chosen] & left
+                if around == left and left.bit_count() > _WIDEST:  # all that are left are tied to each other
+                    rest = sorted(costs, key=lambda vertex: (-self.model.sizes[vertex], vertex))
+                    last += rest
+                    left &= ~_mask(rest)
+                    break
+                for vertex in _members(around):
+                    near[vertex] |= around & ~(1 << vertex)
+                    if vertex in costs:
+                        changed = self._elimination_cost(vertex, near[vertex] & left)
+                        if changed != costs[vertex]:
+                            costs[vertex] = changed
+                            heappush(queue, (changed, vertex))
         return tuple(reversed(last))
 
     def extended(self, order: tuple[int, ...]) -> tuple[int, ...]:
         """An order with what it lacks behind it: always the connected vertex that leaves the fewest partial matches,
         those of inner parts after those of outer ones."""
         result, matched = list(order), _mask(order)
-        left = [vertex for vertex in range(len(self.near)) if vertex not in order]
+        left = sorted(set(range(len(self.ties.near))).difference(order))
         while left:
+            self.check()
             depth = min(self._depth(vertex) for vertex in left)
             outer = [vertex for vertex in left if self._depth(vertex) == depth]
             connected = [vertex for vertex in outer if self.model.near[vertex] & matched] or outer
@@ -140,13 +156,16 @@ class Factoriser:
         levels: list[Level] = []
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
         placed: dict[int, int] = {}
+        matched = 0
         cost = 0.0
+        self.check()
         for vertex in _preorder(order, children, kept):
             parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
             listed = len(levels) < max(1, kept)
             visits = accepted[parent] if levels else 1.0
-            context = _mask(placed) if listed else contexts[vertex]
+            context = matched if listed else contexts[vertex]
             placed[vertex] = len(levels)
+            matched |= 1 << vertex
             factor, looks, backward = self.model.extension(vertex, context)
             thinned = 1 + len(above.get(vertex, ()))
             factor, looks = factor / thinned, looks / thinned
@@ -166,13 +185,13 @@ class Factoriser:
                 if number * _REUSE < visits and not trivial:
                     evaluations = remembered = number
                     cost += visits * _RECALL
-            counted = leaf and backward == 1 and not self._checked[vertex] & context
+            counted = leaf and backward == 1 and not self.ties.checked[vertex] & context
             cost += evaluations * (
                 _ENTER
                 + self._misses(vertex, context, order[0])
                 + (context.bit_count() * _TEST if counted else looks + (0 if leaf else factor))
             )
-            rows = max(1.0, visits * factor) if listed else max(1.0, evaluations * factor)
+            rows = min(ENDLESS, max(1.0, (visits if listed else evaluations) * factor))
             accepted.append(rows)
             levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows, False))
         tree = Tree(tuple(levels), cost)
@@ -192,7 +211,7 @@ class Factoriser:
             if vertex not in parents:
                 continue
             parent = 1 << parents[vertex]
-            alone = contexts[vertex] == parent and not self._tested[vertex] & parent
+            alone = contexts[vertex] == parent and not self.ties.tested[vertex] & parent
             if not alone or self.model.extension(vertex, parent)[2] != 1:
                 continue
             if all(child in found for child in children.get(vertex, ())):
@@ -211,7 +230,7 @@ class Factoriser:
         place = {vertex: level for level, vertex in enumerate(order)}
         listed = max(1, kept)
         roots = self._roots(order)
-        inherited = list(self.near)
+        inherited = list(self.ties.near)
         parents: dict[int, int] = {}
         contexts: dict[int, int] = {}
         earlier = _mask(order)
@@ -219,7 +238,10 @@ class Factoriser:
             vertex = order[level]
             earlier &= ~(1 << vertex)
             contexts[vertex] = inherited[vertex] & earlier
-            parent = max((place[other] for other in _members(contexts[vertex])), default=0)
+            if contexts[vertex] >> order[level - 1] & 1:
+                parent = level - 1
+            else:
+                parent = max((place[other] for other in _members(contexts[vertex])), default=0)
             root = roots.get(vertex)
             if root is not None:
                 parent = max(parent, place[root])
@@ -256,6 +278,8 @@ class Factoriser:
         """About how many different assignments a context takes: the matches of the query graph among its vertices,
         always extended by the smallest connected one."""
         if context not in self._sizes:
+            if context.bit_count() > _WIDEST:
+                return ENDLESS * context.bit_count()
             if context & (context - 1) == 0:
                 return max(1.0, self.model.sizes[context.bit_length() - 1])
             rows, matched, near = 1.0, 0, 0
@@ -278,24 +302,12 @@ class Factoriser:
 
 def _preorder(order: tuple[int, ...], children: dict[int, list[int]], kept: int) -> list[int]:
     result = list(order[: max(1, kept) - 1])
-
-    def visit(vertex: int) -> None:
+    pending = [order[max(1, kept) - 1]]
+    while pending:
+        vertex = pending.pop()
         result.append(vertex)
-        for child in children.get(vertex, []):
-            visit(child)
-
-    visit(order[max(1, kept) - 1])
+        pending.extend(reversed(children.get(vertex, [])))
     return result
-
-
-def _partners(sets: Iterable[Iterable[int]], size: int) -> list[int]:
-    """For each vertex the mask of those that are with it in a set; all when it is in one alone."""
-    partners = [0] * size
-    for each in sets:
-        members = tuple(each)
-        for vertex in members:
-            partners[vertex] |= _mask(other for other in members if other != vertex) or ~0
-    return partners
 
 
 def _mask(vertices: Iterable[int]) -> int:

@@ -6,7 +6,6 @@ work: the enumeration would find out by itself that a vertex lacks an edge, one 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -25,6 +24,7 @@ from gquery.planner.physical import (
 )
 from gquery.planner.query_graph import IDENTITY, QueryEdge, QueryGraph
 from gquery.planner.query_plan import QueryPlan
+from gquery.stopping import Check
 from gquery.storage.statistics import Statistics
 
 # Costs in neighbours looked at, as in `factorise.py`.
@@ -49,7 +49,7 @@ def required_filters(graph: QueryGraph, constraints: Constraints, all_types: tup
     return tuple(filters)
 
 
-def paying_filters(plan: QueryPlan, limit: int | None) -> tuple[tuple[NeighbourFilter, ...], int, int]:
+def paying_filters(plan: QueryPlan, limit: int | None, check: Check) -> tuple[tuple[NeighbourFilter, ...], int, int]:
     """The neighbour-label counts that save more work than they cost; how many others every vertex passes; and how many
     do not pay.
 
@@ -59,7 +59,9 @@ def paying_filters(plan: QueryPlan, limit: int | None) -> tuple[tuple[NeighbourF
     possible = [(filter_, *_passing(plan.graph, filter_, plan.statistics)) for filter_ in _neighbour_counts(plan.graph)]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
     sizes = estimate(plan.graph, plan.statistics).vertices
-    left = [size * math.prod(s for f, s, _ in possible if f.vertex == u) for u, size in enumerate(sizes)]
+    left = list(sizes)
+    for filter_, share, _ in possible:
+        left[filter_.vertex] *= share
     chosen: list[tuple[float, NeighbourFilter]] = []
     implied = 0
     for filter_, share, looks in possible:
@@ -72,7 +74,7 @@ def paying_filters(plan: QueryPlan, limit: int | None) -> tuple[tuple[NeighbourF
     paying = chosen
     if sum(cost for cost, _ in chosen) > _CHEAP:
         cardinalities = estimate(plan.graph, plan.statistics, Counted(tuple(left), {}, everywhere))
-        tree = estimated_tree(plan, cardinalities, limit)
+        tree = estimated_tree(plan, cardinalities, limit, check)
         if tree is not None:
             vain = _vain_visits(plan.graph, tree)
             paying = [(cost, each) for cost, each in chosen if _saved(each, vain) >= cost]
@@ -135,11 +137,11 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
 def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
     """For each vertex and each class of alike query edges at it: how many of them there must be room for."""
     found: dict[tuple[int, object], NeighbourFilter] = {}
+    incident = graph.incident()
     for scope in graph.scopes:
+        own = set(scope.edges)
         for vertex in scope.vertices:
-            at_vertex = [
-                graph.edges[e] for e in scope.edges if vertex in (graph.edges[e].source, graph.edges[e].target)
-            ]
+            at_vertex = [edge for edge in incident[vertex] if edge.index in own]
             links = [edge for edge in at_vertex if edge.source != edge.target and graph.binds(edge.index, vertex)]
             for alike, edges in _classes(graph, vertex, links).items():
                 distinct = edges if scope.mode == "different edges" else {edge.other(vertex) for edge in edges}

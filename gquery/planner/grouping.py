@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import combinations
 
 from gquery.planner.query_graph import QueryGraph
 
@@ -49,9 +48,16 @@ def _neighbours(graph: QueryGraph) -> list[set[int]]:
 
 def _core(neighbours: list[set[int]]) -> set[int]:
     """The 2-core; without one, the edge whose ends have the highest degrees."""
+    left = [len(near) for near in neighbours]
     core = set(range(len(neighbours)))
-    while thin := {vertex for vertex in core if len(neighbours[vertex] & core) < 2}:
-        core -= thin
+    thin = [vertex for vertex in core if left[vertex] < 2]
+    core.difference_update(thin)
+    while thin:
+        for other in neighbours[thin.pop()] & core:
+            left[other] -= 1
+            if left[other] < 2:
+                core.remove(other)
+                thin.append(other)
     if core:
         return core
     links = [(a, b) for a in range(len(neighbours)) for b in neighbours[a] if a < b]
@@ -60,25 +66,18 @@ def _core(neighbours: list[set[int]]) -> set[int]:
 
 def _dense(neighbours: list[set[int]], core: set[int]) -> set[int]:
     """Largest connected union of 4-cliques in the core, else the heaviest triangle, else the heaviest edge."""
-    triangles = [
-        (a, b, c)
-        for a in core
-        for b in neighbours[a] & core
-        if a < b
-        for c in neighbours[a] & neighbours[b] & core
-        if b < c
-    ]
-    cliques = [
-        {*triangle, d}
-        for triangle in triangles
-        for d in neighbours[triangle[0]] & neighbours[triangle[1]] & neighbours[triangle[2]] & core
-        if d > max(triangle)
-    ]
+    inside = {vertex: neighbours[vertex] & core for vertex in core}
+    links = [(a, b) for a in sorted(core) for b in sorted(inside[a]) if a < b]
+    triangles: list[tuple[int, ...]] = []
+    cliques: set[int] = set()
+    for a, b in links:
+        common = inside[a] & inside[b]
+        if any(not common.isdisjoint(inside[c]) for c in common):
+            cliques.update((a, b))
+        triangles += [(a, b, c) for c in sorted(common) if b < c]
     if cliques:
-        return max(_components(set().union(*cliques), neighbours), key=len)
-    links = [(a, b) for a, b in combinations(sorted(core), 2) if b in neighbours[a]]
-    shapes: list[tuple[int, ...]] = list(triangles) or list(links)
-    return set(max(shapes, key=lambda shape: sum(len(neighbours[vertex]) for vertex in shape), default=()))
+        return max(_components(cliques, neighbours), key=len)
+    return set(max(triangles or links, key=lambda shape: sum(len(neighbours[vertex]) for vertex in shape), default=()))
 
 
 def _components(vertices: set[int], neighbours: list[set[int]]) -> list[set[int]]:

@@ -60,13 +60,17 @@ def _less(problem: Problem, refused: list[Problem | None]) -> tuple[Problem, ...
     return (problem, *(other for other in refused if other is not None))
 
 
-def twins(problem: Problem) -> Iterator[tuple[Problem, ...]]:
-    """For every three or more vertices that look alike and only must differ from each other: problems without that
-    test, where ever fewer of them are left. The falling factorial n (n - 1) .. (n - k + 1) of the number n of their
-    candidates is a polynomial in n, with Stirling numbers of the first kind as coefficients.
+def twins(problem: Problem, most: int) -> Iterator[tuple[Problem, ...]]:
+    """For every three or more vertices that look alike and only must differ from each other: at most so many problems
+    without that test, where ever fewer of them are left. The falling factorial n (n - 1) .. (n - k + 1) of the number n
+    of their candidates is a polynomial in n, with Stirling numbers of the first kind as coefficients.
     """
+    if most < 3:
+        return
     constraints = problem.constraints
     for alike in _alike(problem):
+        if len(alike) > most:
+            continue
         among = {pair for pair in constraints.different if set(pair) <= set(alike)}
         left = replace(constraints, different=constraints.different - among)
         numbers = _stirling(len(alike))
@@ -86,11 +90,13 @@ def _alike(problem: Problem) -> list[tuple[int, ...]]:
     different vertices."""
     graph, constraints = problem.graph, problem.constraints
     told = {vertex for test in problem.checks() for vertex in test} | set(constraints.loopless)
+    told |= {vertex for quad in constraints.different_pairs for vertex in quad}
     told |= {end for choice in constraints.choices for end in choice.vertices}
     told |= {vertex for part in graph.parts for vertex in part.vertices}
+    incident = graph.incident()
     classes: dict[object, list[int]] = {}
     for vertex in graph.vertices:
-        edges = [edge for edge in graph.edges if vertex.index in (edge.source, edge.target)]
+        edges = incident[vertex.index]
         if vertex.index in told or vertex.predicates or any(edge.predicates for edge in edges):
             continue
         links = frozenset(
@@ -98,16 +104,13 @@ def _alike(problem: Problem) -> list[tuple[int, ...]]:
             for edge in edges
         )
         classes.setdefault((vertex.tables, links), []).append(vertex.index)
-    return [members for found in classes.values() if len(members := _all_different(problem, found)) > 2]
-
-
-def _all_different(problem: Problem, vertices: list[int]) -> tuple[int, ...]:
-    """Those of the vertices that must all differ from each other, and from the same others."""
-    partners = {
-        vertex: {other for pair in problem.different if vertex in pair for other in pair} | {vertex}
-        for vertex in vertices
-    }
-    return tuple(vertex for vertex in vertices if partners[vertex] == partners[vertices[0]])
+    found = [members for members in classes.values() if len(members) > 2]
+    partners: list[set[int]] = [{vertex.index} for vertex in graph.vertices]
+    for one, other in problem.different if found else ():
+        partners[one].add(other)
+        partners[other].add(one)
+    different = (tuple(v for v in members if partners[v] == partners[members[0]]) for members in found)
+    return [members for members in different if len(members) > 2]
 
 
 def _stirling(size: int) -> list[int]:
@@ -131,7 +134,10 @@ def _groups(problem: Problem, *pairs: Pair) -> tuple[tuple[int, ...], ...] | Non
     links += [(comparison.left, comparison.right) for comparison in problem.comparisons]
     if any(one != other and leader[one] == leader[other] for one, other in links):
         return None
-    return tuple(tuple(vertex for vertex, first in enumerate(leader) if first == kept) for kept in sorted(set(leader)))
+    members: dict[int, list[int]] = {}
+    for vertex, first in enumerate(leader):
+        members.setdefault(first, []).append(vertex)
+    return tuple(tuple(members[first]) for first in sorted(members))
 
 
 def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int, ...], ...]) -> Problem | None:

@@ -6,8 +6,9 @@ be searched for one match of every symmetric class only, and each sums its verti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from gquery.planner.factorise import Tree
 from gquery.planner.grouping import group_sizes, regions_of
@@ -15,7 +16,10 @@ from gquery.planner.inclusion import exclusions, twins
 from gquery.planner.physical import TURNED, Cardinalities, ExtendStep, MatchPlan, Problem, Space
 from gquery.planner.query_graph import PartKind, QueryGraph
 from gquery.planner.query_plan import QueryPlan
-from gquery.planner.solving import TRUSTED, WORTH, Solution, Solver, problem_key
+from gquery.planner.solving import TRUSTED, WORTH, Solution, Solver
+from gquery.stopping import Check, unchecked
+
+Item = TypeVar("Item")
 
 _DOUBT = "estimates for so many vertices are not to be trusted"
 _BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two sweeps and one copy
@@ -25,39 +29,42 @@ _GAIN = 0.7  # share of the cost that must be left at most
 _PLENTY = 0.05  # share of the cost that is so little that no other way is looked for
 _LEAST_TRIES, _TRIES = 6, 200  # problems that are weighed at most for one query, however cheap or dear it is
 _TRY = 1250.0  # what weighing one costs, in neighbours looked at, times the query vertices squared
+_EFFORT = 100_000  # problems times the query vertices cubed, weighed at most: large patterns are counted as they are
 
 
-def pick_space(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> tuple[Space, str]:
+def pick_space(
+    plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check = unchecked
+) -> tuple[Space, str]:
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
     graph = plan.graph
     believed = limit is not None or len(graph.vertices) <= TRUSTED
     if not believed and _is_cyclic(plan):
         return "candidates", _DOUBT
-    raw = Solver(plan, cardinalities, "vertices").best(plan.problem).tree
+    raw = Solver(plan, cardinalities, "vertices", check).best(plan.problem).tree
     if raw.is_folded:
-        return "vertices", f"{raw.cost:,.0f} looks at neighbours, every vertex in one pass"
+        return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
     if not believed:
         return "candidates", _DOUBT
     raw_work, with_graph = _work(raw, limit), _building(graph, cardinalities)
     if with_graph + _TRY * len(graph.vertices) ** 2 < raw_work:  # else looking closer costs more than it can save
-        with_graph += _work(Solver(plan, cardinalities, "candidates").best(plan.problem).tree, limit)
+        with_graph += _work(Solver(plan, cardinalities, "candidates", check).best(plan.problem).tree, limit)
     if with_graph < raw_work:
-        return "candidates", f"{with_graph:,.0f} looks at neighbours, {raw_work:,.0f} without it"
-    return "vertices", f"{raw_work:,.0f} looks at neighbours, a candidate graph takes {with_graph:,.0f}"
+        return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
+    return "vertices", f"{round(raw_work):,.15g} looks at neighbours, a candidate graph takes {round(with_graph):,.15g}"
 
 
 def _work(tree: Tree, limit: int | None) -> float:
     return tree.cost * (1.0 if limit is None else min(1.0, limit / tree.levels[-1].rows))
 
 
-def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None) -> Tree | None:
+def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check) -> Tree | None:
     """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
     None."""
     believed = limit is not None or len(plan.graph.vertices) <= TRUSTED
     if not believed and _is_cyclic(plan):
         return None
-    tree = Solver(plan, cardinalities, "vertices").rough(plan.problem)
+    tree = Solver(plan, cardinalities, "vertices", check).rough(plan.problem)
     if tree.is_folded:
         return tree
     if not believed:
@@ -65,7 +72,7 @@ def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | N
     work, building = _work(tree, limit), _building(plan.graph, cardinalities)
     if work <= building:
         return tree
-    with_graph = _work(Solver(plan, cardinalities, "candidates").rough(plan.problem), limit)
+    with_graph = _work(Solver(plan, cardinalities, "candidates", check).rough(plan.problem), limit)
     return tree if work <= building + with_graph else None
 
 
@@ -80,13 +87,18 @@ def _building(graph: QueryGraph, cardinalities: Cardinalities) -> float:
 
 
 def plan_matching(
-    plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, space: Space, reason: str
+    plan: QueryPlan,
+    cardinalities: Cardinalities,
+    limit: int | None,
+    space: Space,
+    reason: str,
+    check: Check = unchecked,
 ) -> tuple[MatchPlan, ...]:
     """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
     counts."""
     found: dict[object, Solution] = {}
-    for solution in _CountPlanner(plan, Solver(plan, cardinalities, space)).cheapest(plan.problem):
-        key = problem_key(solution.problem)
+    for solution in _CountPlanner(plan, Solver(plan, cardinalities, space, check)).cheapest(plan.problem):
+        key = solution.problem.key
         earlier = found[key].problem.coefficient if key in found else 0
         coefficient = earlier + solution.problem.coefficient
         found[key] = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
@@ -100,16 +112,17 @@ class _CountPlanner:
     def __init__(self, plan: QueryPlan, solver: Solver) -> None:
         self.plan = plan
         self.solver = solver
-        self._left: int | None = None  # problems that may still be weighed, once the first is
+        self._left = -1  # problems that may still be weighed, once the first is
 
     def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
         solution = self._best(problem)
         if not self.plan.counting or solution.tree.cost < WORTH:
             return (solution,)
-        if self._left is None:
-            affordable = solution.tree.cost / (_TRY * len(problem.graph.vertices) ** 2)
-            self._left = round(min(max(affordable, _LEAST_TRIES), _TRIES))
+        if self._left < 0:
+            size = len(problem.graph.vertices)
+            affordable = solution.tree.cost / (_TRY * size**2)
+            self._left = int(min(max(affordable, _LEAST_TRIES), _TRIES, _EFFORT / size**3))
         least = solution.tree.cost * _GAIN
         chosen: tuple[Problem, ...] = (problem,)
         for way in self._ways(problem):
@@ -124,15 +137,14 @@ class _CountPlanner:
 
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without one test, or without those among vertices that look alike."""
-        yield from twins(problem)
-        for way in exclusions(problem, self.plan.statistics):
-            if not self._left:
-                return
+        yield from twins(problem, self._left)
+        ways = exclusions(problem, self.plan.statistics)
+        while self._left and (way := next(ways, None)) is not None:
             yield way
 
     def _best(self, problem: Problem) -> Solution:
-        if self._left is not None and not self.solver.knows(problem):
-            self._left = max(0, self._left - 1)
+        if self._left > 0 and not self.solver.knows(problem):
+            self._left -= 1
         return self.solver.best(problem)
 
 
@@ -159,49 +171,43 @@ def _match_plan(plan: QueryPlan, solution: Solution, limit: int | None, space: S
 
 
 def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:
-    problem = solution.problem
+    problem, constraints = solution.problem, solution.problem.constraints
     caps = _caps(plan, solution)
-    constraints, distinct = problem.constraints, problem.different
-    matched: set[int] = set()
-    steps = []
-    for level in solution.tree.levels:
-        vertex = level.vertex
-        backward = tuple(
-            edge.index
-            for edge in problem.graph.edges
-            if edge.source != edge.target and vertex in (edge.source, edge.target) and edge.other(vertex) in matched
+    place = {vertex: level for level, vertex in enumerate(solution.tree.order)}
+    edges = _by_level(place, ((edge, (edge.source, edge.target)) for edge in problem.graph.edges))
+    different = _by_level(place, ((pair, pair) for pair in problem.different))
+    pairs = _by_level(place, ((quad, quad) for quad in constraints.different_pairs))
+    compared = _by_level(place, ((index, (each.left, each.right)) for index, each in enumerate(problem.comparisons)))
+    absent = _by_level(place, ((absence, absence[:2]) for absence in constraints.absent))
+    return tuple(
+        ExtendStep(
+            level.vertex,
+            tuple(edge.index for edge in edges[number] if edge.source != edge.target),
+            tuple(sorted(_partner(pair, level.vertex) for pair in different[number])),
+            tuple(pairs[number]),
+            tuple(compared[number]),
+            tuple(
+                (one, direction, types) if other == level.vertex else (other, TURNED[direction], types)
+                for one, other, direction, types in absent[number]
+            ),
+            solution.above.get(level.vertex, ()),
+            level.rows,
+            level.parent,
+            level.context,
+            level.contexts,
+            caps.get(level.vertex),
+            level.folded,
         )
-        different = tuple(sorted(_partner(pair, vertex) for pair in distinct if _closes(pair, vertex, matched)))
-        pairs = tuple(pair for pair in constraints.different_pairs if _closes(pair, vertex, matched))
-        comparisons = tuple(
-            index
-            for index, comparison in enumerate(problem.comparisons)
-            if _closes((comparison.left, comparison.right), vertex, matched)
-        )
-        absent = tuple(
-            (one, direction, types) if other == vertex else (other, TURNED[direction], types)
-            for one, other, direction, types in constraints.absent
-            if _closes((one, other), vertex, matched)
-        )
-        steps.append(
-            ExtendStep(
-                vertex,
-                backward,
-                different,
-                pairs,
-                comparisons,
-                absent,
-                solution.above.get(vertex, ()),
-                level.rows,
-                level.parent,
-                level.context,
-                level.contexts,
-                caps.get(vertex),
-                level.folded,
-            )
-        )
-        matched.add(vertex)
-    return tuple(steps)
+        for number, level in enumerate(solution.tree.levels)
+    )
+
+
+def _by_level(place: Mapping[int, int], spoken_of: Iterable[tuple[Item, tuple[int, ...]]]) -> list[list[Item]]:
+    """What speaks of vertices, by the level at which the last of them is matched."""
+    found: list[list[Item]] = [[] for _ in place]
+    for item, vertices in spoken_of:
+        found[max([place[vertex] for vertex in vertices])].append(item)
+    return found
 
 
 def _caps(plan: QueryPlan, solution: Solution) -> dict[int, PartKind]:
@@ -215,11 +221,6 @@ def _caps(plan: QueryPlan, solution: Solution) -> dict[int, PartKind]:
         if root is not None:
             caps[root] = part.kind
     return caps
-
-
-def _closes(vertices: tuple[int, ...], vertex: int, matched: set[int]) -> bool:
-    """Whether matching `vertex` completes the set."""
-    return vertex in vertices and all(other == vertex or other in matched for other in vertices)
 
 
 def _partner(pair: tuple[int, int], vertex: int) -> int:

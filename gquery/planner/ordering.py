@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush
 
 from gquery.planner.cardinality import PrefixModel
 from gquery.planner.grouping import Region
+from gquery.stopping import Check
 
 _EXACT = 7  # query vertices up to which all connected orders are weighed
 _ROOTS = 3  # first vertices that are looked at more closely
 
 
 def pick_order(
-    model: PrefixModel, regions: tuple[Region, ...], vertices: Iterable[int], counting: bool
+    model: PrefixModel, regions: tuple[Region, ...], vertices: Iterable[int], counting: bool, check: Check
 ) -> tuple[int, ...]:
     """The cheapest order of some vertices: by dynamic programming when they are few, greedy otherwise."""
     chosen = tuple(vertices)
     if len(chosen) <= _EXACT:
         return _cheapest(model, chosen, counting)
-    return _greedy(model, regions, set(chosen))
+    return _greedy(model, regions, set(chosen), check)
 
 
 def rooted_orders(model: PrefixModel, vertices: Iterable[int], colours: Sequence[int]) -> list[tuple[int, ...]]:
@@ -77,23 +79,32 @@ def _step_cost(looks: float, factor: float, backward: int, counted: bool) -> flo
     return looks + factor
 
 
-def _greedy(model: PrefixModel, regions: tuple[Region, ...], left: set[int]) -> tuple[int, ...]:
+def _greedy(model: PrefixModel, regions: tuple[Region, ...], left: set[int], check: Check) -> tuple[int, ...]:
     """Dense region, then the rest of the core, then trees (EGSM section 5.2); inside a region the vertex that leaves
     the fewest partial matches, and of those the one with most backward neighbours."""
-    order: list[int] = []
-    matched = 0
-    while left:
-        extensions = {vertex: model.extension(vertex, matched) for vertex in left}
-        connected = [vertex for vertex in left if extensions[vertex][2]] if matched else list(left)
-        pool = connected or list(left)
-        region = min(regions[vertex] for vertex in pool)
-        pool = [vertex for vertex in pool if regions[vertex] is region]
-        if not order:
-            degree = {vertex: len(model.links[vertex]) for vertex in pool}
-            chosen = min(pool, key=lambda vertex: (model.sizes[vertex] / max(1, degree[vertex]), vertex))
-        else:
-            chosen = min(pool, key=lambda vertex: (extensions[vertex][0], -extensions[vertex][2], vertex))
-        order.append(chosen)
-        matched |= 1 << chosen
+    share = {vertex: model.sizes[vertex] / max(1, len(model.links[vertex])) for vertex in left}
+    first = min(left, key=lambda vertex: (regions[vertex], share[vertex], vertex))
+    others = [(regions[vertex], model.sizes[vertex], 0, vertex) for vertex in left - {first}]
+    heapify(others)  # for when nothing is connected
+    connected: list[tuple[Region, float, int, int]] = []
+    latest: dict[int, tuple[Region, float, int, int]] = {}
+    order, matched, chosen = [first], 0, first
+    while True:
+        check()
         left.remove(chosen)
-    return tuple(order)
+        matched |= 1 << chosen
+        for vertex in left.intersection(model.neighbours[chosen]):
+            factor, _, backward = model.extension(vertex, matched)
+            latest[vertex] = (regions[vertex], factor, -backward, vertex)
+            heappush(connected, latest[vertex])
+        if not left:
+            return tuple(order)
+        chosen = -1
+        while connected and chosen < 0:
+            found = heappop(connected)
+            if found[-1] in left and latest[found[-1]] == found:
+                chosen = found[-1]
+        while chosen < 0:
+            *_, vertex = heappop(others)
+            chosen = vertex if vertex in left else -1
+        order.append(chosen)

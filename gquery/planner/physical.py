@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from gquery.planner.expr import Expression
 from gquery.planner.query_graph import PartKind, QueryGraph
+from gquery.planner.recent import Hashed
 from gquery.storage.schema import Direction
 
 Space = Literal["candidates", "vertices"]
@@ -145,8 +148,14 @@ class Constraints:
     loopless: tuple[int, ...]
     choices: tuple[EdgeChoice, ...]
 
+    @property
+    def size(self) -> int:
+        """How many tests there are, and vertices and edges that choices speak of."""
+        tests = len(self.different) + len(self.apart) + len(self.different_pairs) + len(self.absent)
+        return tests + sum(len(choice.vertices) + len(choice.collides) for choice in self.choices)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Problem:
     """A query graph with all tests on its matches: the query's own, or one that was made from it to count by.
 
@@ -161,45 +170,55 @@ class Problem:
     edges: tuple[int | None, ...]
     coefficient: int = 1
 
-    def ties(self) -> Iterator[tuple[int, ...]]:
-        """Sets of vertices that an edge or a test speaks of together."""
-        yield from ((edge.source, edge.target) for edge in self.graph.edges)
-        yield from self.tests()
-
     def tests(self) -> Iterator[tuple[int, ...]]:
-        """Those of the ties that are more than an edge whose data edges all count."""
+        """Sets of vertices that are spoken of together by more than an edge whose data edges all count."""
+        yield from self.plain_tests()
+        yield from self.constraints.different_pairs
+        yield from self.checks()
+
+    def plain_tests(self) -> Iterator[tuple[int, ...]]:
+        """Those of the tests that take something away from a set, or that an edge exists."""
         existence = (
             edge for edge in self.graph.edges if self.edges[edge.index] is None or self.graph.is_existence(edge)
         )
         yield from ((edge.source, edge.target) for edge in existence)
         yield from self.different
-        yield from self.checks()
 
     def checks(self) -> Iterator[tuple[int, ...]]:
-        """Those of the tests that each candidate has to be looked at for."""
-        yield from self.constraints.different_pairs
+        """Those of the tests that each candidate has to be looked at for, pairs that differ (`different_pairs`)
+        apart."""
         yield from ((comparison.left, comparison.right) for comparison in self.comparisons)
         yield from ((one, other) for one, other, *_ in self.constraints.absent)
         for choice in self.constraints.choices:
             if choice.collides or choice.listed or len(choice.vertices) == 1:
                 yield choice.vertices
 
-    @property
+    @cached_property
     def different(self) -> frozenset[tuple[int, int]]:
         """The pairs that have to be tested for being different vertices: not those of which one is a neighbour of a
         third vertex and the other must not be."""
         pairs = self.constraints.different
         if not self.constraints.absent or not pairs or self.graph.parts:
             return pairs
-        implied = set()
+        strangers: dict[tuple[int, Direction, tuple[str, ...]], int] = defaultdict(int)  # masks of vertices
         for one, other, direction, types in self.constraints.absent:
-            for centre, far, seen in ((one, other, direction), (other, one, TURNED[direction])):
-                for edge in self.graph.edges:
-                    touches = centre in (edge.source, edge.target) and set(edge.types) <= set(types)
-                    if touches and seen in ("both", edge.direction(centre)):
-                        near = edge.other(centre)
-                        implied.add((min(near, far), max(near, far)))
-        return pairs - implied
+            strangers[one, direction, types] |= 1 << other
+            strangers[other, TURNED[direction], types] |= 1 << one
+        incident = self.graph.incident()
+        implied = [0] * len(self.graph.vertices)
+        for (centre, direction, types), far in strangers.items():
+            for edge in incident[centre]:
+                if direction in ("both", edge.direction(centre)) and set(edge.types) <= set(types):
+                    implied[edge.other(centre)] |= far
+        return frozenset(
+            (one, other) for one, other in pairs if not (implied[one] >> other | implied[other] >> one) & 1
+        )
+
+    @cached_property
+    def key(self) -> Hashed:
+        """What tells the problems of one query apart, but for their coefficients."""
+        edges = tuple((edge.source, edge.target, edge.types, edge.directed) for edge in self.graph.edges)
+        return Hashed((self.merged, self.edges, edges, self.constraints))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from gquery.planner.query_plan import Advice, QueryPlan
 from gquery.planner.recent import Recent
 from gquery.planner.rewrite import rewrite
 from gquery.planner.shape import shape_of
+from gquery.stopping import Check, unchecked
 from gquery.storage.statistics import Statistics
 
 
@@ -33,10 +34,11 @@ def plan_query(
     all_types: tuple[str, ...],
     limit: int | None,
     orders: Recent[Advice],
+    check: Check = unchecked,
 ) -> QueryPlan:
     """Everything that can be decided before the data is looked at. `limit`: so many matches are enough. `orders`: what
-    is known of queries of the same shape."""
-    graph, absent = rewrite(bound.query_graph)
+    is known of queries of the same shape. `check` is called while the pattern is gone through."""
+    graph, absent = rewrite(bound.query_graph, check)
     if graph.parts and all(graph.part_of(vertex.index) is not None for vertex in graph.vertices):
         raise UnsupportedError(f"gquery needs a MATCH before {graph.parts[0].described}")
     comparisons, different, residual = split_predicates(graph)
@@ -44,9 +46,9 @@ def plan_query(
     spoken_of = frozenset() if counting else variables_of(bound, residual)
     _expect_known(graph, bound.projection)
     needed = frozenset(edge.index for edge in graph.edges if edge.variable in spoken_of)
-    constraints = constraints_of(graph, statistics, needed, different, absent)
+    constraints = constraints_of(graph, statistics, needed, different, absent, check)
     if limit is None:  # else a few matches are found before the edges would be composed
-        graph, constraints, comparisons = compose(graph, constraints, comparisons, spoken_of, statistics)
+        graph, constraints, comparisons = compose(graph, constraints, comparisons, spoken_of, statistics, check)
     problem = Problem(
         graph,
         constraints,
@@ -69,7 +71,7 @@ def plan_query(
         shape_of(problem, kept),
         orders,
     )
-    paying, implied, costly = paying_filters(plan, limit)
+    paying, implied, costly = paying_filters(plan, limit, check)
     return replace(plan, filters=(*plan.filters, *paying), implied=implied, costly=costly)
 
 

@@ -124,6 +124,15 @@ class QueryGraph:
     paths: tuple[PathVariable, ...]
     parts: tuple[Part, ...] = ()
 
+    def incident(self) -> tuple[tuple[QueryEdge, ...], ...]:
+        """The edges at every vertex, by index; a self-loop stands there once."""
+        found: list[list[QueryEdge]] = [[] for _ in self.vertices]
+        for edge in self.edges:
+            found[edge.source].append(edge)
+            if edge.target != edge.source:
+                found[edge.target].append(edge)
+        return tuple(map(tuple, found))
+
     def part_of(self, vertex: int) -> int | None:
         """The part that has the vertex as its own, None when it is required."""
         return next((number for number, part in enumerate(self.parts) if vertex in part.vertices), None)

@@ -10,32 +10,63 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 
+class Hashed:
+    """A key that is hashed once: those of large patterns hold thousands of tests."""
+
+    __slots__ = ("_hash", "_value")
+
+    def __init__(self, value: Hashable) -> None:
+        self._value = value
+        self._hash = hash(value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Hashed) and self._hash == other._hash and self._value == other._value
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Hashed, (self._value,)  # other processes hash texts in other ways
+
+
 class Recent(Generic[Value]):
-    """Values by key; what has not been asked for longest is forgotten. Safe from several threads."""
+    """Values by key, each with its weight; what has not been asked for longest is forgotten as soon as all together
+    weigh more than `most`. Safe from several threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self._lock = Lock()
+        self.weight = 0
 
     def find(self, key: Hashable) -> Value | None:
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
 
-    def keep(self, key: Hashable, value: Value) -> None:
+    def keep(self, key: Hashable, value: Value, weight: int = 1) -> None:
+        """A value that alone weighs too much is not kept."""
         with self._lock:
-            self._values[key] = value
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)
+            _, known = self._values.pop(key, (None, 0))
+            self.weight -= known
+            if weight > self._most:
+                return
+            self._values[key] = (value, weight)
+            self.weight += weight
+            while self.weight > self._most:
+                _, (_, forgotten) = self._values.popitem(last=False)
+                self.weight -= forgotten
 
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+    def get(self, key: Hashable, make: Callable[[], Value], weigh: Callable[[Value], int] = lambda _: 1) -> Value:
         """The value of a key, made now when it is not known."""
         value = self.find(key)
         if value is None:
             value = make()
-            self.keep(key, value)
+            self.keep(key, value, weigh(value))
         return value
 
     def __len__(self) -> int:

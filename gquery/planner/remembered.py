@@ -7,25 +7,52 @@ sets were about as large. Only orders are handed on, as advice: tests, symmetry 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
 
 from gquery.errors import BindError, Span
+from gquery.grammar.ast import Query
 from gquery.planner.logical import BoundQuery
 from gquery.planner.query_plan import Advice, QueryPlan
 from gquery.planner.recent import Recent
 from gquery.planner.temporal import readings
 from gquery.planner.types import type_of_value
 
-_TEXTS, _ORDERS = 64, 4096  # kept at most; the plan of a large pattern takes a megabyte
+Asked = tuple[str, Hashable, Hashable]
+
+# Bytes, roughly, of all that is kept of texts, and of orders.
+_TEXTS, _ORDERS = 1 << 26, 1 << 25
+_EACH, _CHARACTER, _TEST = 20_000, 150, 300  # of a text, for each of its characters, for each test of its pattern
 
 
 class Remembered:
-    """Bound queries and plans by text, matching orders by shape."""
+    """Trees, bound queries and plans by text, matching orders by shape. What is kept is bounded by its size: a text of
+    a hundred thousand words takes megabytes, and so does the plan of a pattern of two hundred vertices."""
 
     def __init__(self) -> None:
-        self.bound: Recent[BoundQuery] = Recent(_TEXTS)
-        self.plans: Recent[QueryPlan] = Recent(_TEXTS)
         self.orders: Recent[Advice] = Recent(_ORDERS)
+        self._texts: Recent[Any] = Recent(_TEXTS)
+
+    def tree(self, text: str, make: Callable[[], Query]) -> Query:
+        """The syntax tree of a text."""
+        tree: Query = self._texts.get(text, make, lambda _: _size(text))
+        return tree
+
+    def bound(self, asked: Asked, make: Callable[[], BoundQuery]) -> BoundQuery:
+        """The bound query of a text with a mode and types of parameters."""
+        bound: BoundQuery = self._texts.get(asked, make, lambda _: _size(asked[0]))
+        return bound
+
+    def plan(self, asked: tuple[Hashable, ...], make: Callable[[], QueryPlan]) -> QueryPlan:
+        """The plan of a bound query with a limit."""
+        plan: QueryPlan = self._texts.get(
+            asked, make, lambda made: _size(str(asked[0])) + _TEST * made.problem.constraints.size
+        )
+        return plan
+
+
+def _size(text: str) -> int:
+    return _EACH + _CHARACTER * len(text)
 
 
 def types_of(parameters: Mapping[str, object]) -> Hashable:

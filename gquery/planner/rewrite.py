@@ -13,13 +13,15 @@ from typing import Any
 from gquery.planner.expr import Column, Expression, variables
 from gquery.planner.physical import Absence
 from gquery.planner.query_graph import IDENTITY, Part, QueryEdge, QueryGraph, Scope
+from gquery.stopping import Check
 
 
-def rewrite(graph: QueryGraph) -> tuple[QueryGraph, tuple[Absence, ...]]:
+def rewrite(graph: QueryGraph, check: Check) -> tuple[QueryGraph, tuple[Absence, ...]]:
     """The graph with plain parts, and the edges that must be absent between vertices matched anyway."""
     if not graph.parts:
         return graph, ()
     for number in range(len(graph.parts)):
+        check()
         if not _is_test(graph, number):
             graph = _with_copies(graph, number)
     return _without_absent_edges(graph)
@@ -119,8 +121,9 @@ def _without_absent_edges(graph: QueryGraph) -> tuple[QueryGraph, tuple[Absence,
     }
     kept = [edge for edge in graph.edges if edge.index not in absent]
     number = {edge.index: place for place, edge in enumerate(kept)}
-    parts = [part for part in graph.parts if not (part.edges and part.edges[0] in absent)]
-    places = {graph.parts.index(part): place for place, part in enumerate(parts)}
+    left = [index for index, part in enumerate(graph.parts) if not (part.edges and part.edges[0] in absent)]
+    parts = [graph.parts[index] for index in left]
+    places = {index: place for place, index in enumerate(left)}
 
     def part_of(part: Part) -> Part:
         within = None if part.within is None else places[part.within]

@@ -16,6 +16,7 @@ from gquery.planner.query_graph import PartKind, PathVariable, Scope
 class VertexDraft:
     """A query vertex while clauses are still adding to it. `part`: the part that has it, None when it is required."""
 
+    index: int
     variable: str
     named: bool
     part: int | None
@@ -28,6 +29,7 @@ class VertexDraft:
 class EdgeDraft:
     """A query edge while clauses are still adding to it."""
 
+    index: int
     variable: str
     named: bool
     part: int | None
@@ -59,7 +61,8 @@ class Block:
 
     elements: the nodes and relationships as written, each with its variable. conditions: the conjuncts of its WHEREs.
     same_edges: relationships that are another one too, by variable. own: what the names that only it knows stand for.
-    visible: the variables that its conditions may use.
+    visible: the variables that its conditions may use. mentioned: those that its patterns speak of, its own and earlier
+    ones.
     """
 
     part: int | None
@@ -69,14 +72,11 @@ class Block:
     same_edges: list[tuple[str, str, Span]] = field(default_factory=list)
     own: dict[str, ast.Variable] = field(default_factory=dict)
     visible: frozenset[str] = frozenset()
+    mentioned: set[str] = field(default_factory=set)
 
     def variable(self, name: str) -> str:
         """What a name stands for in this block."""
         return self.own[name].name if name in self.own else name
-
-    def relationships(self) -> set[str]:
-        """The relationship variables that the block mentions, its own and earlier ones."""
-        return {variable for _, variable in self.elements} | {known for known, _, _ in self.same_edges}
 
 
 def is_hidden(variable: str) -> bool:
@@ -95,12 +95,6 @@ class Names:
     scopes: list[Scope] = field(default_factory=list)
     parts: list[PartDraft] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-
-    def vertex_index(self, variable: str) -> int:
-        return list(self.vertices).index(variable)
-
-    def edge_index(self, variable: str) -> int:
-        return list(self.edges).index(variable)
 
     def is_bound(self, variable: str) -> bool:
         return variable in self.vertices or variable in self.edges or variable in self.paths

@@ -12,11 +12,15 @@ from gquery.planner.grouping import Region, regions_of
 from gquery.planner.ordering import pick_order, rooted_orders
 from gquery.planner.physical import Cardinalities, Problem, Space
 from gquery.planner.query_plan import QueryPlan
+from gquery.planner.recent import Hashed
 from gquery.planner.shape import about
 from gquery.planner.symmetry import Symmetry
+from gquery.planner.ties import Ties, ties_of
+from gquery.stopping import Check
 
 TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
 _MOST_LISTED = 720  # matches that one is turned into, at most, when they are listed
+_ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
 WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
 
 
@@ -37,28 +41,18 @@ class Solution:
 class _Structure:
     """What does not depend on cardinalities. required: the vertices outside of all parts."""
 
-    ties: tuple[tuple[int, ...], ...]
-    tests: tuple[tuple[int, ...], ...]
-    checks: tuple[tuple[int, ...], ...]
+    ties: Ties
     regions: tuple[Region, ...]
     symmetry: Symmetry
     required: tuple[int, ...]
 
 
-def problem_key(problem: Problem) -> object:
-    """What tells the problems of one query apart, but for their coefficients."""
-    edges = tuple((edge.source, edge.target, edge.types, edge.directed) for edge in problem.graph.edges)
-    return problem.merged, problem.edges, edges, problem.constraints
-
-
-def _structure_of(problem: Problem) -> _Structure:
+def _structure_of(problem: Problem, check: Check) -> _Structure:
     graph = problem.graph
     return _Structure(
-        tuple(problem.ties()),
-        tuple(problem.tests()),
-        tuple(problem.checks()),
+        ties_of(problem),
         regions_of(graph),
-        Symmetry(problem),
+        Symmetry(problem, check),
         tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
     )
 
@@ -66,19 +60,20 @@ def _structure_of(problem: Problem) -> _Structure:
 class Solver:
     """Solves problems of one query in one space; solutions are remembered with the plan."""
 
-    def __init__(self, plan: QueryPlan, cardinalities: Cardinalities, space: Space) -> None:
+    def __init__(self, plan: QueryPlan, cardinalities: Cardinalities, space: Space, check: Check) -> None:
         self.plan = plan
+        self.check = check
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
-        self._where = (space, cardinalities)
-        self._alike = (plan.shape, space, about(cardinalities))
+        self._where = Hashed((space, cardinalities))
+        self._alike = Hashed((plan.shape, space, about(cardinalities)))
 
     def knows(self, problem: Problem) -> bool:
-        return self.plan.solutions.find((problem_key(problem), self._where)) is not None
+        return self.plan.solutions.find((problem.key, self._where)) is not None
 
     def best(self, problem: Problem) -> Solution:
         """The cheapest of several matching orders, with and without breaking symmetry."""
-        key = problem_key(problem)
+        key = problem.key
         solution: Solution = self.plan.solutions.get((key, self._where), lambda: self._solved(problem, key))
         return replace(solution, problem=problem)
 
@@ -88,7 +83,8 @@ class Solver:
         if advice is not None:
             return orders.along(*advice)
         solution = orders.best()
-        self.plan.orders.keep(alike, (solution.tree.order, solution.factor > 1))
+        weight = _ORDER + _TEST * problem.constraints.size
+        self.plan.orders.keep(alike, (solution.tree.order, solution.factor > 1), weight)
         return solution
 
     def rough(self, problem: Problem) -> Tree:
@@ -99,10 +95,10 @@ class Solver:
         cardinalities = self.cardinalities
         if problem is not self.plan.problem:
             cardinalities = derived(problem, self.plan.graph, cardinalities, self.plan.statistics)
-        return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.plan.kept)
+        return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.plan.kept, self.check)
 
     def _structure(self, problem: Problem) -> _Structure:
-        structure: _Structure = self.plan.structures.get(problem_key(problem), lambda: _structure_of(problem))
+        structure: _Structure = self.plan.structures.get(problem.key, lambda: _structure_of(problem, self.check))
         return structure
 
 
@@ -110,16 +106,21 @@ class _Orders:
     """The matching orders of one problem that are worth weighing, with their trees."""
 
     def __init__(
-        self, problem: Problem, structure: _Structure, cardinalities: Cardinalities, raw: bool, kept: frozenset[int]
+        self,
+        problem: Problem,
+        structure: _Structure,
+        cardinalities: Cardinalities,
+        raw: bool,
+        kept: frozenset[int],
+        check: Check,
     ) -> None:
         self.problem = problem
         self.structure = structure
         self.cardinalities = cardinalities
         self.kept = kept
         self.model = PrefixModel(problem.graph, cardinalities, raw)
-        self.factoriser = Factoriser(
-            self.model, structure.ties, structure.tests, structure.checks, kept, problem.graph.parts
-        )
+        self.factoriser = Factoriser(self.model, structure.ties, kept, problem.graph.parts, check)
+        self.check = check
 
     @cached_property
     def _eliminated(self) -> tuple[int, ...]:
@@ -157,8 +158,9 @@ class _Orders:
         """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""
         eliminated = self._eliminated
         vertices = sorted(self.kept) if self.kept else self.structure.required
-        listed = pick_order(self.model, self.structure.regions, vertices, counting=not self.kept)
-        orders = {(*listed, *(vertex for vertex in eliminated if vertex not in listed))}
+        listed = pick_order(self.model, self.structure.regions, vertices, not self.kept, self.check)
+        first = set(listed)
+        orders = {(*listed, *(vertex for vertex in eliminated if vertex not in first))}
         if not self.kept:
             orders.add(eliminated)
         if self.problem.graph.parts:
@@ -177,14 +179,11 @@ class _Orders:
         """Those of the orders along which it is enough to look for one of all symmetric matches."""
         structure = self.structure
         for order in orders:
-            breaking = structure.symmetry.break_along(order)
+            breaking = structure.symmetry.break_along(order, self.check)
             factor, above = breaking.factor, breaking.above
             if factor > 1 and not (self.kept and factor > _MOST_LISTED):
                 smaller = [(low, high) for high, lows in above.items() for low in lows]
-                tied, tested = (*structure.ties, *smaller), (*structure.tests, *smaller)
-                parts = self.problem.graph.parts
-                factoriser = Factoriser(self.model, tied, tested, structure.checks, self.kept, parts)
-                tree = factoriser.tree(order, len(self.kept), above)
+                tree = self.factoriser.tied(structure.ties.with_pairs(smaller)).tree(order, len(self.kept), above)
                 permutations = breaking.permutations() if self.kept else ()
                 yield Solution(self.problem, self.cardinalities, tree, factor, above, permutations)
 

@@ -8,42 +8,50 @@ sizes says how many it stands for. That needs an orbit's vertices to be differen
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import chain
 from math import factorial, prod
 
+from gquery.planner.automorphisms import Automorphism, Links, refined, stabiliser_chain
+from gquery.planner.cardinality import ENDLESS
 from gquery.planner.expr import Column, Expression, children
-from gquery.planner.physical import Problem
-
-_STEPS = 5_000  # in the search for automorphisms of one query graph; beyond, its symmetry is left alone
-
-Automorphism = dict[int, int]
+from gquery.planner.physical import TURNED, Problem
+from gquery.stopping import Check
 
 
 @dataclass(frozen=True, slots=True)
 class Breaking:
     """How symmetry is broken along a matching order. size: query vertices; orbits: of every level that is broken the
-    orbit of its vertex, which comes first, with an automorphism that takes the vertex to each and fixes those before.
-    """
+    orbit of its vertex, which comes first; generators: automorphisms that fix the vertices before, and that make the
+    orbit."""
 
     size: int
-    orbits: tuple[Mapping[int, Automorphism], ...]
+    orbits: tuple[tuple[int, ...], ...]
+    generators: tuple[tuple[Automorphism, ...], ...]
 
     @property
     def factor(self) -> int:
         """How many matches each one that is found stands for."""
-        return prod(len(orbit) for orbit in self.orbits)
+        return prod(map(len, self.orbits))
 
     @property
     def above(self) -> Mapping[int, tuple[int, ...]]:
-        """For query vertices those earlier ones whose data vertices must have smaller ids."""
-        smaller: dict[int, list[int]] = {}
-        for orbit in self.orbits:
-            vertex, *others = orbit
+        """For query vertices those earlier ones whose data vertices must have smaller ids; not those that are smaller
+        than another of them anyway."""
+        smaller: defaultdict[int, list[int]] = defaultdict(list)
+        for vertex, *others in self.orbits:
             for other in others:
-                smaller.setdefault(other, []).append(vertex)
-        return {vertex: _needed(those, smaller) for vertex, those in smaller.items()}
+                smaller[other].append(vertex)
+        masks = {vertex: sum(1 << other for other in those) for vertex, those in smaller.items()}
+        needed = {}
+        for vertex, those in smaller.items():
+            implied = 0
+            for other in those:
+                implied |= masks.get(other, 0)
+            needed[vertex] = tuple(other for other in those if not implied >> other & 1)
+        return needed
 
     def permutations(self) -> tuple[tuple[int, ...], ...]:
         """What each match that is found stands for: in another of its class, vertex v is matched to what p[v] is in
@@ -53,13 +61,29 @@ class Breaking:
         smallest of the orbit to the front: m t1 t2 ... Back again goes the inverse of the product.
         """
         products = [tuple(range(self.size))]
-        for orbit in self.orbits:
+        for orbit, generators in zip(self.orbits, self.generators, strict=True):
+            turns = _turns(orbit[0], generators)
             products = [
-                tuple(product[turn[vertex]] for vertex in range(self.size))
+                tuple(product[turns[image].get(vertex, vertex)] for vertex in range(self.size))
                 for product in products
-                for turn in orbit.values()
+                for image in orbit
             ]
         return tuple(tuple(sorted(range(self.size), key=product.__getitem__)) for product in products)
+
+
+def _turns(vertex: int, generators: Sequence[Automorphism]) -> dict[int, Automorphism]:
+    """For every vertex of an orbit an automorphism that takes `vertex` there."""
+    turns: dict[int, Automorphism] = {vertex: {}}
+    pending = [vertex]
+    for point in pending:
+        for generator in generators:
+            image = generator.get(point, point)
+            if image not in turns:
+                turn = turns[point]
+                moved = {moving: generator.get(to, to) for moving, to in turn.items()}
+                turns[image] = {**{moving: to for moving, to in generator.items() if moving not in turn}, **moved}
+                pending.append(image)
+    return turns
 
 
 class Symmetry:
@@ -68,17 +92,14 @@ class Symmetry:
     colours: numbers of the query vertices; only those of equal colour can change places.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, check: Check) -> None:
         self.problem = problem
         self.size = len(problem.graph.vertices)
-        self._links: list[list[int]] = []
+        self._links: Links = []
         self.colours = _colours(problem)
         if not self.is_trivial:
             self._links = _links(problem)
-            self.colours = self._refined(self.colours)
-        self._quads = {_canonical(quad) for quad in problem.constraints.different_pairs}
-        self._left = _STEPS
-        self._found: list[Automorphism] = []
+            self.colours = refined(self._links, self.colours, check)
 
     @property
     def is_trivial(self) -> bool:
@@ -86,84 +107,34 @@ class Symmetry:
         return len(set(self.colours)) == self.size
 
     @property
-    def at_most(self) -> int:
+    def at_most(self) -> float:
         """A bound on the number of automorphisms: the permutations that keep the colours."""
-        return prod(factorial(count) for count in Counter(self.colours).values())
+        bound = 1.0
+        for count in Counter(self.colours).values():
+            bound = min(ENDLESS, bound * factorial(min(count, 60)))
+        return bound
 
-    def break_along(self, order: tuple[int, ...]) -> Breaking:
+    def break_along(self, order: tuple[int, ...], check: Check) -> Breaking:
         """How symmetry can be broken along a matching order: not at all when automorphisms are too hard to find."""
-        constraints = self.problem.constraints
-        apart = constraints.different | constraints.apart
-        broken = []
-        for level, vertex in enumerate(order):
-            images = ((other, self._mapping(order[:level], vertex, other)) for other in order[level:])
-            orbit = {image: mapping for image, mapping in images if mapping is not None}
-            if self._left <= 0:
-                return Breaking(self.size, ())
-            if all((min(pair), max(pair)) in apart for pair in combinations(orbit, 2)):
-                broken.append(orbit)
-        return Breaking(self.size, tuple(broken))
+        found = stabiliser_chain(self._links, self.colours, self.problem.constraints.different_pairs, order, check)
+        broken = [level for level in found if _is_within(level.orbit, self._different)]
+        return Breaking(self.size, tuple(level.orbit for level in broken), tuple(level.generators for level in broken))
 
-    def _mapping(self, fixed: tuple[int, ...], vertex: int, image: int) -> Automorphism | None:
-        """An automorphism that fixes some vertices and takes `vertex` to `image`."""
-        if vertex == image:
-            return {other: other for other in range(self.size)}
-        if self.colours[vertex] != self.colours[image]:
-            return None
-        for known in self._found:
-            if known[vertex] == image and all(known[other] == other for other in fixed):
-                return known
-        images = {other: other for other in fixed}
-        return self._completed({**images, vertex: image}) if self._fits(images, vertex, image) else None
-
-    def _completed(self, images: Automorphism) -> Automorphism | None:
-        self._left -= 1
-        if self._left <= 0:
-            return None
-        if len(images) == self.size:
-            moved = {frozenset(frozenset(images[v] for v in pair) for pair in quad) for quad in self._quads}
-            if moved != self._quads:
-                return None
-            self._found.append(images)
-            return images
-        vertex = max(
-            (v for v in range(self.size) if v not in images),
-            key=lambda v: sum(self._links[v][other] != 0 for other in images),
-        )
-        taken = set(images.values())
-        # Itself first: most vertices stay where they are.
-        for image in sorted(range(self.size), key=lambda other: other != vertex):
-            if image in taken or self.colours[image] != self.colours[vertex]:
-                continue
-            if self._fits(images, vertex, image):
-                completed = self._completed({**images, vertex: image})
-                if completed is not None:
-                    return completed
-        return None
-
-    def _fits(self, images: dict[int, int], vertex: int, image: int) -> bool:
-        return all(self._links[vertex][other] == self._links[image][images[other]] for other in images)
-
-    def _refined(self, colours: list[int]) -> list[int]:
-        """Colours that also tell apart vertices whose neighbours look different."""
-        while True:
-            looks = [
-                (colours[vertex], tuple(sorted((link, colours[other]) for other, link in enumerate(links) if link)))
-                for vertex, links in enumerate(self._links)
-            ]
-            finer = _numbered(looks)
-            if len(set(finer)) == len(set(colours)):
-                return finer
-            colours = finer
+    @cached_property
+    def _different(self) -> list[int]:
+        """For each vertex the mask of those that are other data vertices in every match."""
+        masks = [1 << vertex for vertex in range(self.size)]
+        for one, other in self.problem.constraints.different | self.problem.constraints.apart:
+            masks[one] |= 1 << other
+            masks[other] |= 1 << one
+        return masks
 
 
-def _canonical(quad: tuple[int, ...]) -> frozenset[frozenset[int]]:
-    return frozenset((frozenset(quad[:2]), frozenset(quad[2:])))
-
-
-def _needed(smaller: list[int], above: dict[int, list[int]]) -> tuple[int, ...]:
-    """Without those that are smaller than another of them."""
-    return tuple(one for one in smaller if not any(one in above.get(other, ()) for other in smaller))
+def _is_within(orbit: tuple[int, ...], different: list[int]) -> bool:
+    mask = 0
+    for vertex in orbit:
+        mask |= 1 << vertex
+    return all(not mask & ~different[vertex] for vertex in orbit)
 
 
 def _colours(problem: Problem) -> list[int]:
@@ -171,50 +142,104 @@ def _colours(problem: Problem) -> list[int]:
     speaks of, and those of parts, stay where they are."""
     speaking = {vertex for comparison in problem.comparisons for vertex in (comparison.left, comparison.right)}
     speaking |= {vertex for part in problem.graph.parts for vertex in part.vertices}
+    loopless = set(problem.constraints.loopless)
     loops: dict[int, list[Hashable]] = {}
     for edge in problem.graph.edges:
         if edge.source == edge.target:
             loops.setdefault(edge.source, []).append((edge.types, _anonymous(edge.predicates)))
+    in_quads = Counter(chain.from_iterable(problem.constraints.different_pairs))
     return _numbered(
         (
             vertex.index if vertex.index in speaking else -1,
             vertex.tables,
             _anonymous(vertex.predicates),
             frozenset(Counter(loops.get(vertex.index, ())).items()),
-            vertex.index in problem.constraints.loopless,
+            vertex.index in loopless,
+            in_quads[vertex.index],
         )
         for vertex in problem.graph.vertices
     )  # fmt: skip
 
 
-def _links(problem: Problem) -> list[list[int]]:
-    """Numbers of what stands between two vertices, as seen from the first; 0 for nothing. Which data edges may collide
-    with which is left to the scopes: only within one of them do they."""
+_Fact = tuple[Hashable, ...]
+_NOTHING: tuple[_Fact, ...] = ()
+
+
+def _links(problem: Problem) -> Links:
+    """Numbers of what stands between two vertices, as seen from the first. What most pairs have in common, such as
+    being different vertices, tells nothing and is left out. Which data edges may collide with which is left to the
+    scopes: only within one of them do they."""
+    size = len(problem.graph.vertices)
+    facts = _tests_between(problem)
+    common = _most_common(facts, size)
+    if common:
+        for one in range(size):
+            for other in range(one + 1, size):
+                if facts.setdefault((one, other), _NOTHING) == common:
+                    del facts[one, other]
+    for (one, other), between in _edges_between(problem).items():
+        facts[one, other] = (*facts.get((one, other), common), between)
+    numbers: dict[object, int] = {}
+    links: Links = [{} for _ in range(size)]
+    for (one, other), found in facts.items():
+        links[one][other] = numbers.setdefault(frozenset(found), len(numbers))
+        links[other][one] = numbers.setdefault(frozenset(map(_turned, found)), len(numbers))
+    return links
+
+
+def _tests_between(problem: Problem) -> dict[tuple[int, int], tuple[_Fact, ...]]:
+    """What tests say of pairs, the lower first, as seen from there."""
+    different = (("different",),)
+    facts: dict[tuple[int, int], tuple[_Fact, ...]] = dict.fromkeys(problem.constraints.different, different)
+    known: dict[object, tuple[_Fact, ...]] = {}  # one object for equal facts
+    for one, other, direction, types in problem.constraints.absent:
+        pair, seen = ((one, other), direction) if one < other else ((other, one), TURNED[direction])
+        earlier = facts.get(pair, _NOTHING)
+        key = (earlier, seen, types)
+        if key not in known:
+            known[key] = (*earlier, ("absent", seen, types))
+        facts[pair] = known[key]
+    return facts
+
+
+def _most_common(facts: Mapping[tuple[int, int], tuple[_Fact, ...]], size: int) -> tuple[_Fact, ...]:
+    """What stands between most pairs, if it is the same from both sides."""
+    if not facts:
+        return _NOTHING
+    ((common, count),) = Counter(facts.values()).most_common(1)
+    if 2 * count <= size * (size - 1) // 2 or set(common) != set(map(_turned, common)):
+        return _NOTHING
+    return common
+
+
+def _edges_between(problem: Problem) -> dict[tuple[int, int], _Fact]:
+    """The edges of every pair that has any, the lower vertex first, as seen from there."""
     found: defaultdict[tuple[int, int], Counter[Hashable]] = defaultdict(Counter)
     choices = {choice.edge: (len(choice.collides), choice.listed) for choice in problem.constraints.choices}
+    scopes_of: defaultdict[int, list[int]] = defaultdict(list)
+    for number, scope in enumerate(problem.graph.scopes):
+        for edge_index in scope.edges:
+            scopes_of[edge_index].append(number)
     for edge in problem.graph.edges:
-        origin = problem.edges[edge.index]
-        scopes = frozenset(
-            number
-            for number, scope in enumerate(problem.graph.scopes)
-            if origin in scope.edges and choices.get(edge.index, (0, False))[0]
-        )
-        kind = (edge.types, _anonymous(edge.predicates), scopes, choices.get(edge.index))
-        found[edge.source, edge.target][(*kind, "out" if edge.directed else "both")] += 1
-        found[edge.target, edge.source][(*kind, "in" if edge.directed else "both")] += 1
-    for one, other in problem.constraints.different:
-        found[one, other]["different"] += 1
-        found[other, one]["different"] += 1
-    turned = {"out": "in", "in": "out", "both": "both"}
-    for one, other, direction, types in problem.constraints.absent:
-        found[one, other]["absent", direction, types] += 1
-        found[other, one]["absent", turned[direction], types] += 1
-    size = len(problem.graph.vertices)
-    links = [[0] * size for _ in range(size)]
-    numbers: dict[object, int] = {}
-    for (one, other), counter in found.items():
-        links[one][other] = numbers.setdefault(frozenset(counter.items()), len(numbers) + 1)
-    return links
+        if edge.source == edge.target:
+            continue
+        origin, choice = problem.edges[edge.index], choices.get(edge.index)
+        scopes = tuple(scopes_of[origin]) if origin is not None and choice is not None and choice[0] else ()
+        low, high = min(edge.source, edge.target), max(edge.source, edge.target)
+        kind = (edge.types, _anonymous(edge.predicates), scopes, choice)
+        found[low, high][(*kind, edge.direction(low))] += 1
+    return {pair: ("edges", frozenset(counter.items())) for pair, counter in found.items()}
+
+
+def _turned(fact: _Fact) -> _Fact:
+    """A fact as seen from the other vertex."""
+    match fact:
+        case ("absent", direction, types):
+            return "absent", TURNED[direction], types  # type: ignore[index]
+        case ("edges", counted):
+            return "edges", frozenset(((*kind, TURNED[seen]), n) for (*kind, seen), n in counted)  # type: ignore
+        case _:
+            return fact
 
 
 def _anonymous(predicates: tuple[Expression, ...]) -> frozenset[Expression]:

@@ -101,7 +101,8 @@ def _check_tree(matching: MatchPlan) -> None:
             raise PlanError(f"vertex {step.vertex} is searched under level {step.parent}")
         above.append(above[step.parent] | {matching.steps[step.parent].vertex} if number else set())
     smaller = ((step.vertex, other) for step in matching.steps for other in step.above)
-    for tie in (*matching.problem.ties(), *smaller):
+    edges = ((edge.source, edge.target) for edge in matching.graph.edges)
+    for tie in (*edges, *matching.problem.tests(), *smaller):
         deepest = max(tie, key=level.__getitem__)
         if level[deepest] >= max(1, matching.kept) and not set(tie) - {deepest} <= above[level[deepest]]:
             raise PlanError(f"vertices {tie} are tied, but are summed out apart")

@@ -86,3 +86,41 @@ def test_what_was_not_asked_for_is_forgotten() -> None:
         recent.get(key, lambda key=key: f"value {key}")
     assert [recent.find(key) for key in (1, 2, 3)] == ["value 1", None, "value 3"]
     assert len(recent) == 2
+
+
+def test_what_is_kept_is_bounded_by_its_size() -> None:
+    recent: Recent[str] = Recent(100)
+    for number in range(50):
+        recent.keep(number, "value", weight=30)
+        assert recent.weight <= 100
+    assert len(recent) == 3
+    recent.keep("all", "value", weight=100)
+    assert len(recent) == 1
+    recent.keep("too much", "value", weight=101)
+    assert recent.find("too much") is None
+    recent.keep("all", "other", weight=10)
+    assert (recent.find("all"), recent.weight) == ("other", 10)
+
+
+def test_many_texts_from_many_threads_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = town()
+    monkeypatch.setattr(graph._remembered._texts, "_most", 1_000_000)
+    monkeypatch.setattr(graph._remembered.orders, "_most", 100_000)
+
+    def ask(worker: int) -> None:
+        for number in range(40):
+            graph.query(f"MATCH (a:Person)-[:KNOWS]->(b) WHERE a.age = {worker * 1000 + number} RETURN a.name")
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(ask, range(16)))
+    kept = graph._remembered._texts
+    assert 0 < kept.weight <= 1_000_000
+    assert kept.weight == sum(weight for _, weight in kept._values.values())
+    assert len(kept) < 60
+
+
+def test_a_large_pattern_weighs_what_it_holds() -> None:
+    remembered = Remembered()
+    path = "-[:KNOWS]-".join(["()"] * 100)
+    prepared(remembered, f"MATCH DIFFERENT NODES {path} RETURN count(*)")
+    assert 1_000_000 < remembered._texts.weight < 10_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from gquery.executor.cpu import choices as kernel
 from gquery.executor.cpu import fold
 from gquery.executor.cpu.candidate_graph import refine
 from gquery.executor.cpu.candidates import CpuCandidates
+from gquery.executor.cpu.compile import stoppable, stoppable_steps
 from gquery.executor.cpu.frames import Memory, PartialMatches, Stage
 from gquery.executor.cpu.heap import keep_freed_memory
 from gquery.executor.cpu.pack import pack
@@ -52,16 +53,21 @@ class CpuBackend:
         control: Control,
     ) -> CpuCandidates:
         candidates = CpuCandidates(graph, snapshot, parameters, control, self.threads)
-        candidates.apply(plan)
+        with stoppable(control.check):
+            candidates.apply(plan)
         return candidates
 
     def refine(self, candidates: CpuCandidates) -> None:
-        refine(candidates)
+        with stoppable(candidates.control.check):
+            refine(candidates)
 
     def count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
         """The matches of one plan, times what each of them counts."""
-        with candidates.solving():
+        with stoppable(candidates.control.check), candidates.solving():
             return self._count(plan, candidates, profile)
+
+    def matches(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> Iterator[Matches]:
+        return stoppable_steps(candidates.control.check, self._matches(plan, candidates, profile))
 
     def _count(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> int:
         with profile.timed("pack"):
@@ -84,7 +90,7 @@ class CpuBackend:
         with profile.timed("search"):
             return plan.problem.coefficient * plan.factor * exact_sum(total)
 
-    def matches(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> Iterator[Matches]:
+    def _matches(self, plan: MatchPlan, candidates: CpuCandidates, profile: Profile) -> Generator[Matches, None, None]:
         packed = pack(plan, candidates, self.threads)
         fold.run(packed.folds, 0, candidates.sliced)
         enumeration = self._search(plan, packed, candidates)(0)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from gquery.executor.cpu.compile import stoppable
+
 _FEWEST = 4  # slices that are worth a second thread
 
 
@@ -22,11 +24,12 @@ def run_slices(
 
     def take() -> None:
         try:
-            for begin in begins:
-                check()
-                work(begin, min(begin + size, count))
-                if failures:
-                    return
+            with stoppable(check):
+                for begin in begins:
+                    check()
+                    work(begin, min(begin + size, count))
+                    if failures:
+                        return
         except BaseException as failure:
             failures.append(failure)
 

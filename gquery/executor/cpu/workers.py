@@ -19,6 +19,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.errors import QueryCancelled
+from gquery.executor.cpu.compile import stoppable
 from gquery.executor.cpu.frames import Frame, ListingFrame, Memory, PartialMatches, Stage, SummingFrame
 from gquery.executor.cpu.workspace import DONE, MORE
 from gquery.executor.packed import PackedPlan
@@ -148,18 +150,23 @@ class Enumeration:
     def _work(self) -> None:
         worker = Worker(self, Memory(self.plan))
         try:
-            while not self._stop.is_set():
-                batch, active = worker.advance()
-                if batch is not None:
-                    self._deliver(batch)
-                elif not active:
-                    if self._idle():
-                        break
-                    self._stop.wait(0.0005)
+            with stoppable(self._expect_going_on):
+                while not self._stop.is_set():
+                    batch, active = worker.advance()
+                    if batch is not None:
+                        self._deliver(batch)
+                    elif not active:
+                        if self._idle():
+                            break
+                        self._stop.wait(0.0005)
         except BaseException as failure:  # handed to the consumer, which raises it
             self._failure = failure
         finally:
             worker.finish()
+
+    def _expect_going_on(self) -> None:
+        if self._stop.is_set():
+            raise QueryCancelled("the query has stopped")
 
     def _deliver(self, batch: PartialMatches) -> None:
         while not self._stop.is_set():

@@ -69,6 +69,7 @@ class Tail:
         self._paths = {path.name: path for path in graph.paths}
         self._early = {part for item in projection.order_by for part in inputs(item.expression)}
         self._early.update(part for predicate in residual for part in inputs(predicate))
+        self._grouped = projection.distinct or any(is_aggregated(item.expression) for item in projection.items)
         self._travelling = [self._carried(item.expression) for item in projection.items]
         self._outputs = tuple(dict.fromkeys(self._travelling))
         self._statement = None if self._is_plain(residual) else build_statement(
@@ -113,8 +114,7 @@ class Tail:
 
     def _carried(self, expression: Expression) -> Expression:
         """What travels for an item: the element's id where an attribute can wait, the expression itself elsewhere."""
-        grouped = self.projection.distinct or any(is_aggregated(item.expression) for item in self.projection.items)
-        if grouped or not isinstance(expression, Column) or expression in self._early:
+        if self._grouped or not isinstance(expression, Column) or expression in self._early:
             return expression
         if expression.attribute is Attribute.ELEMENT:
             return expression

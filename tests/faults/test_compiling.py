@@ -1,0 +1,153 @@
+"""Compiling kernels takes seconds, once on a machine: timeouts and Ctrl-C hold meanwhile, and Python ends cleanly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import gquery
+from gquery.executor import kernel_cache
+from gquery.executor.cpu import compile as compiling
+
+ROOT = Path(__file__).resolve().parents[2]
+ASK = """
+import sys, time
+import gquery
+ends = {"source": list(range(99)), "target": list(range(1, 100))}
+graph = gquery.from_arrow(vertices={"V": {"id": list(range(100))}}, edges={("V", "X", "V"): ends})
+text = "MATCH (a)-[:X]->(b)-[:X]->(c) WHERE a <> c RETURN id(a) AS a, id(c) AS c"
+print("ready", flush=True)
+began = time.monotonic()
+try:
+    graph.query(text, timeout=float(sys.argv[1])).to_arrow()
+except (gquery.QueryTimeout, KeyboardInterrupt) as error:
+    print(type(error).__name__, round(time.monotonic() - began, 2), flush=True)
+"""
+
+
+def _ask(cache: Path, timeout: float) -> subprocess.Popen[str]:
+    """A process that has compiled nothing yet and asks a query."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", ASK, str(timeout)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_timeout_and_exit_while_compiling(tmp_path: Path) -> None:
+    process = _ask(tmp_path, 0.2)
+    out, err = process.communicate(timeout=60)
+    ready, stopped = out.splitlines()
+    assert (ready, stopped.split()[0], process.returncode) == ("ready", "QueryTimeout", 0), err
+    assert float(stopped.split()[1]) < 5
+    assert err == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_while_compiling(tmp_path: Path) -> None:
+    process = _ask(tmp_path, 60)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.2)
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    assert process.stdout.readline().split()[0] == "KeyboardInterrupt"
+    assert time.monotonic() - sent < 5
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "Traceback" not in out + err
+
+
+def test_waiting_ends_and_compiling_goes_on() -> None:
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def compile_kernel() -> str:
+        begun.set()
+        go_on.wait(10)
+        ended.set()
+        return "kernel"
+
+    def check() -> None:
+        if begun.is_set():
+            raise gquery.QueryCancelled("the query was cancelled")
+
+    with pytest.raises(gquery.QueryCancelled), compiling.stoppable(check):
+        compiling._compilations.wait(compile_kernel)
+    assert not ended.is_set()
+    go_on.set()
+    assert ended.wait(10)
+
+
+def test_checks_are_those_of_the_innermost_query() -> None:
+    def refuse() -> None:
+        raise gquery.QueryCancelled("the query was cancelled")
+
+    with compiling.stoppable(refuse):
+        with compiling.stoppable(lambda: None):
+            assert compiling._compilations.wait(lambda: 1) == 1
+        with pytest.raises(gquery.QueryCancelled):
+            compiling._compilations.wait(lambda: time.sleep(0.2))
+    assert compiling._compilations.wait(lambda: 2) == 2
+
+
+def test_what_fails_to_compile_is_raised_where_it_is_called() -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("of the kernel")
+
+    with pytest.raises(ZeroDivisionError, match="of the kernel"):
+        compiling._compilations.wait(fail)
+
+
+def test_one_compilation_for_many_threads() -> None:
+    """Numba compiles one after the other, and who comes later finds the kernel."""
+    import numpy as np
+
+    calls = []
+
+    def double(values):  # type: ignore[no-untyped-def]
+        values[0] = values[0] * 2
+
+    doubled = compiling.kernel(double)
+    original = doubled._compiler.compile  # type: ignore[attr-defined]
+    doubled._compiler.compile = lambda *rest: (calls.append(1), original(*rest))[1]  # type: ignore[attr-defined]
+    columns = [np.ones(1, np.int64) for _ in range(8)]
+    threads = [threading.Thread(target=doubled, args=(column,)) for column in columns]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [int(column[0]) for column in columns] == [2] * 8
+    assert len(calls) == 1
+
+
+def test_kernels_of_earlier_sources_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that nobody has begun or used for a day."""
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path / "kernels-now")
+    for name in ("kernels-old", "kernels-recent", "other"):
+        (tmp_path / name / "inside").mkdir(parents=True)
+        (tmp_path / name / "inside" / "kernel.nbi").write_text("")
+    long_ago = time.time() - 2 * 24 * 3600
+    os.utime(tmp_path / "kernels-old", (long_ago, long_ago))
+    os.utime(tmp_path / "other", (long_ago, long_ago))
+    kernel_cache.begin()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kernels-now", "kernels-recent", "other"]
+
+
+def test_kernels_go_where_they_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And `gquery info` looks there."""
+    kernel_cache.folder.cache_clear()
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel_cache.os, "access", lambda *_: False)
+    try:
+        assert kernel_cache.folder().parent == tmp_path / "gquery"
+        (kernel_cache.folder() / "cpu").mkdir(parents=True)
+        (kernel_cache.folder() / "cpu" / "extend.nbi").write_text("")
+        assert kernel_cache.compiled_kernels() == 1
+    finally:
+        kernel_cache.folder.cache_clear()
