@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden benchmark counting fuzz clean
+.PHONY: demo test check golden soak fuzz benchmark counting clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -17,8 +17,14 @@ check: .venv/developing
 golden: .venv/developing
 	GQUERY_GOLDEN=write $(BIN)/python -m pytest -q tests/planner tests/docs
 
+# SECONDS: how long. SEED: of the random graphs and queries, printed; the same one gives the same cases.
+SECONDS ?= 3600
+soak: .venv/developing
+	$(BIN)/python -m tests.soak --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
 # What is broken on purpose: a graph, an answer or an error of gquery's comes back, and nothing else.
 fuzz: .venv/developing
+	$(BIN)/python -m tests.fuzz.queries --count 200000 $(if $(SEED),--seed $(SEED))
 	$(BIN)/python -m tests.fuzz.files --count 20000
 
 benchmark: .venv/developing

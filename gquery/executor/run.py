@@ -17,7 +17,7 @@ from gquery.executor.backend import Matches
 from gquery.executor.progress import Control
 from gquery.executor.relational.statement import WEIGHT
 from gquery.executor.relational.tail import Tail
-from gquery.planner.expr import Aggregate, Call, Case, Constant, Expression
+from gquery.planner.expr import Aggregate, Call, Case, Constant, Expression, is_aggregated
 from gquery.planner.logical import Projection, ProjectionItem
 from gquery.planner.query_graph import QueryGraph
 
@@ -49,6 +49,9 @@ def counted(projection: Projection, count: int, tail: Tail, control: Control) ->
     """The answer to a counting projection. Bare counts are the answer; expressions over them go through the tail."""
     if all(isinstance(item.expression, Aggregate) for item in projection.items):
         yield pa.record_batch([_exact(count) for _ in tail.schema], names=tail.schema.names)
+        return
+    if not count and not all(is_aggregated(item.expression) for item in projection.items):  # a constant is a key
+        yield pa.RecordBatch.from_pylist([], tail.schema)
         return
     items = tuple(ProjectionItem(item.name, _with_count(item.expression, count)) for item in projection.items)
     yield from tail.replaced(replace(projection, items=items)).run(one_row(), control)

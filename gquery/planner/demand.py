@@ -10,6 +10,7 @@ from gquery.planner.expr import (
     children,
     columns,
     is_aggregated,
+    is_volatile,
     walk,
 )
 from gquery.planner.logical import BoundQuery, Projection
@@ -31,7 +32,9 @@ def _is_count(expression: Expression) -> bool:
         argument = expression.argument
         never_null = isinstance(argument, Column) and argument.attribute is Attribute.ELEMENT
         return expression.function == "count" and not expression.distinct and (argument is None or never_null)
-    return not isinstance(expression, Column) and all(_is_count(child) for child in children(expression))
+    if isinstance(expression, Column) or is_volatile(expression):
+        return False
+    return all(_is_count(child) for child in children(expression))
 
 
 def weighs_repeats(projection: Projection) -> bool:

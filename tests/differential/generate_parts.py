@@ -19,6 +19,7 @@ from tests.differential.forms import (
 )
 from tests.differential.generate import MODES, known_keys, random_conditions, random_labels, random_query, random_types
 
+INJECTIVE = ("different nodes", "induced")
 MAX_REQUIRED = 4
 
 
@@ -76,8 +77,10 @@ class _Maker:
         return [name for name in part.names if often or self.random.random() < 0.3]
 
     def _patterns(self, kind: str, earlier: list[str]) -> Part:
-        """One or two edges that begin at earlier vertices, as a rule, or a lone vertex."""
+        """One or two edges that begin at earlier vertices, as a rule, or a lone vertex; at times three alike."""
         random = self.random
+        if random.random() < 0.2:
+            return self._leaves(kind, earlier)
         types = sorted(self.graph.types)
         old = len(self.vertices)
         ends = [name for name in earlier if not is_edge(name)]
@@ -96,6 +99,24 @@ class _Maker:
             mentioned.append(random.choice(ends))
         mode = random.choice(MODES) if self.mixed else self.mode
         return Part(kind, tuple(self.vertices[old:]), Clause(mode, tuple(dict.fromkeys(mentioned)), tuple(edges), ()))
+
+    def _leaves(self, kind: str, earlier: list[str]) -> Part:
+        """Three new vertices, each joined to one earlier vertex by an edge like the others'."""
+        random = self.random
+        centre = random.choice([name for name in earlier if not is_edge(name)])
+        labels = random_labels(random, self._labels(), 0.2)
+        types = random_types(random, sorted(self.graph.types))
+        out, directed = random.random() < 0.5, random.random() < 0.6
+        leaves = tuple(QueryVertex(f"a{len(self.vertices) + index}", labels) for index in range(3))
+        self.vertices += leaves
+        edges = []
+        for leaf in leaves:
+            ends = (centre, leaf.name) if out else (leaf.name, centre)
+            edges.append(QueryEdge(f"r{len(self.edges)}", *ends, types, directed))
+            self.edges.append(edges[-1])
+        mode = random.choice(INJECTIVE) if self.mixed else self.mode
+        names = (centre, *(leaf.name for leaf in leaves))
+        return Part(kind, leaves, Clause(mode, names, tuple(edges), ()))
 
     def _end(self, ends: list[str], chance: float) -> str:
         """An end of an edge; by that chance a new vertex."""

@@ -20,6 +20,7 @@ from tests.differential.generate import random_graph
 from tests.differential.generate_parts import with_parts
 from tests.differential.oracle import Oracle
 from tests.differential.render import Renderer
+from tests.differential.test_counting import WAYS
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 CHUNKS = 10
@@ -47,9 +48,12 @@ def written(query: Query, random: Random) -> tuple[Renderer, str, str | None]:
     return renderer, renderer.body(), None if renderer.with_modes else query.clauses[0].mode
 
 
-@pytest.mark.parametrize("what", ["count", "rows"])
+@pytest.mark.parametrize("what", ["count", "rows", "count by inclusion and exclusion"])
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_counts_and_rows(chunk: int, what: str, device: str) -> None:
+def test_counts_and_rows(chunk: int, what: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    what, _, way = what.partition(" by ")
+    for owner, name, value in WAYS[way or "as planned"]:
+        monkeypatch.setattr(owner, name, value)
     executed = 0
     for seed in range(chunk * GRAPHS, (chunk + 1) * GRAPHS):
         random = Random(f"parts {seed}")

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.errors import BindError, ExecutionError
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
@@ -102,6 +103,41 @@ def test_distinct() -> None:
 def test_parameters_in_grouping_keys() -> None:
     rows = ask(PERSON + "RETURN a.age + $p AS key, count(*) AS n ORDER BY key", EVERYONE, {"p": 1})
     assert rows == [(21, 1), (31, 1), (41, 2), (None, 1)]
+
+
+KEYS = [1, 1.5, "x", True, datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12), datetime.time(1), [1, None]]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_parameters_as_grouping_keys_and_in_order_by(key: object) -> None:
+    text = PERSON + "RETURN $p AS key, count(*) AS n, max(a.age) AS oldest ORDER BY $p, key"
+    assert ask(text, EVERYONE, {"p": key}) == [(key, 5, 40)]
+    assert ask(text, {"a": []}, {"p": key}) == []
+    assert ask(PERSON + "RETURN DISTINCT $p AS key", EVERYONE, {"p": key}) == [(key,)]
+    assert ask(PERSON + "RETURN DISTINCT $p AS key", {"a": []}, {"p": key}) == []
+    assert len(ask(PERSON + "RETURN a.age AS age ORDER BY $p, age DESC", EVERYONE, {"p": key})) == 5
+
+
+@pytest.mark.parametrize("key", ["1", "2", "'x'", "true", "null", "date('2024-02-29')", "1.5", "[1]"])
+def test_constants_order_nothing(key: str) -> None:
+    rows = ask(PERSON + f"RETURN a.age AS age, a.name AS name ORDER BY {key}, name DESC LIMIT 2", EVERYONE)
+    assert rows == [(20, None), (40, "Eve")]
+
+
+@pytest.mark.parametrize("returned", ["1 AS one, count(*)", "$p AS p, count(a) AS n", "true, 2 * count(*)"])
+def test_counts_beside_a_constant(returned: str) -> None:
+    """The constant is a grouping key as any other: without a match there is no group."""
+    graph = gquery.from_arrow({"A": {"id": [1, 2], "x": [1, 2]}}, {})
+    matched, other = "MATCH (a:A) WHERE a.x > 0", "MATCH (a:A) WHERE a.x > 2"
+    assert len(graph.query(f"{matched} RETURN {returned}", {"p": "text"}).rows()) == 1
+    assert graph.query(f"{other} RETURN {returned}", {"p": "text"}).rows() == []
+    assert graph.query(f"{other} RETURN count(*)").rows() == [(0,)]
+
+
+def test_a_random_key_is_drawn_for_each_match() -> None:
+    graph = gquery.from_arrow({"A": {"id": list(range(20))}}, {})
+    assert len(graph.query("MATCH (a:A) RETURN rand() AS key, count(*)").rows()) > 1
+    assert len(graph.query("MATCH (a:A) RETURN DISTINCT rand() AS key").rows()) > 1
 
 
 def test_residual_predicates() -> None:

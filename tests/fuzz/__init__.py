@@ -1,0 +1,1 @@
+"""Broken and odd input: an answer or an error of our own, and soon."""

@@ -21,7 +21,7 @@ def member(call: Call, arguments: list[str]) -> str:
     if is_written_out(many):
         listed = many.arguments  # type: ignore[attr-defined]
         if not items:
-            return "FALSE"
+            return f"({value} IS NULL AND FALSE)"  # no literal, which ORDER BY would not take
         alike = all(_is_simple(item) and _is_plain(one, item) for item in listed)
         if alike and _is_simple(one) and not is_volatile(one):  # DuckDB would ask for the value again and again
             return f"({value} IN ({', '.join(items)}))"

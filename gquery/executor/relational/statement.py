@@ -9,7 +9,7 @@ from gquery.executor.relational.growth import may_be_long, rows_at_once
 from gquery.executor.relational.sql import SqlWriter, inputs
 from gquery.executor.relational.sql_values import sorting_key
 from gquery.executor.relational.sql_words import distinct_name, quoted
-from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated
+from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated, is_volatile
 from gquery.planner.logical import Projection
 
 WEIGHT = " weight"
@@ -40,7 +40,7 @@ def build_statement(
 ) -> Statement:
     """SELECT `outputs`, called c0, c1..., FROM matches, as the projection says. `bounds`: skip and limit. `weighted`:
     the column WEIGHT says how many matches a row stands for."""
-    order_by = projection.order_by
+    order_by = tuple(item for item in projection.order_by if not _is_constant(item.expression))
     read = [part for expression in (*outputs, *(item.expression for item in order_by), *residual)
             for part in inputs(expression)]  # fmt: skip
     names = _named(tuple(dict.fromkeys(read)))
@@ -56,8 +56,11 @@ def build_statement(
     ]
     if residual:
         clauses.append("WHERE " + " AND ".join(below.write(predicate) for predicate in residual))
-    if keys:
-        clauses.append("GROUP BY " + ", ".join(sorting_key(below.write(key), key.type) for key in keys))
+    varied = [sorting_key(below.write(key), key.type) for key in keys if not _is_constant(key)]
+    if varied:
+        clauses.append("GROUP BY " + ", ".join(varied))
+    elif keys:  # DuckDB groups by no constant
+        clauses.append("HAVING count(*) > 0")
     if order_by:
         directions = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
         sorted_by = [(sorting_key(above.write(item.expression), item.expression.type), directions[item.descending])
@@ -71,6 +74,11 @@ def build_statement(
     rows = rows_at_once((*outputs, *(item.expression for item in order_by), *residual))
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
     return Statement(sql, below.asked(sql), names, grouped or bool(order_by), rows, rows_out)
+
+
+def _is_constant(expression: Expression) -> bool:
+    """Whether the expression has one value for all rows."""
+    return not any(inputs(expression)) and not is_volatile(expression) and not is_aggregated(expression)
 
 
 def _named(parts: tuple[Expression, ...]) -> dict[str, Expression]:

@@ -1,0 +1,1 @@
+"""Random graphs of mixed types and random queries, gquery against `tests.evaluator`."""

@@ -1,0 +1,170 @@
+"""The text of a query's tree, and its parameters."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from decimal import Decimal
+
+from tests.evaluator.tree import (
+    Aggregate,
+    Call,
+    Clause,
+    Exists,
+    Expression,
+    HasLabel,
+    Labels,
+    Literal,
+    MapOf,
+    Node,
+    Property,
+    Query,
+    Step,
+    Variable,
+    Walk,
+)
+from tests.evaluator.values import Value
+
+_INFIX = {"and", "or", "xor", "=", "<>", "<", "<=", ">", ">=", "in", "+", "-", "*", "/", "%", "^", "=~"}
+_INFIX |= {"starts with", "ends with", "contains"}
+_SPELLED = {"startnode": "startNode", "endnode": "endNode", "tolower": "toLower", "toupper": "toUpper"}
+_SPELLED |= {"tointeger": "toInteger", "tofloat": "toFloat", "toboolean": "toBoolean", "tostring": "toString"}
+
+
+def text_of(query: Query) -> tuple[str, dict[str, Value]]:
+    """The text and the values of its parameters."""
+    writer = _Writer()
+    words = [writer.clause(clause) for clause in query.clauses]
+    items = ", ".join(f"{writer.expression(item)} AS {alias}" for item, alias in query.items)
+    words.append(f"RETURN {'DISTINCT ' if query.distinct else ''}{items}")
+    if query.order:
+        keys = [f"{writer.expression(item)}{' DESC' if down else ''}" for item, down in query.order]
+        words.append("ORDER BY " + ", ".join(keys))
+    words += [f"SKIP {query.skip}"] if query.skip is not None else []
+    words += [f"LIMIT {query.limit}"] if query.limit is not None else []
+    return " ".join(words), writer.parameters
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.parameters: dict[str, Value] = {}
+
+    def clause(self, clause: Clause) -> str:
+        word = "OPTIONAL MATCH" if clause.optional else "MATCH"
+        return f"{word} {clause.mode.upper()} {self.patterns(clause)}"
+
+    def patterns(self, clause: Clause) -> str:
+        where = "" if clause.where is None else f" WHERE {self.condition(clause.where)}"
+        return ", ".join(map(self.walk, clause.walks)) + where
+
+    def condition(self, tree: Expression) -> str:
+        """Patterns may stand in a conjunction that has no brackets around it."""
+        match tree:
+            case Call("and", parts):
+                return " AND ".join(map(self.condition, parts))
+            case Call("not", (Exists() as part,)):
+                return f"NOT {self.expression(part)}"
+        return self.expression(tree)
+
+    def walk(self, walk: Walk) -> str:
+        name = "" if walk.name is None else f"{walk.name} = "
+        return name + self.node(walk.start) + "".join(map(self.step, walk.steps))
+
+    def node(self, node: Node) -> str:
+        where = "" if node.where is None else f" WHERE {self.expression(node.where)}"
+        return f"({_shown(node.name)}{_labels(node.labels)}{self.entries(node.properties)}{where})"
+
+    def step(self, step: Step) -> str:
+        inside = f"{_shown(step.name)}{_labels(step.types)}{self.entries(step.properties)}"
+        middle = f"-[{inside}]-" if inside else "--"
+        arrow = {"out": f"{middle}>", "in": f"<{middle}", "both": middle}[step.direction]
+        return arrow + self.node(step.target)
+
+    def entries(self, entries: tuple[tuple[str, Expression], ...]) -> str:
+        return f" {{{', '.join(f'{key}: {self.expression(value)}' for key, value in entries)}}}" if entries else ""
+
+    def expression(self, tree: Expression) -> str:
+        match tree:
+            case Literal(value, None):
+                return _literal(value)
+            case Literal(value, str() as parameter):
+                self.parameters[parameter] = value
+                return f"${parameter}"
+            case Variable(name):
+                return name
+            case Property(subject, key):
+                return f"{self.expression(subject)}.{key}"
+            case MapOf(entries):
+                return self.entries(entries).strip() or "{}"
+            case HasLabel(variable, labels):
+                return f"({variable}{_labels(labels)})"
+            case Exists(clause, bare):
+                return self.patterns(clause) if bare else f"EXISTS {{ MATCH {self.clause(clause)[6:]} }}"
+            case Aggregate(name, argument, distinct):
+                inside = "*" if argument is None else self.expression(argument)
+                return f"{'stDevP' if name == 'stdevp' else name}({'DISTINCT ' if distinct else ''}{inside})"
+            case Call(name, arguments):
+                return self.call(name, [self.expression(argument) for argument in arguments])
+        raise AssertionError(tree)
+
+    def call(self, name: str, parts: list[str]) -> str:
+        match name:
+            case "not":
+                return f"(NOT {parts[0]})"
+            case "negative":
+                return f"(-({parts[0]}))"
+            case "is null" | "is not null":
+                return f"({parts[0]} {name.upper()})"
+            case "list":
+                return f"[{', '.join(parts)}]"
+            case "index":
+                return f"{parts[0]}[{parts[1]}]"
+            case "slice":
+                return f"{parts[0]}[{parts[1]}..{parts[2]}]"
+            case "case":
+                branches = zip(parts[:-1:2], parts[1::2], strict=True)
+                told = " ".join(f"WHEN {test} THEN {value}" for test, value in branches)
+                return f"CASE {told} ELSE {parts[-1]} END"
+        if name in _INFIX:
+            return f"({f' {name.upper()} '.join(parts)})"
+        return f"{_SPELLED.get(name, name)}({', '.join(parts)})"
+
+
+def _shown(name: str) -> str:
+    return "" if name.startswith("_") else name
+
+
+def _labels(labels: Labels | None, brackets: str = "") -> str:
+    return "" if labels is None else ":" + _label(labels)
+
+
+def _label(labels: Labels) -> str:
+    match labels:
+        case Labels("!", (part,)):
+            return f"!{_label(part)}"
+        case Labels(operator, (first, *rest)):
+            return f"({operator.join(map(_label, (first, *rest)))})"
+    return labels.operator
+
+
+def _literal(value: Value) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case str():
+            return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+        case float() if math.isnan(value):
+            return "(0.0 / 0.0)"
+        case float() if math.isinf(value):
+            return "(1.0 / 0.0)" if value > 0 else "(-1.0 / 0.0)"
+        case int() | float() | Decimal():
+            return repr(value) if not isinstance(value, Decimal) else str(value)
+        case datetime.datetime():
+            return f"datetime('{value.isoformat()}')"
+        case datetime.date():
+            return f"date('{value.isoformat()}')"
+        case list():
+            return f"[{', '.join(map(_literal, value))}]"
+    raise AssertionError(f"{value!r} can only be a parameter")

@@ -1,0 +1,301 @@
+"""Random expressions of a wanted type over the variables of a pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from random import Random
+
+from tests.evaluator.tree import Call, Expression, HasLabel, Labels, Literal, MapOf, Property, Variable
+from tests.evaluator.values import Value
+from tests.soak.tables import KINDS, zone_of
+
+INTEGERS = ("int", "byte", "unsigned")
+FLOATS = ("float", "single")
+DECIMALS = ("decimal", "fine", "whole")
+NUMBERS = (*INTEGERS, "big", *FLOATS, "special", *DECIMALS)
+TEXTS = ("text", "coded")
+LISTS = (("ints",), ("texts",), ("floats",), ("days",), ("nested",))
+# What may be compared with what, so that the answer may be true.
+GROUPS = (NUMBERS, NUMBERS, NUMBERS, TEXTS, TEXTS, ("truth",), ("date",), ("local",), ("zoned",), ("time",),
+          *LISTS)  # fmt: skip
+FUNCTIONS = ("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan")
+COMPARISONS = ("=", "=", "<>", "<", "<=", ">", ">=")
+
+
+@dataclass
+class Typed:
+    """variables: name to kind, node or relationship or path. kinds: name to property to the kinds that it has in the
+    tables that the name's labels admit. labels, types: all that the graph knows."""
+
+    random: Random
+    variables: dict[str, str]
+    kinds: dict[str, dict[str, frozenset[str]]]
+    labels: tuple[str, ...]
+    types: tuple[str, ...]
+    parameters: int = 0
+
+    def named(self, kind: str) -> list[str]:
+        return [name for name, other in self.variables.items() if other == kind]
+
+    def literal(self, value: Value, always: bool = False) -> Literal:
+        """A constant, or a parameter, which some values can only be."""
+        if always or value.__class__.__name__ in ("Decimal", "time") or self.random.random() < 0.3:
+            self.parameters += 1
+            return Literal(value, f"p{self.parameters}")
+        return Literal(value)
+
+    def constant(self, kind: str) -> Expression:
+        value = self.random.choice(KINDS[kind][1])
+        if kind == "zoned":
+            value = value.replace(tzinfo=zone_of(self.random.choice(["UTC", "+01:00", "-09:30"])))
+        if kind in DECIMALS:
+            return self.literal(value) if self.random.random() < 0.5 else self.literal(float(value))
+        return self.literal(value, always=is_odd(value))
+
+    def property(self, kinds: tuple[str, ...]) -> Expression | None:
+        """A property all of whose kinds are among these."""
+        found = [
+            (name, key) for name, keys in self.kinds.items() for key, held in keys.items() if held <= frozenset(kinds)
+        ]
+        return Property(Variable((chosen := self.random.choice(found))[0]), chosen[1]) if found else None
+
+    def mixed(self) -> Expression | None:
+        """Any property, often one that holds several kinds."""
+        found = [(name, key) for name, keys in self.kinds.items() for key in keys]
+        several = [each for each in found if len(self.kinds[each[0]][each[1]]) > 1]
+        if not found:
+            return None
+        name, key = self.random.choice(several if several and self.random.random() < 0.7 else found)
+        return Property(Variable(name), key)
+
+    def of(self, kinds: tuple[str, ...], depth: int) -> Expression:
+        """A property if there is one, a constant, or a function of others."""
+        if depth and self.random.random() < 0.35 and (made := self.call(self.random.choice(kinds), depth - 1)):
+            return made
+        found = self.property(kinds)
+        return found if found and self.random.random() < 0.8 else self.constant(self.random.choice(kinds))
+
+    def truth(self, depth: int) -> Expression:
+        random = self.random
+        if depth and random.random() < 0.35:
+            name = random.choice(["and", "or", "or", "not", "xor"])
+            return Call(name, tuple(self.truth(depth - 1) for _ in range(1 if name == "not" else 2)))
+        match random.choice(
+            ["compare"] * 6 + ["in"] * 2 + ["null", "text", "label", "same", "id", "mixed", "truth", "read"]
+        ):
+            case "in":
+                return self.membership(depth)
+            case "null":
+                tested = self.mixed() or self.of(random.choice(GROUPS), 1)
+                return Call(random.choice(["is null", "is not null"]), (tested,))
+            case "text":
+                name = random.choice(["starts with", "ends with", "contains", "=~"])
+                other = self.literal(random.choice(["a.*", "[ab]+", ""])) if name == "=~" else self.of(("text",), 0)
+                return Call(name, (self.of(("text",), depth), other))
+            case "label" if self.named("node"):
+                return HasLabel(random.choice(self.named("node")), self.label())
+            case "same":
+                kind = random.choice(["node", "relationship"])
+                if len(names := self.named(kind)) > 1:
+                    one, two = random.sample(names, 2)
+                    return Call(random.choice(["=", "<>"]), (Variable(one), Variable(two)))
+            case "id" if self.named("node"):
+                return self.ids()
+            case "mixed" if (one := self.mixed()) is not None:
+                constant = self.constant(random.choice(["int", "text", "float"]))
+                return Call(random.choice(COMPARISONS), (one, random.choice([constant, self.mixed() or constant])))
+            case "truth" if (found := self.property(("truth",))) is not None:
+                return found
+            case "read":
+                text = self.literal(random.choice(["true", "FALSE", "x"]))
+                return Call("toboolean", (random.choice([text, self.of(("text",), depth)]),))
+        group = random.choice(GROUPS)
+        names = ("=", "<>") if group == ("floats",) else COMPARISONS  # how [NaN] is ordered is not said
+        return Call(random.choice(names), (self.of(group, depth), self.of(group, max(0, depth - 1))))
+
+    def membership(self, depth: int) -> Expression:
+        """`value IN list`: a literal list, a parameter or a property."""
+        random = self.random
+        group = random.choice(GROUPS[:6])
+        value = self.of(group, depth)
+        values = [random.choice((*KINDS[random.choice(group)][1], None)) for _ in range(random.randint(0, 3))]
+        match random.choice(["literal", "parameter", "property"]):
+            case "parameter":
+                alike = [each for each in values if each is None or type(each) is type(values[0])]
+                return Call("in", (value, self.literal(alike, always=True)))
+            case "property" if "int" in group or "text" in group:
+                kind = "ints" if "int" in group else "texts"
+                return Call("in", (value, self.of((kind,), 1)))
+        items = tuple(self.of(group, 0) if random.random() < 0.3 else self.item(each) for each in values)
+        return Call("in", (value, Call("list", items)))
+
+    def item(self, value: Value) -> Literal:
+        """A constant of a literal list."""
+        return self.literal(value, always=is_odd(value))
+
+    def ids(self) -> Expression:
+        names = self.named("node")
+        one = Call("id", (Variable(self.random.choice(names)),))
+        if self.random.random() < 0.5:
+            return Call(self.random.choice(COMPARISONS), (one, Call("id", (Variable(self.random.choice(names)),))))
+        value: Value = self.random.choice([0, 1, 4, 5, 8, "0", "1", "4", "5"])
+        if self.random.random() < 0.3:
+            return Call("in", (one, Call("list", (self.literal(value), self.literal(value)))))
+        return Call(self.random.choice(COMPARISONS), (one, self.literal(value)))
+
+    def label(self) -> Labels:
+        random = self.random
+        simple = [Labels(name) for name in (*self.labels, "%")]
+        match random.choice(["one", "one", "one", "!", "&", "|"]):
+            case "!":
+                return Labels("!", (random.choice(simple),))
+            case "&" | "|" as operator:
+                return Labels(operator, (random.choice(simple), Labels("!", (random.choice(simple),))))
+        return random.choice(simple)
+
+    def small(self) -> Literal:
+        return self.literal(self.random.choice([1, 2, 3, -2]))
+
+    def call(self, kind: str, depth: int) -> Expression | None:
+        """A function or an operator that gives a value of the kind."""
+        random = self.random
+        if random.random() < 0.2 and kind != "zoned":  # which of two zones a column would have is not said
+            return self.choice_of(kind, depth)
+        match kind:
+            case "int":
+                return self.integer(depth)
+            case "float":
+                return self.floating(depth)
+            case "text":
+                return self.text(depth)
+            case "truth":
+                return self.truth(depth)
+            case "date":
+                return Call("date", (self.of((random.choice(["local", "zoned"]),), 0),))
+            case "decimal":
+                return Call(random.choice("+-*"), (self.of(("decimal",), 0), self.of(("decimal", "int"), 0)))
+            case "ints":
+                return self.integers(depth)
+            case "texts":
+                return self.texts(depth)
+        return None
+
+    def choice_of(self, kind: str, depth: int) -> Expression:
+        kinds = (*INTEGERS, "big", *FLOATS) if kind in ("int", "float") and self.random.random() < 0.3 else (kind,)
+        one, other = self.of(kinds, depth), self.of(kinds, depth)
+        if self.random.random() < 0.5:
+            return Call("coalesce", (one, other))
+        return Call("case", (self.truth(0), one, other))
+
+    def integer(self, depth: int) -> Expression:
+        random = self.random
+        number = self.of(INTEGERS, depth)
+        match random.randrange(9):
+            case 0 | 1:
+                return Call(random.choice("+-*"), (number, self.of(INTEGERS, 0)))
+            case 2:
+                return Call(random.choice("/%"), (number, self.small()))
+            case 3:
+                return Call("size", (self.of((random.choice(["text", "ints", "texts"]),), depth),))
+            case 4:
+                return Call(random.choice(["abs", "sign", "negative"]), (number,))
+            case 5:
+                field = random.choice(["year", "quarter", "month", "week", "day", "dayOfWeek", "ordinalDay"])
+                return Property(self.time(random.choice(["date", "local", "zoned"])), field)
+            case 6:
+                field = random.choice(["hour", "minute", "second"])
+                return Property(self.time(random.choice(["local", "zoned"])), field)
+            case 7:
+                return Call(random.choice(["head", "last"]), (self.of(("ints",), depth),))
+        return Call("index", (self.of(("ints",), depth), self.literal(random.choice([0, 1, -1, 5]))))
+
+    def time(self, kind: str) -> Expression:
+        return self.property((kind,)) or self.constant(kind)
+
+    def floating(self, depth: int) -> Expression:
+        random = self.random
+        number = self.of(("int", *FLOATS), depth)
+        match random.randrange(6):
+            case 0:
+                return Call(random.choice("+-*"), (number, self.of(("float",), 0)))
+            case 1:
+                return Call("/", (number, self.of(("float",), 0)))
+            case 2:
+                return Call(random.choice(["ceil", "floor", "round"]), (number,))
+            case 3:
+                return Call(random.choice(FUNCTIONS), (number,))
+            case 4:
+                return Call(random.choice(["^", "atan2"]), (number, self.literal(2)))
+        return Call("tofloat", (self.of(INTEGERS, depth) if random.random() < 0.5 else self.numeral(),))
+
+    def numeral(self) -> Expression:
+        return self.literal(self.random.choice(["1", "1.5", "-2", "x", ""]))
+
+    def text(self, depth: int) -> Expression:
+        random = self.random
+        text = self.of(TEXTS, depth)
+        match random.randrange(8):
+            case 0:
+                return Call(random.choice(["tolower", "toupper", "trim", "ltrim", "rtrim", "reverse"]), (text,))
+            case 1:
+                return Call("replace", (text, Literal("a"), self.literal("cc")))
+            case 2:
+                return Call("substring", (text, self.literal(random.choice([0, 1, 3])), Literal(1)))
+            case 3:
+                return Call(random.choice(["left", "right"]), (text, self.literal(random.choice([0, 1, 5]))))
+            case 4:
+                return Call("+", (text, self.of((random.choice(["text", "int"]),), depth)))
+            case 5:
+                return Call("tostring", (self.of((random.choice(["int", "truth", "date", "text", "float"]),), depth),))
+            case 6 if self.named("relationship"):
+                return Call("type", (Variable(random.choice(self.named("relationship"))),))
+        return Call("head", (self.of(("texts",), depth),))
+
+    def integers(self, depth: int) -> Expression:
+        random = self.random
+        items = self.of(("ints",), depth)
+        match random.randrange(5):
+            case 0:
+                return Call("range", (self.literal(random.randint(-1, 2)), self.literal(random.randint(0, 4))))
+            case 1:
+                return Call(random.choice(["tail", "reverse"]), (items,))
+            case 2:
+                return Call("list", (self.of(("int",), depth), self.of(("int",), 0)))
+            case 3:
+                return Call("+", (items, self.of(("ints",), 0)))
+        return Call("slice", (items, Literal(random.choice([0, 1, -2])), Literal(random.choice([0, 1, 2, -1]))))
+
+    def texts(self, depth: int) -> Expression:
+        random = self.random
+        if self.named("node") and random.random() < 0.4:
+            return Call("labels", (Variable(random.choice(self.named("node"))),))
+        if random.random() < 0.5:
+            return Call("split", (self.of(("text",), depth), Literal(random.choice(["b", "1"]))))
+        return Call("list", (self.of(("text",), depth), self.of(("text",), 0)))
+
+    def map(self) -> MapOf:
+        keys = self.random.sample(["one", "two", "key"], self.random.randint(1, 2))
+        return MapOf(tuple((key, self.of((self.random.choice(["int", "text"]),), 0)) for key in keys))
+
+    def risky(self) -> Expression:
+        """What may be an error, by the values that it meets."""
+        random = self.random
+        number, text = self.of(INTEGERS, 0), self.of(TEXTS, 0)
+        match random.randrange(6):
+            case 0:
+                return Call(random.choice("/%"), (number, self.of(INTEGERS, 0)))
+            case 1:
+                return Call("substring", (text, number))
+            case 2:
+                return Call(random.choice(["left", "right"]), (text, number))
+            case 3:
+                return Call("range", (self.small(), self.of(("int", "byte"), 0), self.of(INTEGERS, 0)))
+            case 4:
+                return Call(random.choice("+-*"), (self.of(("big",), 0), self.of(("big", "int"), 0)))
+        return Call("slice", (self.of(("ints",), 0), number, self.of(INTEGERS, 0)))
+
+
+def is_odd(value: Value) -> bool:
+    """Whether a value has no literal of its own."""
+    return isinstance(value, dict) or (isinstance(value, float) and (value in (inf, -inf) or value != value))
