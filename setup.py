@@ -62,7 +62,7 @@ setup(
             ROOM.replace("/", ".") + ".gquery",
             [f"{ROOM}/extension.c", f"{ROOM}/convert.c"],
             depends=[f"{ROOM}/api.h"],
-            extra_compile_args=[] if platform.system() == "Windows" else ["-std=c99", "-fvisibility=hidden"],
+            extra_compile_args=[] if platform.system() == "Windows" else ["-std=c99", "-fvisibility=hidden", "-fexceptions"],
             optional=True,
         )
     ],
