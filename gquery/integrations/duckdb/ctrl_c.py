@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
+import duckdb
+
 _stops: list[Callable[[], None]] = []  # what else has to end on Ctrl-C
 _previous: Any = None  # the handler before ours, while ours is in place
 _entries: set[CodeType] = set()  # functions that DuckDB calls
@@ -26,6 +28,7 @@ def install() -> None:
     if threading.current_thread() is threading.main_thread() and callable(present) and present is not _handle:
         _previous = present
         signal.signal(signal.SIGINT, _handle)
+        duckdb.Error.__init__ = _see_signals_first
 
 
 def is_pythons_own() -> bool:
@@ -44,12 +47,12 @@ def entry(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def guarded(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Calls a function; whoever calls this catches all that it raises. An entry from which nothing may pass does its
+def guarded(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """What a function returns; whoever calls this catches all that it raises. An entry from which nothing may pass does its
     work in here: KeyboardInterrupt is raised nowhere else in it."""
     if _is_set():
         raise KeyboardInterrupt
-    function(*arguments)
+    return function(*arguments)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -111,7 +114,11 @@ def _no_other_frame(frame: FrameType, event: str, argument: object) -> None:
 
 
 def _is_duckdbs(kind: type[BaseException]) -> bool:
-    import duckdb
-
     return issubclass(kind, (duckdb.Error, RuntimeError))
+
+
+def _see_signals_first(error: duckdb.Error, *arguments: Any) -> None:
+    """Makes an error of DuckDB's. That this is Python code is the point: where DuckDB has worked without looking at
+    signals, it has the main thread look before the error is there, and KeyboardInterrupt takes its place."""
+    Exception.__init__(error, *arguments)
 

@@ -15,8 +15,11 @@ import select
 import signal
 import socket
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
+
+import duckdb
 
 from gquery.integrations.duckdb import ctrl_c
 
@@ -49,8 +52,6 @@ class _Symbols:
 
 @functools.cache
 def _symbols() -> _Symbols | None:
-    import duckdb
-
     if not duckdb.__version__.startswith("2.0."):
         return None  # how a context handle is laid out is known for 2.0 only
     try:
@@ -82,7 +83,7 @@ def context_of(bind_info: int) -> int | None:
 class _Work(NamedTuple):
     """Something of ours that a statement waits for."""
 
-    context: int
+    context: int | None
     stop: Callable[[], None]
     on_main: bool  # the main thread runs the statement, so that Ctrl-C ends it
 
@@ -91,6 +92,7 @@ class Watcher:
     """A thread that calls `stop` of the works whose statement was interrupted. It sleeps while there are none."""
 
     def __init__(self) -> None:
+        self._connections: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
         self._begin()
         ctrl_c.also_stop(self.stop_main)
         if hasattr(os, "register_at_fork"):
@@ -118,14 +120,17 @@ class Watcher:
                 signal.set_wakeup_fd(before)  # someone else's, such as asyncio's
 
     def add(self, context: int | None, stop: Callable[[], None], on_main: bool) -> object:
-        """Watches a context, which stays alive until `remove`; returns what `remove` takes. `stop` is called once."""
+        """Watches a context, which stays alive until `remove`; returns what `remove` takes. `stop` is called once.
+        Without a context only Ctrl-C stops the work."""
         key = object()
-        if context is not None:
-            self._start()
-            with self._lock:
-                self._works[key] = _Work(context, stop, on_main)
-            self._wake()
+        self._add(key, _Work(context, stop, on_main))
         return key
+
+    def _add(self, key: object, work: _Work) -> None:
+        self._start()
+        with self._lock:
+            self._works[key] = work
+        self._wake()
 
     def remove(self, key: object) -> None:
         """Ends a watch: neither is its context looked at afterwards, nor its `stop` called."""
@@ -133,13 +138,35 @@ class Watcher:
             self._works.pop(key, None)
 
     @contextlib.contextmanager
-    def raising(self, context: int | None) -> Iterator[None]:
-        """Raises Interrupted in the block when the statement is interrupted."""
-        key = self.add(context, functools.partial(_raise_in, threading.get_ident()), on_main=False)
+    def stopping(self, stop: Callable[[], None], on_main: bool) -> Iterator[None]:
+        """Calls `stop` on Ctrl-C while the block runs."""
+        key = self.add(None, stop, on_main)
         try:
             yield
         finally:
             self.remove(key)
+
+    def raising(self, context: int | None, work: Callable[[], int]) -> int | None:
+        """What `work` returns; None when the statement was interrupted meanwhile, which raises Interrupted in it.
+
+        At most one Interrupted comes, perhaps only when the work is done, and none after this has returned.
+        """
+        key = object()
+        try:
+            try:
+                self._add(key, _Work(context, functools.partial(_raise_in, threading.get_ident()), on_main=False))
+                return work()
+            finally:
+                self.remove(key)
+        except Interrupted:
+            self.remove(key)
+            return None
+
+    def interrupts(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Has Ctrl-C interrupt what runs on a connection of the main thread's, without knowing its statements."""
+        if threading.current_thread() is threading.main_thread():
+            self._start()
+            self._connections.add(con)
 
     def stop_main(self) -> None:
         """Interrupts the statements that the main thread runs, and their works; a Ctrl-C not yet seen is this one."""
@@ -147,9 +174,13 @@ class Watcher:
         with self._lock:
             self._signalled()
             for key, work in list(self._works.items()):
-                if work.on_main and symbols is not None:
-                    symbols.interrupt(work.context)
+                if work.on_main:
+                    if work.context and symbols:
+                        symbols.interrupt(work.context)
                     self._stop(key)
+            for con in list(self._connections):
+                with contextlib.suppress(duckdb.Error):  # it is closed
+                    con.interrupt()
 
     def _stop(self, key: object) -> None:
         self._works.pop(key).stop()
@@ -171,7 +202,7 @@ class Watcher:
                 if self._signalled() and ctrl_c.is_pythons_own():
                     self.stop_main()
                 for key, work in list(self._works.items()):
-                    if symbols is not None and symbols.is_interrupted(work.context):
+                    if work.context and symbols and symbols.is_interrupted(work.context):
                         self._stop(key)
 
     def _signalled(self) -> bool:

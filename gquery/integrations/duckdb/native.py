@@ -21,7 +21,7 @@ import duckdb
 
 from gquery.errors import BindError, GQueryError, UnsupportedError
 from gquery.integrations.duckdb import ctrl_c
-from gquery.integrations.duckdb.interruption import context_of, raise_interrupted, watcher
+from gquery.integrations.duckdb.interruption import Interrupted, context_of, raise_interrupted, watcher
 from gquery.integrations.duckdb.native_values import ValueReader
 from gquery.integrations.duckdb.parameters import parameters_of
 from gquery.integrations.duckdb.registry import Registry, accept
@@ -87,7 +87,7 @@ class _Bridge:
             kinds["open"](lambda: self._hold(Registry())),
             kinds["close"](self._close),
             kinds["attach"](self._reporting(self._attach)),
-            kinds["bind"](self._reporting(self._bind)),
+            kinds["bind"](self._interruptible(self._reporting(self._bind))),
             kinds["start"](self._reporting(self._start)),
             kinds["next"](self._reporting(self._next)),
             raise_interrupted(),
@@ -96,22 +96,39 @@ class _Bridge:
         if not library.gquery_join_python(ctypes.byref(self._callbacks), ctypes.sizeof(self._callbacks)):
             raise OSError("it was built from other sources")
 
-    def _reporting(self, function: Callable[..., None]) -> Callable[..., int]:
-        """The function as C may call it: it returns its error's text, good until the thread's next call."""
+    def _reporting(self, function: Callable[..., Any]) -> Callable[..., int]:
+        """The function as C may call it: it returns its error's text, good until the thread's next call.
+
+        What the function makes for C to hold is held under a number, which goes to where the last argument points.
+        """
         success = ctypes.addressof(self._no_error)
 
         @ctrl_c.entry
         def call(*arguments: Any) -> int:
             try:
-                ctrl_c.guarded(function, arguments)
+                made = ctrl_c.guarded(function, arguments)
             except GQueryError as error:
                 return _tell(str(error))
             except KeyboardInterrupt:
                 ctrl_c.raise_where_called(sys._getframe())
                 return _tell("interrupted by Ctrl-C")
+            except Interrupted:
+                raise
             except BaseException as error:  # nothing may pass through C
                 return _tell(f"{type(error).__name__}: {error}")
+            if made is not None:
+                arguments[-1][0] = self._hold(made)
             return success
+
+        return call
+
+    def _interruptible(self, bind: Callable[..., int]) -> Callable[..., int]:
+        """`bind`, which also ends when the statement is interrupted while it is bound."""
+
+        @ctrl_c.entry
+        def call(*arguments: Any) -> int:
+            told = watcher.raising(context_of(arguments[1]), functools.partial(bind, *arguments))
+            return _tell("interrupted") if told is None else told
 
         return call
 
@@ -122,6 +139,8 @@ class _Bridge:
     def _hold(self, thing: Any) -> int:
         number = next(self._numbers)
         self._held[number] = thing
+        if isinstance(thing, Scan):
+            thing.watch()
         return number
 
     @ctrl_c.entry
@@ -144,20 +163,20 @@ class _Bridge:
         schema: int,
         context: Any,
         number: Any,
-    ) -> None:
+    ) -> Statement:
         name, text = self._values.read(graph), self._values.read(query)
         if not isinstance(name, str) or not isinstance(text, str):
             raise BindError("gquery() needs the name of a graph and the text of a query, not NULL")
         context[0] = here = context_of(info)
-        with watcher.raising(here):
-            given = parameters_of(self._values.read(parameters))
-            statement = Statement(self._held[registry].find(name), text, given, here)
-            statement.schema._export_to_c(schema)
-        number[0] = self._hold(statement)
+        given = parameters_of(self._values.read(parameters))
+        statement = Statement(self._held[registry].find(name), text, given, here)
+        statement.schema._export_to_c(schema)
+        return statement
 
-    def _start(self, statement: int, columns: Any, count: int, number: Any) -> None:
+    def _start(self, statement: int, columns: Any, count: int, number: Any) -> Scan:
         places = [column for column in columns[:count] if column >= 0]
-        number[0] = self._hold(self._held[statement].scan(places))
+        scan: Scan = self._held[statement].scan(places)
+        return scan
 
     def _next(self, scan: int, batch_out: int) -> None:
         batch = self._held[scan].next()

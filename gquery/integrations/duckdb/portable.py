@@ -39,6 +39,22 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
+def written_schema(schema: pa.Schema) -> pa.Schema:
+    """The columns of a portable schema with text in place of what JSON cannot hold exactly."""
+    return pa.schema([pa.field(field.name, _written(field.type)) for field in schema])
+
+
+def _written(data_type: pa.DataType) -> pa.DataType:
+    if pa.types.is_map(data_type):
+        return pa.map_(_written(data_type.key_type), _written(data_type.item_type))
+    if pa.types.is_list(data_type) or pa.types.is_large_list(data_type):
+        return pa.list_(_written(data_type.value_type))
+    if pa.types.is_struct(data_type):
+        return pa.struct([pa.field(field.name, _written(field.type)) for field in data_type])
+    exact = pa.types.is_boolean(data_type) or pa.types.is_integer(data_type) or pa.types.is_floating(data_type)
+    return data_type if exact else pa.string()
+
+
 def _cast(column: pa.Array, target: pa.DataType) -> pa.Array:
     if column.type == target:
         return column

@@ -16,12 +16,13 @@ from gquery.integrations.duckdb.registry import Graph, Result
 class Statement:
     """A query bound in DuckDB. A prepared one may be scanned again, also at the same time.
 
-    context: DuckDB's, by address, or None. schema: columns and types that DuckDB is told.
+    context: DuckDB's, by address, or None. on_main: the main thread runs the DuckDB statement. schema: columns and
+    types that DuckDB is told.
     """
 
     def __init__(self, graph: Graph, text: str, parameters: Mapping[str, Any], context: int | None) -> None:
         self._query: Callable[[], Result] = lambda: graph.query(text, parameters)
-        self._on_main = threading.current_thread() is threading.main_thread()
+        self.on_main = threading.current_thread() is threading.main_thread()
         self.context = context
         result = self._query()
         self._unused = [result]
@@ -33,19 +34,23 @@ class Statement:
             result = self._unused.pop()
         except IndexError:
             result = self._query()
-        watch = watcher.add(self.context, result.cancel, self._on_main)
-        return Scan(result, columns, pa.schema([self.schema.field(i) for i in columns]), watch)
+        return Scan(self, result, columns)
 
 
 class Scan:
     """One run of a query, pulled batch by batch. The query starts at the first pull and ends with `close`."""
 
-    def __init__(self, result: Result, columns: Sequence[int], schema: pa.Schema, watch: object) -> None:
+    def __init__(self, statement: Statement, result: Result, columns: Sequence[int]) -> None:
+        self._statement = statement
         self._result = result
         self._columns = list(columns)
-        self._schema = schema
-        self._watch = watch
+        self._schema = pa.schema([statement.schema.field(i) for i in columns])
         self._reader: pa.RecordBatchReader | None = None
+        self._watch: object = None
+
+    def watch(self) -> None:
+        """Has interruption stop the query from now on until `close`, which must come: DuckDB's context is looked at."""
+        self._watch = watcher.add(self._statement.context, self._result.cancel, self._statement.on_main)
 
     def next(self) -> pa.RecordBatch | None:
         """The next batch with the columns asked for, None after the last. Raises what the query raises."""
