@@ -6,6 +6,7 @@ is how many presses came out right and the slowest of them in seconds.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import random
 import signal
@@ -68,6 +69,7 @@ def main(door: str, rounds: int, seed: int) -> None:
     for _ in range(rounds):
         kind, how, delay = dice.choice(list(STATEMENTS)), dice.choice(list(readings(con))), dice.random() * 0.5
         came: BaseException | None = None
+        faulthandler.dump_traceback_later(20, exit=True)
         try:
             press = Press(delay)
             while True:

@@ -83,9 +83,9 @@ def _may_raise(frame: FrameType | None) -> bool:
 
 def raise_where_called(frame: FrameType | None) -> None:
     """Raises KeyboardInterrupt as soon as the frame that called DuckDB goes on. frame: the one that runs now."""
-    called = next((outer.f_back for outer in _outwards(frame) if outer.f_code in _entries), frame)
-    if called is not None and not _is_set():
-        _Trap(called)
+    called = [outer.f_back for outer in _outwards(frame) if outer.f_code in _entries] or [frame]
+    if called[-1] is not None and not _is_set():
+        _Trap(called[-1])
 
 
 class _Trap:

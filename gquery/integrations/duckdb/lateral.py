@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError
 from gquery.integrations.duckdb import shadow
+from gquery.integrations.duckdb.shadow import quoted
 from gquery.integrations.duckdb.portable import conform, portable_schema
 from gquery.integrations.duckdb.registry import Graph
 
@@ -51,10 +52,9 @@ def table_macro(
         null_handling="special",
         side_effects=True,  # otherwise EXPLAIN runs it
     )
-    names = ", ".join(parameters)
-    con.execute(
-        f"CREATE OR REPLACE TEMP MACRO {name}({names}) AS TABLE SELECT unnest({function}({names}), max_depth := 2)"
-    )
+    names = ", ".join(map(quoted, parameters))
+    rows = f"unnest({quoted(function)}({names}), max_depth := 2)"
+    con.execute(f"CREATE OR REPLACE TEMP MACRO {quoted(name)}({names}) AS TABLE SELECT {rows}")
 
 
 def _known(parameter: str, kind: type) -> tuple[str, Any]:

@@ -66,10 +66,10 @@ class _Functions:
         on_main = threading.current_thread() is threading.main_thread()
         call = [graph, query, params, params_type, on_main]
         schema = portable_schema(self._answer(*call[:4]).schema)
-        if any("\0" in name for name in schema.names):
-            raise BindError("a column has the character NUL in its name", hint="give it another name with AS")
         row_type, written = (shadow.sql_type(_row(given)) for given in (schema, written_schema(schema)))
-        columns = ", ".join(f"row.{_quoted(name)}" for name in schema.names)
+        if "\0" in row_type:
+            raise BindError("a column or a field has the character NUL in its name", hint="give it another one with AS")
+        columns = ", ".join(f"row.{shadow.quoted(name)}" for name in schema.names)
         rows = f"unnest(_gquery_rows('{base64.b64encode(json.dumps(call).encode()).decode()}'))"
         return f"SELECT {columns} FROM (SELECT CAST(CAST({rows}::JSON AS {written}) AS {row_type}) AS row)"
 
@@ -98,6 +98,3 @@ class _Functions:
 def _row(schema: pa.Schema) -> pa.DataType:
     return pa.struct(list(schema))
 
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

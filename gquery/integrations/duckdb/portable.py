@@ -9,6 +9,9 @@ intervals, and lists, structs and maps of them.
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from gquery.errors import ExecutionError
 
 from gquery.values import unions_replaced, without_unions
 
@@ -60,7 +63,10 @@ def _cast(column: pa.Array, target: pa.DataType) -> pa.Array:
         return column
     if _is_empty_struct(column.type):
         return pa.nulls(len(column), target)
-    return column.cast(target, safe=False)  # finer times than DuckDB's are cut, not refused
+    try:  # finer times than DuckDB's are cut, not refused
+        return column.cast(options=pc.CastOptions(target, allow_time_truncate=True))
+    except pa.ArrowInvalid as error:
+        raise ExecutionError(f"a value does not fit into the type that DuckDB was told, {target}: {error}") from None
 
 
 def portable(data_type: pa.DataType) -> pa.DataType:
@@ -79,8 +85,10 @@ def portable(data_type: pa.DataType) -> pa.DataType:
         return pa.int32()  # what DuckDB makes of an untyped NULL
     if pa.types.is_fixed_size_binary(data_type) or pa.types.is_binary_view(data_type):
         return pa.binary()
-    if pa.types.is_floating(data_type) or pa.types.is_decimal256(data_type):
+    if pa.types.is_floating(data_type):
         return pa.float64()
+    if pa.types.is_decimal256(data_type):
+        return pa.decimal128(38, data_type.scale)
     if pa.types.is_decimal(data_type):
         return pa.decimal128(data_type.precision, data_type.scale)
     return pa.string()

@@ -33,6 +33,11 @@ def _cursor() -> duckdb.DuckDBPyConnection:
     return _database(os.getpid()).cursor()  # a forked process has one of its own
 
 
+def quoted(name: str) -> str:
+    """A name as SQL has it. The name holds no NUL, which SQL has no way to write."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def sql_type(data_type: pa.DataType) -> str:
     """The DuckDB type of an Arrow type, as SQL."""
     with _cursor() as cursor:
