@@ -41,6 +41,7 @@ extern api_function duckdb_api[API_PLACES];
 #define db_create_type CALL(156, duckdb_object, int)
 #define db_create_list_type CALL(159, duckdb_object, duckdb_object)
 #define db_create_map_type CALL(161, duckdb_object, duckdb_object, duckdb_object)
+#define db_create_union_type CALL(162, duckdb_object, duckdb_object *, const char **, idx_t)
 #define db_create_struct_type CALL(163, duckdb_object, duckdb_object *, const char **, idx_t)
 #define db_create_decimal_type CALL(165, duckdb_object, uint8_t, uint8_t)
 #define db_destroy_type CALL(184, void, duckdb_object *)
