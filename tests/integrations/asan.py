@@ -39,7 +39,9 @@ def runtime_of(compiler: str, name: str) -> str | None:
 
 def main(compiler: str, tests: list[str]) -> int:
     # DuckDB throws C++ exceptions, which libasan has to find the library of before DuckDB is there
-    runtimes = [runtime_of(compiler, name) for name in ("libasan.so", "libstdc++.so.6")] if shutil.which(compiler) else []
+    runtimes = (
+        [runtime_of(compiler, name) for name in ("libasan.so", "libstdc++.so.6")] if shutil.which(compiler) else []
+    )
     if not runtimes or None in runtimes:
         print(f"skipped: {compiler} with libasan is not here")
         return 0
@@ -58,7 +60,9 @@ def main(compiler: str, tests: list[str]) -> int:
             "PYTHONMALLOC": "malloc",
             CHECKED: str(library),
         }
-        return subprocess.run([sys.executable, "-m", "pytest", "-q", "-s", "-p", "tests.integrations.asan", *tests], env=environment).returncode
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-s", "-p", "tests.integrations.asan", *tests], env=environment
+        ).returncode
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Presses Ctrl-C at random moments of long statements, `rounds` times; prints what was not KeyboardInterrupt.
 
-Run in a process of its own: `python -m tests.integrations.ctrl_c native 50 1`, the last word being a seed. The last line
-is how many presses came out right and the slowest of them in seconds.
+Run in a process of its own: `python -m tests.integrations.ctrl_c native 50 1`, the last word being a seed. The last
+line is how many presses came out right and the slowest of them in seconds.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 import gquery
 
 N = 20_000
+HALF_READ = "FROM gquery('g', 'MATCH (a:V)-[:E]->(b)-[:E]->(c) RETURN a.i + c.i AS x')"
 SLOW = "MATCH (a:V)-[:E]->(b)-[:E]->(c)-[:E]->(d)-[:E]->(e) RETURN {} AS x"
 STATEMENTS = {
     "matching": f"SELECT count(*) FROM gquery('g', '{SLOW.format('count(DISTINCT a.i + e.i)')}')",

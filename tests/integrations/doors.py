@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import duckdb
 import pytest
@@ -28,6 +29,18 @@ def opened(door: str) -> duckdb.DuckDBPyConnection:
     """A connection for `native` or `macro`; files are forbidden on it."""
     config = {"enable_external_access": False} if door == "macro" else {}
     return gquery.connect(config=config) if door == "native" else duckdb.connect(config=config)
+
+
+def answer_or_error(
+    con: duckdb.DuckDBPyConnection, sql: str, parameters: list[object] | None = None
+) -> tuple[list[Any] | None, str]:
+    """The rows and no text, or None and the text of DuckDB's error, which is never one of its INTERNAL ones."""
+    try:
+        return con.execute(sql, parameters).fetchall(), ""
+    except duckdb.InternalException:
+        raise
+    except duckdb.Error as error:
+        return None, str(error)
 
 
 @pytest.fixture(params=["native", "macro"])

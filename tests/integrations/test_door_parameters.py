@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from gquery.integrations.duckdb.parameters import leaf
-from tests.integrations.doors import connection, graph
+from tests.integrations.doors import answer_or_error, connection, graph
 
 __all__ = ["connection", "graph"]
 
@@ -26,7 +26,7 @@ RIGHT: list[tuple[str, Any]] = [
     ("0.1::FLOAT", 0.10000000149011612),
     ("true", True),
     ("NULL", None),
-    ("'it''s \"ü\" \\ 😀'", "it's \"ü\" \\ 😀"),
+    ("'it''s \"ü\" \\ 😀'", 'it\'s "ü" \\ 😀'),
     ("''", ""),
     ("'a'::ENUM('a', 'b')", "a"),
     ("'6ba7b810-9dad-11d1-80b4-00c04fd430c8'::UUID", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
@@ -66,14 +66,12 @@ def test_right_values(connection: duckdb.DuckDBPyConnection, sql: str, value: An
 @pytest.mark.parametrize("sql", list(REFUSED))
 def test_refusals(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     asked = f"FROM gquery('social', 'RETURN $x AS x', params := {{'x': {sql}}})"
-    try:
-        found = connection.execute(asked).fetchall()
-    except duckdb.Error as error:
-        assert "INTERNAL" not in str(error)
-        words = REFUSED[sql] or "NUL"
-        assert any(word in str(error) for word in words.split("|")), str(error)
+    found, error = answer_or_error(connection, asked)
+    if found is not None:
+        assert REFUSED[sql] is None
+        assert found == [("a\0b",)]
     else:
-        assert REFUSED[sql] is None and found == [("a\0b",)]
+        assert any(word in error for word in (REFUSED[sql] or "NUL").split("|")), error
     assert connection.execute("FROM gquery('social', 'RETURN 1 AS x')").fetchall() == [(1,)]
 
 
@@ -85,10 +83,8 @@ def test_nul_in_json_text(connection: duckdb.DuckDBPyConnection) -> None:
 def test_fixed_arrays(connection: duckdb.DuckDBPyConnection) -> None:
     """The extension API cannot read them: the native door says so."""
     asked = "FROM gquery('social', 'RETURN $x AS x', params := {'x': [1, 2]::INTEGER[2]})"
-    try:
-        assert connection.execute(asked).fetchall() == [([1, 2],)]
-    except duckdb.Error as error:
-        assert "ARRAY" in str(error)
+    found, error = answer_or_error(connection, asked)
+    assert found == [([1, 2],)] or "ARRAY" in error
 
 
 @pytest.mark.parametrize(
@@ -100,7 +96,7 @@ def test_fixed_arrays(connection: duckdb.DuckDBPyConnection) -> None:
         ("INTERVAL", "00:00:00", datetime.timedelta()),
         ("DECIMAL", "1.23456789012345678901234567890", Decimal("1.23456789012345678901234567890")),
         ("TIMESTAMP WITH TIME ZONE", "2024-01-01 10:00:00+00", datetime.datetime(2024, 1, 1, 10, tzinfo=UTC)),
-        ("TIMESTAMP WITH TIME ZONE", "2024-01-01 10:00:00.5+01", datetime.datetime.fromisoformat("2024-01-01T10:00:00.500000+01:00")),
+        ("TIMESTAMP WITH TIME ZONE", "2024-01-01 10:00:00.5+00", datetime.datetime(2024, 1, 1, 10, 0, 0, 500_000, UTC)),
         ("TIMESTAMP_NS", "2024-01-01 10:00:00.123456", datetime.datetime(2024, 1, 1, 10, 0, 0, 123456)),
         ("TIMESTAMP_NS", "2024-01-01 10:00:00.123456000", datetime.datetime(2024, 1, 1, 10, 0, 0, 123456)),
         ("DOUBLE", "-inf", float("-inf")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import gquery
 from gquery.integrations.duckdb import shadow, table_macro
-from tests.integrations.doors import connection, graph, opened
+from tests.integrations.doors import answer_or_error, connection, graph, opened
 
 __all__ = ["connection", "graph"]
 
@@ -27,9 +28,10 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def attacks(path: Path) -> Iterator[str]:
-    """Texts that end what they are put in, and read the file. They are written for SQL text that is not quoted again."""
+    """Texts that end what they are put in, and read the file."""
     read = f"SELECT content FROM read_text('{path}')"
-    yield f"STRUCT(x VARCHAR)) WHERE false UNION ALL SELECT struct_pack(x := content) FROM read_text('{path}') WHERE (true"
+    struct = f"SELECT struct_pack(x := content) FROM read_text('{path}')"
+    yield f"STRUCT(x VARCHAR)) WHERE false UNION ALL {struct} WHERE (true"
     yield f"VARCHAR) UNION ALL {read} WHERE (true"
     yield f"VARCHAR; {read}; --"
     yield f"ENUM({read})"
@@ -45,14 +47,8 @@ def attacks(path: Path) -> Iterator[str]:
     yield f"\\' UNION ALL {read} --"
 
 
-def never_found(con: duckdb.DuckDBPyConnection, sql: str, parameters: list[object]) -> None:
-    try:
-        found = con.execute(sql, parameters).fetchall()
-    except duckdb.Error as error:
-        assert SECRET not in str(error)
-        assert "INTERNAL" not in str(error)
-    else:
-        assert SECRET not in repr(found)
+def never_found(con: duckdb.DuckDBPyConnection, sql: str, parameters: list[object] | None = None) -> None:
+    assert SECRET not in repr(answer_or_error(con, sql, parameters))
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -88,11 +84,7 @@ def test_texts_of_calls(connection: duckdb.DuckDBPyConnection, secret: Path) -> 
             f"'social', 'RETURN $x AS x', params := '{quoted}'",
             f"""'social', 'RETURN {{`{alias}`: 1}} AS x'""",
         ):
-            try:
-                found = connection.execute(f"FROM gquery({call})").fetchall()
-            except duckdb.Error as error:
-                found = [(str(error),)]
-            assert SECRET not in repr(found)
+            never_found(connection, f"FROM gquery({call})")
 
 
 def test_names_in_a_graph(secret: Path) -> None:
@@ -112,10 +104,8 @@ def test_names_in_a_graph(secret: Path) -> None:
             f"MATCH (a) WHERE a.`{name}` IS NOT NULL RETURN a.`{name}` AS x ORDER BY x",
         ]
         for text in texts:
-            try:
+            with contextlib.suppress(gquery.GQueryError):
                 assert SECRET not in repr(odd.query(text).rows())
-            except gquery.GQueryError as error:
-                assert SECRET not in str(error)
         for door in ("native", "macro"):
             try:
                 con = opened(door)
@@ -123,12 +113,14 @@ def test_names_in_a_graph(secret: Path) -> None:
                 continue
             gquery.attach(con, odd, attack.replace("\0", ""))
             for text in texts:
-                never_found(con, "FROM gquery($1, $2)" if door == "native" else _written(attack, text), [attack, text] if door == "native" else [])  # fmt: skip
+                never_found(con, _written(attack, text))
+                if door == "native":  # the macro's texts have to be known when the statement is bound
+                    never_found(con, "FROM gquery($1, $2)", [attack, text])
             con.close()
 
 
 def _written(name: str, text: str) -> str:
-    """A call with its texts as literals: the macro's have to be known when the statement is bound."""
+    """A call with its texts as literals."""
     quoted = [part.replace("\0", "").replace("'", "''") for part in (name, text)]
     return f"FROM gquery('{quoted[0]}', '{quoted[1]}')"
 
@@ -146,6 +138,11 @@ def test_names_of_table_macros(graph: gquery.Graph, secret: Path) -> None:
 
 def test_the_private_database_is_locked(secret: Path) -> None:
     with shadow._cursor() as cursor:
-        for sql in (f"FROM read_text('{secret}')", "SET enable_external_access = true", "INSTALL httpfs", "ATTACH 'x.db'"):
+        for sql in (
+            f"FROM read_text('{secret}')",
+            "SET enable_external_access = true",
+            "INSTALL httpfs",
+            "ATTACH 'x.db'",
+        ):
             with pytest.raises(duckdb.Error):
                 cursor.execute(sql).fetchall()

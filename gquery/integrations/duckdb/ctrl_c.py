@@ -28,7 +28,8 @@ def install() -> None:
     if threading.current_thread() is threading.main_thread() and callable(present) and present is not _handle:
         _previous = present
         signal.signal(signal.SIGINT, _handle)
-        duckdb.Error.__init__ = _see_signals_first
+        errors: Any = duckdb.Error
+        errors.__init__ = _see_signals_first
 
 
 def is_pythons_own() -> bool:
@@ -48,8 +49,10 @@ def entry(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def guarded(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What a function returns; whoever calls this catches all that it raises. An entry from which nothing may pass does its
-    work in here: KeyboardInterrupt is raised nowhere else in it."""
+    """What a function returns; whoever calls this catches all that it raises.
+
+    An entry from which nothing may pass does its work in here: KeyboardInterrupt is raised nowhere else in it.
+    """
     if _is_set():
         raise KeyboardInterrupt
     return function(*arguments)
@@ -121,4 +124,3 @@ def _see_signals_first(error: duckdb.Error, *arguments: Any) -> None:
     """Makes an error of DuckDB's. That this is Python code is the point: where DuckDB has worked without looking at
     signals, it has the main thread look before the error is there, and KeyboardInterrupt takes its place."""
     Exception.__init__(error, *arguments)
-

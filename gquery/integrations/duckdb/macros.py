@@ -64,13 +64,13 @@ class _Functions:
     @ctrl_c.entry
     def sql(self, graph: str | None, query: str | None, params: str | None, params_type: str | None) -> str:
         on_main = threading.current_thread() is threading.main_thread()
-        call = [graph, query, params, params_type, on_main]
-        schema = portable_schema(self._answer(*call[:4]).schema)
+        schema = portable_schema(self._answer(graph, query, params, params_type).schema)
         row_type, written = (shadow.sql_type(_row(given)) for given in (schema, written_schema(schema)))
         if "\0" in row_type:
             raise BindError("a column or a field has the character NUL in its name", hint="give it another one with AS")
         columns = ", ".join(f"row.{shadow.quoted(name)}" for name in schema.names)
-        rows = f"unnest(_gquery_rows('{base64.b64encode(json.dumps(call).encode()).decode()}'))"
+        call = json.dumps([graph, query, params, params_type, on_main])
+        rows = f"unnest(_gquery_rows('{base64.b64encode(call.encode()).decode()}'))"
         return f"SELECT {columns} FROM (SELECT CAST(CAST({rows}::JSON AS {written}) AS {row_type}) AS row)"
 
     @ctrl_c.entry
@@ -97,4 +97,3 @@ class _Functions:
 
 def _row(schema: pa.Schema) -> pa.DataType:
     return pa.struct(list(schema))
-

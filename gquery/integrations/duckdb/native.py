@@ -82,7 +82,8 @@ class _Bridge:
         self._numbers = itertools.count(1)
         self._library = library
         self._no_error = ctypes.create_string_buffer(b"")
-        kinds: dict[str, Any] = dict(_Callbacks._fields_)
+        fields: Any = _Callbacks._fields_
+        kinds: dict[str, Any] = dict(fields)
         self._callbacks = _Callbacks(
             kinds["open"](lambda: self._hold(Registry())),
             kinds["close"](self._close),

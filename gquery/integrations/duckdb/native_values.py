@@ -97,7 +97,9 @@ class ValueReader:
             with (
                 self._owned(made, self._destroy_type) as pair_type,
                 self._owned(self._new_text(mark, 1), self._destroy_value) as marked,
-                self._owned(self._new_struct(pair_type, (_POINTER * 2)(value, marked.value)), self._destroy_value) as pair,
+                self._owned(
+                    self._new_struct(pair_type, (_POINTER * 2)(value, marked.value)), self._destroy_value
+                ) as pair,
             ):
                 return self._taken(self._text(pair))
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError
 
-_LOCKED = {
+_LOCKED: dict[str, Any] = {
     "threads": 1,
     "enable_external_access": False,
     "python_enable_replacements": False,
@@ -56,6 +56,7 @@ def type_named(name: str) -> Any:
 def json_rows(reader: pa.RecordBatchReader, row_type: str) -> list[str]:
     """Every row as the text of a JSON object. row_type: a struct of the columns, by `sql_type`."""
     with _cursor() as cursor:
-        rows = cursor.from_arrow(reader).query("answer", f"SELECT to_json(CAST(answer AS {row_type}))::VARCHAR FROM answer")
+        answer: Any = cursor.from_arrow(reader)
+        rows = answer.query("answer", f"SELECT to_json(CAST(answer AS {row_type}))::VARCHAR FROM answer")
         texts: list[str] = rows.to_arrow_table().column(0).to_pylist()
         return texts
