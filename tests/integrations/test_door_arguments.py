@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import gquery
-from gquery.integrations.duckdb import native
+from gquery.integrations.duckdb import native, table_macro
 from tests.integrations.doors import connection, graph, needs_native, small_graph
 
 __all__ = ["connection", "graph"]
@@ -99,6 +99,25 @@ def test_calls_that_are_refused(connection: duckdb.DuckDBPyConnection, call: str
         connection.execute(f"FROM {call}").fetchall()
     assert "INTERNAL" not in str(caught.value)
     assert connection.execute("FROM gquery('social', 'RETURN 1 AS x')").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("con", "name", "parameters"),
+    [
+        (None, "f", {}),
+        ("a connection", 5, {}),
+        ("a connection", "no name", {}),
+        ("a connection", "f", None),
+        ("a connection", "f", [int]),
+        ("a connection", "f", {5: int}),
+        ("a connection", "f", {"x": 5}),
+        ("a connection", "f", {"x": bytes}),
+    ],
+)
+def test_table_macros_refuse(con: Any, name: Any, parameters: Any) -> None:
+    con = duckdb.connect() if con == "a connection" else con
+    with pytest.raises(gquery.BindError):
+        table_macro(con, small_graph(), name, "RETURN 1 AS x", parameters)
 
 
 @needs_native
