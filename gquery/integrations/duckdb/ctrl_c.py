@@ -84,6 +84,12 @@ def _may_raise(frame: FrameType | None) -> bool:
     return True
 
 
+def caught(frame: FrameType) -> None:
+    """An entry has caught a KeyboardInterrupt: where another handler than ours raised it, no trap is set yet."""
+    if signal.getsignal(signal.SIGINT) is not _handle:
+        raise_where_called(frame)
+
+
 def raise_where_called(frame: FrameType | None) -> None:
     """Raises KeyboardInterrupt as soon as the frame that called DuckDB goes on. frame: the one that runs now."""
     called = [outer.f_back for outer in _outwards(frame) if outer.f_code in _entries] or [frame]

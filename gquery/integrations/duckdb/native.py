@@ -111,7 +111,7 @@ class _Bridge:
             except GQueryError as error:
                 return _tell(str(error))
             except KeyboardInterrupt:
-                ctrl_c.raise_where_called(sys._getframe())
+                ctrl_c.caught(sys._getframe())
                 return _tell("interrupted by Ctrl-C")
             except Interrupted:
                 raise
