@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden soak fuzz benchmark counting clean
+.PHONY: demo test check golden soak fuzz asan benchmark counting clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -36,6 +36,10 @@ benchmark: .venv/developing
 counting: .venv/developing
 	$(BIN)/python -m benchmarks.counting --data $(DATA)
 	$(BIN)/python -m benchmarks.ablation --data $(DATA)
+
+# The DuckDB extension under AddressSanitizer and UndefinedBehaviorSanitizer, with a fuzz of values and types.
+asan: .venv/developing
+	$(BIN)/python -m tests.integrations.asan
 
 .venv/installed: pyproject.toml setup.py
 	$(PYTHON) -m venv .venv

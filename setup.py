@@ -15,6 +15,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 ROOM = "gquery/integrations/duckdb"
+FLAGS = ["-std=c99", "-fvisibility=hidden", "-fexceptions"]  # DuckDB throws through it: an interruption
 API_VERSION = "v1.2.0"  # of DuckDB's stable C extension API
 
 
@@ -62,7 +63,7 @@ setup(
             ROOM.replace("/", ".") + ".gquery",
             [f"{ROOM}/extension.c", f"{ROOM}/convert.c"],
             depends=[f"{ROOM}/api.h"],
-            extra_compile_args=[] if platform.system() == "Windows" else ["-std=c99", "-fvisibility=hidden"],
+            extra_compile_args=[] if platform.system() == "Windows" else FLAGS,
             optional=True,
         )
     ],

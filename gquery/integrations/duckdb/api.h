@@ -1,7 +1,7 @@
 /* What this extension uses of DuckDB's C extension API v1.2 and of the Arrow C data interface.
  *
  * DuckDB hands an extension a table of function pointers whose first part is frozen since v1.2: a function is known by
- * its place in that table. Only the places used here are named; `parameters.py` names those that Python calls itself.
+ * its place in that table. Only the places used here are named; `native_values.py` names those that Python calls itself.
  */
 #ifndef GQUERY_DUCKDB_API_H
 #define GQUERY_DUCKDB_API_H
@@ -36,15 +36,12 @@ extern api_function duckdb_api[API_PLACES];
 
 #define db_connect CALL(3, int, duckdb_object, duckdb_object *)
 #define db_disconnect CALL(6, void, duckdb_object *)
-#define db_free CALL(25, void, void *)
 #define db_vector_size CALL(26, idx_t, void)
 #define db_destroy_value CALL(92, void, duckdb_object *)
-#define db_get_int64 CALL(125, int64_t, duckdb_object)
-#define db_get_varchar CALL(142, char *, duckdb_object)
-#define db_is_null_value CALL(149, bool, duckdb_object)
 #define db_create_type CALL(156, duckdb_object, int)
 #define db_create_list_type CALL(159, duckdb_object, duckdb_object)
 #define db_create_map_type CALL(161, duckdb_object, duckdb_object, duckdb_object)
+#define db_create_union_type CALL(162, duckdb_object, duckdb_object *, const char **, idx_t)
 #define db_create_struct_type CALL(163, duckdb_object, duckdb_object *, const char **, idx_t)
 #define db_create_decimal_type CALL(165, duckdb_object, uint8_t, uint8_t)
 #define db_destroy_type CALL(184, void, duckdb_object *)
@@ -74,7 +71,6 @@ extern api_function duckdb_api[API_PLACES];
 #define db_bind_parameter CALL(257, duckdb_object, duckdb_object, idx_t)
 #define db_bind_named_parameter CALL(258, duckdb_object, duckdb_object, const char *)
 #define db_bind_set_data CALL(259, void, duckdb_object, void *, delete_callback)
-#define db_bind_cardinality CALL(260, void, duckdb_object, idx_t, bool)
 #define db_bind_error CALL(261, void, duckdb_object, const char *)
 #define db_init_bind_data CALL(263, void *, duckdb_object)
 #define db_init_set_data CALL(264, void, duckdb_object, void *, delete_callback)

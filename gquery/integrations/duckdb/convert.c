@@ -38,6 +38,10 @@ static duckdb_object nested(duckdb_object child, duckdb_object (*make)(duckdb_ob
 	return type;
 }
 
+static duckdb_object (*maker(const struct ArrowSchema *schema))(duckdb_object *, const char **, idx_t) {
+	return schema->format[1] == 'u' ? db_create_union_type : db_create_struct_type;
+}
+
 static duckdb_object struct_type(const struct ArrowSchema *schema) {
 	idx_t count = (idx_t)schema->n_children;
 	duckdb_object *types = calloc(count, sizeof *types);
@@ -48,7 +52,7 @@ static duckdb_object struct_type(const struct ArrowSchema *schema) {
 			types[i] = type_of(schema->children[i]);
 			names[i] = schema->children[i]->name;
 		}
-		type = db_create_struct_type(types, names, count);
+		type = maker(schema)(types, names, count);
 		for (idx_t i = 0; i < count; i++) {
 			db_destroy_type(&types[i]);
 		}
@@ -87,7 +91,7 @@ duckdb_object type_of(const struct ArrowSchema *schema) {
 		return db_create_decimal_type((uint8_t)width, (uint8_t)scale);
 	}
 	case '+':
-		if (format[1] == 's') {
+		if (format[1] == 's' || format[1] == 'u') {
 			return struct_type(schema);
 		}
 		if (format[1] == 'm') {
@@ -99,16 +103,22 @@ duckdb_object type_of(const struct ArrowSchema *schema) {
 	}
 }
 
+static const struct ArrowSchema TAG = {.format = "C"};
+
 static bool bit(const uint8_t *bits, int64_t i) {
 	return bits[i >> 3] >> (i & 7) & 1;
 }
 
-/* DuckDB expects the children of a null struct to be null too. */
+/* DuckDB expects the children of a null struct to be null too, and those of a null union, its tag first. */
 static void set_null(duckdb_object vector, const struct ArrowSchema *schema, int64_t row) {
 	db_vector_writable_validity(vector);
 	db_vector_validity(vector)[row >> 6] &= ~(UINT64_C(1) << (row & 63));
-	for (int64_t i = 0; !strcmp(schema->format, "+s") && i < schema->n_children; i++) {
-		set_null(db_struct_child(vector, (idx_t)i), schema->children[i], row);
+	bool is_union = !strncmp(schema->format, "+us", 3);
+	for (int64_t i = 0; (is_union || !strcmp(schema->format, "+s")) && i < schema->n_children; i++) {
+		set_null(db_struct_child(vector, (idx_t)(i + is_union)), schema->children[i], row);
+	}
+	if (is_union) {
+		set_null(db_struct_child(vector, 0), &TAG, row);
 	}
 }
 
@@ -190,6 +200,29 @@ static void fill_structs(duckdb_object vector, const struct ArrowSchema *schema,
 	}
 }
 
+/* A sparse union: DuckDB has the tag as a first child, and a null of any member as a null of its own. */
+static void fill_unions(duckdb_object vector, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                        int64_t first, int64_t rows) {
+	const int8_t *tags = (const int8_t *)array->buffers[0] + first;
+	for (int64_t i = 0; i < schema->n_children; i++) {
+		fill_vector(db_struct_child(vector, (idx_t)i + 1), schema->children[i], array->children[i], first, rows);
+	}
+	memcpy(db_vector_data(db_struct_child(vector, 0)), tags, (size_t)rows);
+	for (int64_t row = 0; row < rows; row++) {
+		duckdb_object chosen = db_struct_child(vector, (idx_t)tags[row] + 1);
+		const uint64_t *valid = db_vector_validity(chosen);
+		if (valid && !(valid[row >> 6] >> (row & 63) & 1)) {
+			set_null(vector, schema, row);
+			continue;
+		}
+		for (int64_t i = 0; i < schema->n_children; i++) {
+			if (i != tags[row]) {
+				set_null(db_struct_child(vector, (idx_t)i + 1), schema->children[i], row);
+			}
+		}
+	}
+}
+
 static void fill_values(duckdb_object vector, const struct ArrowSchema *schema, const struct ArrowArray *array,
                         const uint8_t *valid, int64_t first, int64_t rows) {
 	const char *format = schema->format;
@@ -204,6 +237,8 @@ static void fill_values(duckdb_object vector, const struct ArrowSchema *schema, 
 		fill_intervals(db_vector_data(vector), format[1] == 'i', array->buffers[1], first, rows);
 	} else if (format[0] != '+') {
 		fill_strings(vector, array, valid, format[0] == 'U' || format[0] == 'Z', first, rows);
+	} else if (format[1] == 'u') {
+		fill_unions(vector, schema, array, first, rows);
 	} else if (format[1] == 's') {
 		fill_structs(vector, schema, array, first, rows);
 	} else {
@@ -215,7 +250,8 @@ static void fill_values(duckdb_object vector, const struct ArrowSchema *schema, 
 void fill_vector(duckdb_object vector, const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t start,
                  int64_t rows) {
 	int64_t first = array->offset + start;
-	const uint8_t *valid = array->null_count ? array->buffers[0] : NULL;
+	bool own_nulls = array->null_count && strncmp(schema->format, "+u", 2); /* the first buffer of a union are its tags */
+	const uint8_t *valid = own_nulls ? array->buffers[0] : NULL;
 	if (rows == 0) {
 		return;
 	}

@@ -22,16 +22,21 @@
 struct callbacks {
 	int64_t (*open)(void);
 	void (*close)(int64_t handle);
-	const char *(*attach)(int64_t registry, const char *name, int64_t token);
-	const char *(*bind)(int64_t registry, duckdb_object info, const char *graph, const char *query,
-	                    duckdb_object parameters, struct ArrowSchema *schema, int64_t *rows, int64_t *statement);
+	const char *(*attach)(int64_t registry, duckdb_object name, duckdb_object token);
+	const char *(*bind)(int64_t registry, duckdb_object info, duckdb_object graph, duckdb_object query,
+	                    duckdb_object parameters, struct ArrowSchema *schema, const void **context, int64_t *statement);
 	const char *(*start)(int64_t statement, const int64_t *columns, int64_t count, int64_t *scan);
 	const char *(*next)(int64_t scan, struct ArrowArray *batch);
-	void (*interrupt)(void); /* PyErr_SetInterrupt */
+	void (*raise_interrupted)(const void *context); /* DuckDB's own; NULL where it is not exported */
+	int (*hold_gil)(void);                          /* these are Python's own: PyGILState_Ensure and so on */
+	void (*release_gil)(int state);
+	void (*fetch_error)(void **type, void **value, void **traceback);
+	void (*restore_error)(void *type, void *value, void *traceback);
 };
 
 struct statement {
 	int64_t handle;
+	const void *context; /* of DuckDB's client, NULL where it is not known */
 	struct ArrowSchema schema;
 };
 
@@ -47,16 +52,18 @@ struct scan {
 api_function duckdb_api[API_PLACES];
 static struct callbacks python;
 
-/* Set by Python when Ctrl-C reached it in a callback, where no exception may pass. */
-EXPORT int gquery_interrupted = 0;
-
-/* Sets the pointers into Python, or clears them (NULL) when the interpreter goes away. */
-EXPORT void gquery_set_callbacks(const struct callbacks *callbacks) {
+/* Sets the pointers into Python, or clears them (NULL) when the interpreter goes away. False when the library was built
+ * from other sources than the Python that calls. */
+EXPORT bool gquery_join_python(const struct callbacks *callbacks, int64_t size) {
+	if (callbacks && size != sizeof *callbacks) {
+		return false;
+	}
 	if (callbacks) {
 		python = *callbacks;
 	} else {
 		memset(&python, 0, sizeof python);
 	}
+	return true;
 }
 
 /* DuckDB's function table, for what Python reads itself: the values of parameters. */
@@ -66,22 +73,36 @@ EXPORT const api_function *gquery_api(void) {
 
 static const char SHUT_DOWN[] = "gquery is shutting down with its Python";
 
-/* NULL, or the error that a callback told. A Ctrl-C is raised again, for Python to see once DuckDB is back in it. */
+/* NULL, or the error that a callback told. */
 static const char *error_of(const char *told) {
-	if (gquery_interrupted && python.interrupt) {
-		gquery_interrupted = 0;
-		python.interrupt();
-	}
 	if (!told) {
-		return "interrupted";
+		return "gquery broke off";
 	}
 	return *told ? told : NULL;
 }
 
-static void close_handle(int64_t handle) {
-	if (python.close && handle) {
-		python.close(handle);
+/* Ends a callback of DuckDB's with an error. When the user has interrupted the statement, that is DuckDB's own error,
+ * which is a C++ exception and passes through here: nothing may be held by the caller any more. */
+static void fail(duckdb_object info, void (*set_error)(duckdb_object, const char *), const char *error,
+                 const void *context) {
+	if (context && python.raise_interrupted) {
+		python.raise_interrupted(context);
 	}
+	set_error(info, error);
+}
+
+/* DuckDB drops things while an error of Python's is under way in this thread, such as a Ctrl-C seen while it polled:
+ * Python code must not run over it. */
+static void close_handle(int64_t handle) {
+	if (!python.close || !handle) {
+		return;
+	}
+	void *type, *value, *traceback;
+	int state = python.hold_gil();
+	python.fetch_error(&type, &value, &traceback);
+	python.close(handle);
+	python.restore_error(type, value, traceback);
+	python.release_gil(state);
 }
 
 static void drop_registry(void *registry) {
@@ -112,25 +133,14 @@ static void drop_scan(void *data) {
 	free(data);
 }
 
-/* A positional argument as text, NULL for SQL's NULL; freed with db_free. */
-static char *text_argument(duckdb_object info, idx_t index) {
-	duckdb_object value = db_bind_parameter(info, index);
-	char *text = !value || db_is_null_value(value) ? NULL : db_get_varchar(value);
-	db_destroy_value(&value);
-	return text;
-}
-
 static void bind_attach(duckdb_object info) {
-	char *name = text_argument(info, 0);
-	duckdb_object token = db_bind_parameter(info, 1);
-	const char *told = python.attach ? python.attach(*(int64_t *)db_bind_extra(info), name, db_get_int64(token))
-	                                 : SHUT_DOWN;
-	const char *error = error_of(told);
+	duckdb_object name = db_bind_parameter(info, 0), token = db_bind_parameter(info, 1);
+	const char *error = error_of(python.attach ? python.attach(*(int64_t *)db_bind_extra(info), name, token) : SHUT_DOWN);
 	duckdb_object type = db_create_type(TYPE_VARCHAR);
 	db_bind_column(info, "graph", type);
 	db_destroy_type(&type);
+	db_destroy_value(&name);
 	db_destroy_value(&token);
-	db_free(name);
 	if (error) {
 		db_bind_error(info, error);
 	}
@@ -160,26 +170,21 @@ static void bind_query(duckdb_object info) {
 		return;
 	}
 	db_bind_set_data(info, statement, drop_statement);
-	char *graph = text_argument(info, 0), *query = text_argument(info, 1);
+	duckdb_object graph = db_bind_parameter(info, 0), query = db_bind_parameter(info, 1);
 	duckdb_object parameters = db_bind_named_parameter(info, "params");
-	int64_t rows = -1;
-	const char *told = python.bind ? python.bind(*(int64_t *)db_bind_extra(info), info, graph, query, parameters,
-	                                             &statement->schema, &rows, &statement->handle)
-	                               : SHUT_DOWN;
-	const char *error = error_of(told);
-	if (error) {
-		db_bind_error(info, error);
-	} else {
-		add_columns(info, &statement->schema);
-		if (rows >= 0) {
-			db_bind_cardinality(info, (idx_t)rows, false);
-		}
-	}
+	const char *error = error_of(python.bind ? python.bind(*(int64_t *)db_bind_extra(info), info, graph, query, parameters,
+	                                                       &statement->schema, &statement->context, &statement->handle)
+	                                         : SHUT_DOWN);
+	db_destroy_value(&graph);
+	db_destroy_value(&query);
 	if (parameters) {
 		db_destroy_value(&parameters);
 	}
-	db_free(graph);
-	db_free(query);
+	if (error) {
+		fail(info, db_bind_error, error, statement->context);
+	} else {
+		add_columns(info, &statement->schema);
+	}
 }
 
 static void init_query(duckdb_object info) {
@@ -200,7 +205,7 @@ static void init_query(duckdb_object info) {
 	                                : SHUT_DOWN;
 	const char *error = error_of(told);
 	if (error) {
-		db_init_error(info, error);
+		fail(info, db_init_error, error, statement->context);
 	}
 }
 
@@ -223,7 +228,7 @@ static void scan_query(duckdb_object info, duckdb_object chunk) {
 	struct scan *scan = db_scan_init_data(info);
 	const char *error = next_rows(scan);
 	if (error) {
-		db_scan_error(info, error);
+		fail(info, db_scan_error, error, statement->context);
 		return;
 	}
 	int64_t rows = scan->batch.length - scan->position, most = (int64_t)db_vector_size();

@@ -13,6 +13,7 @@ from gquery.errors import BindError
 from gquery.integrations.duckdb import shadow
 from gquery.integrations.duckdb.portable import conform, portable_schema
 from gquery.integrations.duckdb.registry import Graph
+from gquery.integrations.duckdb.shadow import quoted
 
 # Python type of a parameter: DuckDB's type, and a value to bind the query with
 _TYPES: dict[type, tuple[str, Any]] = {
@@ -34,8 +35,7 @@ def table_macro(
     once; every row of a lateral call runs the query again. The macro belongs to this connection, not to the database.
     Raises what `graph.query` raises, and BindError for another type or a name that cannot be used.
     """
-    if not name.isidentifier() or not all(parameter.isidentifier() for parameter in parameters):
-        raise BindError(f"`{name}({', '.join(parameters)})` is no name for a macro", hint="use letters, digits and _")
+    _check(con, name, parameters)
     sample = {parameter: _known(parameter, kind)[1] for parameter, kind in parameters.items()}
     schema = portable_schema(graph.query(query, sample).schema)
     answer_type = pa.list_(pa.struct(list(schema)))
@@ -51,10 +51,19 @@ def table_macro(
         null_handling="special",
         side_effects=True,  # otherwise EXPLAIN runs it
     )
-    names = ", ".join(parameters)
-    con.execute(
-        f"CREATE OR REPLACE TEMP MACRO {name}({names}) AS TABLE SELECT unnest({function}({names}), max_depth := 2)"
-    )
+    names = ", ".join(map(quoted, parameters))
+    rows = f"unnest({quoted(function)}({names}), max_depth := 2)"
+    con.execute(f"CREATE OR REPLACE TEMP MACRO {quoted(name)}({names}) AS TABLE SELECT {rows}")
+
+
+def _check(con: object, name: object, parameters: object) -> None:
+    if not isinstance(con, duckdb.DuckDBPyConnection):
+        raise BindError(f"a macro is made on a DuckDB connection, not on a {type(con).__name__}")
+    if not isinstance(parameters, Mapping):
+        raise BindError("the parameters of a macro are types by name", hint="write {'who': int}")
+    for given in (name, *parameters):
+        if not isinstance(given, str) or not given.isidentifier():
+            raise BindError(f"{given!r} is no name for a macro or its parameter", hint="use letters, digits and _")
 
 
 def _known(parameter: str, kind: type) -> tuple[str, Any]:

@@ -4,19 +4,27 @@ DuckDB's table function `query(text)` runs SQL that is known when the statement 
 function write it: a SELECT whose columns and types are those of the graph query, over a function that runs the query
 and returns its rows as JSON. It takes the same calls as the native function; the whole answer is held in memory, and
 DuckDB hands nothing down into it.
+
+Of the user's own texts only the names of columns and fields get into that SQL, quoted. The graph's name, the query and
+the parameters travel through it in base64.
 """
 
 from __future__ import annotations
 
+import base64
+import json
+import threading
 from functools import partial
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from gquery.integrations.duckdb import shadow
-from gquery.integrations.duckdb.parameters import parameters_of
-from gquery.integrations.duckdb.portable import conform, portable_schema
+from gquery.errors import BindError
+from gquery.integrations.duckdb import ctrl_c, shadow
+from gquery.integrations.duckdb.interruption import watcher
+from gquery.integrations.duckdb.parameters import from_json, parameters_of
+from gquery.integrations.duckdb.portable import conform, portable_schema, written_schema
 from gquery.integrations.duckdb.registry import Registry, Result, accept
 
 _MACROS = """
@@ -28,6 +36,8 @@ CREATE OR REPLACE TEMP MACRO gquery(graph, query, params := NULL) AS TABLE
 
 def define(con: duckdb.DuckDBPyConnection) -> None:
     """Defines the macros on this connection; the functions under them are the database's, as are the graphs."""
+    watcher.install()
+    watcher.interrupts(con)
     known = con.execute("SELECT count(*) FROM duckdb_functions() WHERE function_name = '_gquery_attach'").fetchall()
     if not known[0][0]:
         _Functions().register(con)
@@ -35,49 +45,55 @@ def define(con: duckdb.DuckDBPyConnection) -> None:
 
 
 class _Functions:
-    """What the macros call, over the graphs of one database."""
+    """What the macros call, over the graphs of one database. Anyone can call them in SQL, with any text."""
 
     def __init__(self) -> None:
         self._registry = Registry()
 
     def register(self, con: duckdb.DuckDBPyConnection) -> None:
-        four: Any = ["VARCHAR"] * 4
         define: Any = partial(con.create_function, null_handling="special")
         define("_gquery_attach", self.attach, ["VARCHAR", "BIGINT"], "VARCHAR", side_effects=True)
-        define("_gquery_sql", self.sql, four, "VARCHAR")  # pure: its call is folded into text
-        define("_gquery_rows", self.rows, four, "VARCHAR[]", type="arrow", side_effects=True)
+        define("_gquery_sql", self.sql, ["VARCHAR"] * 4, "VARCHAR")  # pure: its call is folded into text
+        define("_gquery_rows", self.rows, ["VARCHAR"], "VARCHAR[]", side_effects=True)
 
+    @ctrl_c.entry
     def attach(self, name: str, token: int) -> str:
         self._registry.add(name, accept(token))
         return name
 
-    def sql(self, graph: str, query: str, params: str | None, params_type: str) -> str:
+    @ctrl_c.entry
+    def sql(self, graph: str | None, query: str | None, params: str | None, params_type: str | None) -> str:
+        on_main = threading.current_thread() is threading.main_thread()
         schema = portable_schema(self._answer(graph, query, params, params_type).schema)
-        call = ", ".join(_literal(value) for value in (graph, query, params, params_type))
-        row_type = shadow.sql_type(pa.struct(list(schema)))
-        columns = ", ".join(f"row.{_quoted(name)}" for name in schema.names)
-        return f"SELECT {columns} FROM (SELECT CAST(unnest(_gquery_rows({call}))::JSON AS {row_type}) AS row)"
+        row_type, written = (shadow.sql_type(_row(given)) for given in (schema, written_schema(schema)))
+        if "\0" in row_type:
+            raise BindError("a column or a field has the character NUL in its name", hint="give it another one with AS")
+        columns = ", ".join(f"row.{shadow.quoted(name)}" for name in schema.names)
+        call = json.dumps([graph, query, params, params_type, on_main])
+        rows = f"unnest(_gquery_rows('{base64.b64encode(call.encode()).decode()}'))"
+        return f"SELECT {columns} FROM (SELECT CAST(CAST({rows}::JSON AS {written}) AS {row_type}) AS row)"
 
-    def rows(self, graphs: Any, queries: Any, params: Any, types: Any) -> pa.Array:
-        """One list of rows a call; called with constants, so with one call."""
-        calls = zip(*(column.to_pylist() for column in (graphs, queries, params, types)), strict=True)
-        return pa.array([self._rows(*call) for call in calls], pa.list_(pa.string()))
-
-    def _rows(self, graph: str, query: str, params: str | None, params_type: str) -> list[str]:
-        answer = self._answer(graph, query, params, params_type)
+    @ctrl_c.entry
+    def rows(self, call: str) -> list[str]:
+        try:
+            *asked, on_main = json.loads(base64.b64decode(call))
+            answer = self._answer(*asked)
+        except (ValueError, TypeError) as error:
+            raise BindError("_gquery_rows is called by gquery(...) alone") from error
         schema = portable_schema(answer.schema)
         batches = (conform(batch, schema) for batch in answer.reader())
-        rows: list[str] = shadow.json_rows(pa.RecordBatchReader.from_batches(schema, batches)).to_pylist()
-        return rows
+        with watcher.stopping(answer.cancel, on_main is True):
+            reader = pa.RecordBatchReader.from_batches(schema, batches)
+            return shadow.json_rows(reader, shadow.sql_type(_row(written_schema(schema))))
 
-    def _answer(self, graph: str, query: str, params: str | None, params_type: str) -> Result:
-        given = params if params is None else shadow.from_json(params, params_type)
+    def _answer(self, graph: str | None, query: str | None, params: str | None, params_type: str | None) -> Result:
+        if graph is None or query is None:
+            raise BindError("gquery() needs the name of a graph and the text of a query, not NULL")
+        given: object = None
+        if params is not None and params_type is not None:
+            given = params if params_type == "JSON" else from_json(params, shadow.type_named(params_type))
         return self._registry.find(graph).query(query, parameters_of(given))
 
 
-def _literal(text: str | None) -> str:
-    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _row(schema: pa.Schema) -> pa.DataType:
+    return pa.struct(list(schema))

@@ -10,16 +10,20 @@ import atexit
 import ctypes
 import functools
 import itertools
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from gquery.errors import BindError, GQueryError, UnsupportedError
-from gquery.integrations.duckdb.interruption import interruption_probe
-from gquery.integrations.duckdb.parameters import ValueReader, parameters_of
+from gquery.integrations.duckdb import ctrl_c
+from gquery.integrations.duckdb.interruption import Interrupted, context_of, raise_interrupted, watcher
+from gquery.integrations.duckdb.native_values import ValueReader
+from gquery.integrations.duckdb.parameters import parameters_of
 from gquery.integrations.duckdb.registry import Registry, accept
 from gquery.integrations.duckdb.statement import Scan, Statement
 
@@ -27,8 +31,17 @@ LIBRARY = Path(__file__).with_name("gquery.duckdb_extension")
 
 _Address = ctypes.c_void_p
 _Number = ctypes.c_int64
-_Text = ctypes.c_char_p
 _NumberOut = ctypes.POINTER(ctypes.c_int64)
+_AddressOut = ctypes.POINTER(ctypes.c_void_p)
+
+
+# what C asks of Python itself, in the order of `struct callbacks`
+_PYTHONS = {
+    "hold_gil": "PyGILState_Ensure",
+    "release_gil": "PyGILState_Release",
+    "fetch_error": "PyErr_Fetch",
+    "restore_error": "PyErr_Restore",
+}
 
 
 class _Callbacks(ctypes.Structure):
@@ -37,14 +50,17 @@ class _Callbacks(ctypes.Structure):
     _fields_ = (
         ("open", ctypes.CFUNCTYPE(_Number)),
         ("close", ctypes.CFUNCTYPE(None, _Number)),
-        ("attach", ctypes.CFUNCTYPE(_Address, _Number, _Text, _Number)),
+        ("attach", ctypes.CFUNCTYPE(_Address, _Number, _Address, _Address)),
         (
             "bind",
-            ctypes.CFUNCTYPE(_Address, _Number, _Address, _Text, _Text, _Address, _Address, _NumberOut, _NumberOut),
+            ctypes.CFUNCTYPE(
+                _Address, _Number, _Address, _Address, _Address, _Address, _Address, _AddressOut, _NumberOut
+            ),
         ),
         ("start", ctypes.CFUNCTYPE(_Address, _Number, _NumberOut, _Number, _NumberOut)),
         ("next", ctypes.CFUNCTYPE(_Address, _Number, _Address)),
-        ("interrupt", ctypes.CFUNCTYPE(None)),
+        ("raise_interrupted", _Address),
+        *((name, _Address) for name in _PYTHONS),
     )
 
 
@@ -53,7 +69,7 @@ _told: dict[int, Any] = {}
 
 def _tell(message: str) -> int:
     """Keeps a text a thread; a `threading.local` would lose it, since DuckDB's threads are Python's only for a call."""
-    text = ctypes.create_string_buffer(message.encode("utf-8", "replace"))
+    text = ctypes.create_string_buffer(message.replace("\0", "\\0").encode("utf-8", "replace"))
     _told[threading.get_ident()] = text
     return ctypes.addressof(text)
 
@@ -66,33 +82,54 @@ class _Bridge:
         self._numbers = itertools.count(1)
         self._library = library
         self._no_error = ctypes.create_string_buffer(b"")
-        kinds: dict[str, Any] = dict(_Callbacks._fields_)
+        fields: Any = _Callbacks._fields_
+        kinds: dict[str, Any] = dict(fields)
         self._callbacks = _Callbacks(
             kinds["open"](lambda: self._hold(Registry())),
-            kinds["close"](self._reporting(self._close)),
+            kinds["close"](self._close),
             kinds["attach"](self._reporting(self._attach)),
-            kinds["bind"](self._reporting(self._bind)),
+            kinds["bind"](self._interruptible(self._reporting(self._bind))),
             kinds["start"](self._reporting(self._start)),
             kinds["next"](self._reporting(self._next)),
-            kinds["interrupt"](("PyErr_SetInterrupt", ctypes.pythonapi)),
+            raise_interrupted(),
+            *(ctypes.cast(getattr(ctypes.pythonapi, name), _Address) for name in _PYTHONS.values()),
         )
-        library.gquery_set_callbacks(ctypes.byref(self._callbacks))
+        if not library.gquery_join_python(ctypes.byref(self._callbacks), ctypes.sizeof(self._callbacks)):
+            raise OSError("it was built from other sources")
 
-    def _reporting(self, function: Callable[..., None]) -> Callable[..., int]:
-        """The function as C may call it: it returns its error's text, good until the thread's next call."""
+    def _reporting(self, function: Callable[..., Any]) -> Callable[..., int]:
+        """The function as C may call it: it returns its error's text, good until the thread's next call.
+
+        What the function makes for C to hold is held under a number, which goes to where the last argument points.
+        """
         success = ctypes.addressof(self._no_error)
 
+        @ctrl_c.entry
         def call(*arguments: Any) -> int:
             try:
-                function(*arguments)
+                made = ctrl_c.guarded(function, arguments)
             except GQueryError as error:
                 return _tell(str(error))
             except KeyboardInterrupt:
-                ctypes.c_int.in_dll(self._library, "gquery_interrupted").value = 1
-                return _tell("interrupted")
+                ctrl_c.caught(sys._getframe())
+                return _tell("interrupted by Ctrl-C")
+            except Interrupted:
+                raise
             except BaseException as error:  # nothing may pass through C
                 return _tell(f"{type(error).__name__}: {error}")
+            if made is not None:
+                arguments[-1][0] = self._hold(made)
             return success
+
+        return call
+
+    def _interruptible(self, bind: Callable[..., int]) -> Callable[..., int]:
+        """`bind`, which also ends when the statement is interrupted while it is bound."""
+
+        @ctrl_c.entry
+        def call(*arguments: Any) -> int:
+            told = watcher.raising(context_of(arguments[1]), functools.partial(bind, *arguments))
+            return _tell("interrupted") if told is None else told
 
         return call
 
@@ -103,42 +140,44 @@ class _Bridge:
     def _hold(self, thing: Any) -> int:
         number = next(self._numbers)
         self._held[number] = thing
+        if isinstance(thing, Scan):
+            thing.watch()
         return number
 
+    @ctrl_c.entry
     def _close(self, number: int) -> None:
         thing = self._held.pop(number, None)
         if isinstance(thing, Scan):
-            thing.close()
+            with suppress(Exception):  # nothing may pass through C, and there is nobody to tell
+                thing.close()
 
-    def _attach(self, registry: int, name: bytes | None, token: int) -> None:
-        if name is None:
-            raise BindError("a graph needs a name")
-        self._held[registry].add(name.decode(), accept(token))
+    def _attach(self, registry: int, name: int, token: int) -> None:
+        self._held[registry].add(self._values.read(name), accept(self._values.read(token)))
 
     def _bind(
         self,
         registry: int,
         info: int,
-        graph: bytes | None,
-        query: bytes | None,
+        graph: int,
+        query: int,
         parameters: int | None,
         schema: int,
-        rows: Any,
+        context: Any,
         number: Any,
-    ) -> None:
-        if graph is None or query is None:
+    ) -> Statement:
+        name, text = self._values.read(graph), self._values.read(query)
+        if not isinstance(name, str) or not isinstance(text, str):
             raise BindError("gquery() needs the name of a graph and the text of a query, not NULL")
-        given = parameters_of(self._values.read(parameters) if parameters else None)
-        statement = Statement(
-            self._held[registry].find(graph.decode()), query.decode(), given, interruption_probe(info)
-        )
+        context[0] = here = context_of(info)
+        given = parameters_of(self._values.read(parameters))
+        statement = Statement(self._held[registry].find(name), text, given, here)
         statement.schema._export_to_c(schema)
-        rows[0] = statement.rows
-        number[0] = self._hold(statement)
+        return statement
 
-    def _start(self, statement: int, columns: Any, count: int, number: Any) -> None:
+    def _start(self, statement: int, columns: Any, count: int, number: Any) -> Scan:
         places = [column for column in columns[:count] if column >= 0]
-        number[0] = self._hold(self._held[statement].scan(places))
+        scan: Scan = self._held[statement].scan(places)
+        return scan
 
     def _next(self, scan: int, batch_out: int) -> None:
         batch = self._held[scan].next()
@@ -157,12 +196,14 @@ def _bridge() -> _Bridge:
         )
     try:
         library = ctypes.CDLL(str(LIBRARY))
-    except OSError as error:
+        library.gquery_join_python.argtypes = [_Address, _Number]
+        library.gquery_join_python.restype = ctypes.c_bool
+        library.gquery_api.restype = ctypes.POINTER(_Address)
+        bridge = _Bridge(library)
+    except (OSError, AttributeError) as error:
         raise UnsupportedError(f"gquery's DuckDB extension does not load here: {error}", hint=hint) from error
-    library.gquery_set_callbacks.argtypes = [_Address]
-    library.gquery_api.restype = ctypes.POINTER(_Address)
-    atexit.register(library.gquery_set_callbacks, None)  # DuckDB may outlive the interpreter
-    return _Bridge(library)
+    atexit.register(library.gquery_join_python, None, 0)  # DuckDB may outlive the interpreter
+    return bridge
 
 
 _loading = threading.Lock()
@@ -173,6 +214,7 @@ def load(con: duckdb.DuckDBPyConnection) -> None:
 
     Raises UnsupportedError when the extension is missing or DuckDB refuses it.
     """
+    watcher.install()
     with _loading:
         _bridge()
         try:

@@ -1,30 +1,20 @@
-"""The value of `params := ...` in SQL as Python's: a STRUCT, a MAP with text keys, or JSON text."""
+"""The value of `params := ...` in SQL as Python's: a STRUCT, a MAP with text keys, or JSON text.
+
+Both doors bring a value's leaves as the text that DuckDB writes of them, with the name of their type; `leaf` alone
+says what that is in Python. A type that Cypher has no value for is refused by name, never passed on as text.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import datetime
 import json
+import re
+import struct
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from gquery.errors import BindError
-
-_POINTER = ctypes.c_void_p
-_INDEX = ctypes.c_uint64
-
-# DuckDB's numbers of types
-_LIST, _STRUCT, _MAP = 24, 25, 26
-_TEXT_TO_PYTHON: dict[int, Callable[[str], object]] = {
-    1: lambda text: text == "true",
-    **dict.fromkeys((2, 3, 4, 5, 6, 7, 8, 9, 16, 32), int),
-    **dict.fromkeys((10, 11), float),
-    **dict.fromkeys((12, 20, 21, 22, 31), datetime.datetime.fromisoformat),
-    13: datetime.date.fromisoformat,
-    14: datetime.time.fromisoformat,
-    19: Decimal,
-}
 
 
 def parameters_of(value: object) -> dict[str, Any]:
@@ -34,73 +24,105 @@ def parameters_of(value: object) -> dict[str, Any]:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError as error:
-            raise _unfit(f"`params` is not JSON: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise unfit(f"`params` is not JSON: {error}") from error
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise _unfit("`params` does not hold names and values")
+        raise unfit("`params` does not hold names and values")
     return dict(value)
 
 
-def _unfit(message: str) -> BindError:
-    return BindError(message, hint="write params := {'name': value}, a MAP with text keys, or JSON text")
+def unfit(message: str, hint: str = "write params := {'name': value}, a MAP with text keys, or JSON text") -> BindError:
+    return BindError(message, hint=hint)
 
 
-class ValueReader:
-    """Reads DuckDB values through the function table of the extension API, by the places of its functions there."""
+def leaf(kind: str, text: str) -> object:
+    """The Python value of DuckDB's text of a value without parts. kind: its type, such as `BIGINT`, in capitals.
 
-    def __init__(self, api: Any) -> None:
-        self._api = api
-        pointer, index = _POINTER, _INDEX
-        self._free = self._function(25, None, pointer)
-        self._destroy_value = self._function(92, None, ctypes.POINTER(pointer))
-        self._type_of = self._function(136, pointer, pointer)
-        self._text = self._function(142, pointer, pointer)
-        self._map_size = self._function(146, index, pointer)
-        self._map_key = self._function(147, pointer, pointer, index)
-        self._map_value = self._function(148, pointer, pointer, index)
-        self._is_null = self._function(149, ctypes.c_bool, pointer)
-        self._list_size = self._function(151, index, pointer)
-        self._list_child = self._function(152, pointer, pointer, index)
-        self._struct_child = self._function(155, pointer, pointer, index)
-        self._type_id = self._function(166, ctypes.c_int, pointer)
-        self._field_count = self._function(178, index, pointer)
-        self._field_name = self._function(179, pointer, pointer, index)
+    Raises BindError for a type or a value that no parameter can be.
+    """
+    read = _READERS.get(kind)
+    if read is None:
+        raise unfit(f"`params` holds a {kind}, which no parameter can be", hint="cast it to a type that Cypher has")
+    try:
+        return read(text)
+    except (ValueError, OverflowError) as error:
+        raise unfit(f"`params` holds the {kind} `{text}`, which no parameter can be: {error}", hint=_HINT) from error
 
-    def _function(self, place: int, result: Any, *arguments: Any) -> Any:
-        return ctypes.CFUNCTYPE(result, *arguments)(self._api[place])
 
-    def read(self, value: int) -> object:
-        """The Python object of a DuckDB value, which stays the caller's."""
-        if self._is_null(value):
-            return None
-        data_type = self._type_of(value)  # belongs to the value
-        kind = self._type_id(data_type)
-        if kind == _LIST:
-            return [self._child(self._list_child, value, i) for i in range(self._list_size(value))]
-        if kind == _MAP:
-            places = range(self._map_size(value))
-            return {self._child(self._map_key, value, i): self._child(self._map_value, value, i) for i in places}
-        if kind == _STRUCT:
-            places = range(self._field_count(data_type))
-            return {
-                self._taken(self._field_name(data_type, i)): self._child(self._struct_child, value, i) for i in places
-            }
-        text = self._taken(self._text(value))
-        try:
-            return _TEXT_TO_PYTHON.get(kind, str)(text)
-        except ValueError as error:
-            raise _unfit(f"`params` holds a value that Python cannot take: {text}") from error
+_HINT = "cast it to text or to a type with a smaller range"
+_BYTE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
+_INTERVAL = re.compile(
+    r"(?:(?P<years>-?\d+) years?)? ?(?:(?P<months>-?\d+) months?)? ?(?:(?P<days>-?\d+) days?)? ?"
+    r"(?:(?P<sign>-?)(?P<hours>\d+):(?P<minutes>\d\d):(?P<seconds>\d\d(?:\.\d+)?))?"
+)
 
-    def _child(self, child_of: Callable[[int, int], int], value: int, place: int) -> Any:
-        child = ctypes.c_void_p(child_of(value, place))
-        try:
-            return self.read(child.value or 0)
-        finally:
-            self._destroy_value(ctypes.byref(child))
 
-    def _taken(self, address: int) -> str:
-        """Text that DuckDB allocated for us."""
-        try:
-            return ctypes.string_at(address).decode()
-        finally:
-            self._free(address)
+def _bytes(text: str) -> bytes:
+    """DuckDB writes a byte that is not plain ASCII as `\\xHH`, a backslash too."""
+    return _BYTE.sub(lambda found: bytes([int(found[1], 16)]), text.encode("latin-1"))
+
+
+def _duration(text: str) -> datetime.timedelta:
+    parts = _INTERVAL.fullmatch(text)
+    if parts is None or parts["years"] or parts["months"]:
+        raise ValueError("a month has no fixed length")
+    days = datetime.timedelta(days=int(parts["days"] or 0))
+    micros = int(Decimal(parts["seconds"] or 0) * 1_000_000)
+    clock = datetime.timedelta(hours=int(parts["hours"] or 0), minutes=int(parts["minutes"] or 0), microseconds=micros)
+    return days - clock if parts["sign"] else days + clock
+
+
+def _datetime(text: str) -> datetime.datetime:
+    whole, _, fraction = text.partition(".")
+    if re.match(r"\d{6}\d*[1-9]", fraction):
+        raise ValueError("it has nanoseconds")
+    return datetime.datetime.fromisoformat(text if len(fraction) <= 6 else f"{whole}.{fraction[:6]}")
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "NULL": lambda text: None,
+    "BOOLEAN": lambda text: text.lower() == "true",
+    **dict.fromkeys(
+        (
+            *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+            *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "BIGNUM"),
+        ),
+        int,
+    ),
+    "FLOAT": lambda text: struct.unpack("f", struct.pack("f", float(text)))[0],  # the text is shorter than the value
+    "DOUBLE": float,
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), str),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), _datetime),
+    "TIMESTAMP WITH TIME ZONE": _datetime,
+    "DATE": datetime.date.fromisoformat,
+    "TIME": datetime.time.fromisoformat,
+    "DECIMAL": Decimal,
+    "BLOB": _bytes,
+    "INTERVAL": _duration,
+}
+
+
+def from_json(text: str, data_type: Any) -> object:
+    """The Python value of what DuckDB's `to_json` made of a value. data_type: its type, a DuckDBPyType."""
+    try:
+        return _from_json(json.loads(text, parse_float=Decimal), data_type)
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise unfit(f"`params` is no value of the type `{data_type}`: {error}") from error
+
+
+def _from_json(value: Any, data_type: Any) -> object:
+    """`value` with its leaves as JSON has them; a DECIMAL's digits are all there."""
+    if value is None:
+        return None
+    kind = str(data_type.id)
+    if kind in ("list", "array"):
+        item = dict(data_type.children)["child"]
+        return [_from_json(part, item) for part in value]
+    if kind == "struct":
+        return {name: _from_json(value[name], child) for name, child in data_type.children}
+    if kind == "map":
+        key, item = (dict(data_type.children)[part] for part in ("key", "value"))
+        return {cast(Any, _from_json(name, key)): _from_json(part, item) for name, part in value.items()}
+    if str(data_type) == "JSON":
+        kind = "json"
+    return leaf(kind.upper(), value if isinstance(value, str) else str(value))

@@ -33,9 +33,9 @@ class Registry:
     def __init__(self) -> None:
         self._graphs: dict[str, Graph] = {}
 
-    def add(self, name: str, graph: Graph) -> None:
-        """Puts a graph under a name; an earlier one there is replaced."""
-        self._graphs[name] = graph
+    def add(self, name: object, graph: Graph) -> None:
+        """Puts a graph under a name; an earlier one there is replaced. Raises BindError for what is no name."""
+        self._graphs[checked(name)] = graph
 
     def find(self, name: str) -> Graph:
         """The graph of a name. Raises BindError when nothing is attached under it."""
@@ -47,6 +47,17 @@ class Registry:
                 f"no graph is attached as `{name}`", hint=hint or f"attach one: gquery.attach(con, graph, '{name}')"
             )
         return graph
+
+
+def checked(name: object) -> str:
+    """A name for a graph. Raises BindError for anything but text without NUL."""
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise BindError(f"{name!r} is no name for a graph", hint="a name is text, such as 'social'")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise BindError(f"{name!r} is no name for a graph", hint="it is not valid Unicode") from None
+    return name
 
 
 _offers: dict[int, Graph] = {}
@@ -64,8 +75,9 @@ def offered(graph: Graph) -> Iterator[int]:
         del _offers[token]
 
 
-def accept(token: int) -> Graph:
-    """The graph behind a number that `offered` gave. Raises BindError for any other number."""
-    if token not in _offers:
+def accept(token: object) -> Graph:
+    """The graph behind a number that `offered` gave. Raises BindError for anything else."""
+    graph = _offers.get(token) if isinstance(token, int) else None
+    if graph is None:
         raise BindError("a graph is attached from Python", hint="call gquery.attach(con, graph, name)")
-    return _offers[token]
+    return graph

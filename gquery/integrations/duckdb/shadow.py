@@ -1,33 +1,62 @@
-"""A private DuckDB that says how it would name and write Arrow types and rows."""
+"""A private DuckDB that says how it would name Arrow types, read type names, and write rows as text.
+
+It sees nothing but the rows it is given: no file, no network, no variable of Python's. No text of a user's is a
+statement here; the name of a type is read by DuckDB's type parser, which runs nothing.
+"""
 
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from gquery.errors import BindError
+
+_LOCKED: dict[str, Any] = {
+    "threads": 1,
+    "enable_external_access": False,
+    "python_enable_replacements": False,
+    "autoload_known_extensions": False,
+    "lock_configuration": True,
+}
+
 
 @functools.cache
-def _database() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(config={"threads": 1})
+def _database(process: int) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config=_LOCKED)
+
+
+def _cursor() -> duckdb.DuckDBPyConnection:
+    return _database(os.getpid()).cursor()  # a forked process has one of its own
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it. The name holds no NUL, which SQL has no way to write."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def sql_type(data_type: pa.DataType) -> str:
     """The DuckDB type of an Arrow type, as SQL."""
-    table = pa.table({"value": pa.array([], data_type)})
-    return str(_database().cursor().from_arrow(table).types[0])
+    with _cursor() as cursor:
+        return str(cursor.from_arrow(pa.table({"value": pa.array([], data_type)})).types[0])
 
 
-def json_rows(reader: pa.RecordBatchReader) -> pa.ChunkedArray:
-    """Every row as the text of a JSON object."""
-    rows = _database().cursor().from_arrow(reader)
-    answer: Any = rows.query("answer", "SELECT to_json(answer)::VARCHAR AS row FROM answer")
-    return answer.to_arrow_table()["row"]
+def type_named(name: str) -> Any:
+    """The type (a DuckDBPyType) that DuckDB's `typeof` gave this name. Raises BindError when there is none."""
+    try:
+        with _cursor() as cursor:
+            return cursor.sqltype(name)
+    except duckdb.Error as error:
+        raise BindError("`params` has a type that gquery does not know") from error
 
 
-def from_json(text: str, type_name: str) -> object:
-    """The Python value of JSON text that DuckDB made of a value of the type."""
-    rows = _database().cursor().execute(f"SELECT CAST(?::JSON AS {type_name})", [text]).fetchall()
-    return rows[0][0]
+def json_rows(reader: pa.RecordBatchReader, row_type: str) -> list[str]:
+    """Every row as the text of a JSON object. row_type: a struct of the columns, by `sql_type`."""
+    with _cursor() as cursor:
+        answer: Any = cursor.from_arrow(reader)
+        rows = answer.query("answer", f"SELECT to_json(CAST(answer AS {row_type}))::VARCHAR FROM answer")
+        texts: list[str] = rows.to_arrow_table().column(0).to_pylist()
+        return texts
