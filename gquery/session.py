@@ -142,6 +142,7 @@ class Prepared:
         self.settings = settings
         self.statistics = statistics_of(snapshot)
         bound = known.bound(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check))
+        self.statistics.make_sure({type_ for edge in bound.query_graph.edges for type_ in edge.types}, check)
         self.limit = pushed_limit(bound.projection, parameters)
         self.plan = known.plan(
             (*asked, self.limit),
