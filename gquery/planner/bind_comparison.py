@@ -41,9 +41,11 @@ def _beside(value: Expression, other: Type, parameters: Mapping[str, object]) ->
 
 def read_datetime(argument: Expression, parameters: Mapping[str, object]) -> Expression | None:
     """datetime() of a constant text that says its offset from UTC, which stays with the value."""
+    if argument.type.kind is not Kind.STRING:
+        return None
     (text,) = _texts(argument, parameters) or (None,)
     found = reading(text) if isinstance(text, str) else None
-    if argument.type.kind is not Kind.STRING or found is None or found.zone is None:
+    if found is None or found.zone is None:
         return None
     return Call(Type(Kind.TEMPORAL, pa.timestamp("us", found.zone)), argument.span, "read", (argument,))
 

@@ -169,3 +169,9 @@ def test_columns_with_nan_dictionaries_and_lists() -> None:
         (True, True, "x!", None, None),
         (None, None, None, True, None),
     ]
+
+
+@pytest.mark.parametrize("given", [["2024-01-01", "2024-01-02"], ["2024-01-01"], [], {"a": "2024-01-01"}, 1])
+def test_datetime_of_what_is_no_text_is_a_mistake(given: Any) -> None:
+    with pytest.raises(BindError, match="`datetime` cannot take"):
+        value_of("datetime($p)", {"p": given})
