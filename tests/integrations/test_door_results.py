@@ -148,3 +148,16 @@ def test_random_tables() -> None:
         con = duckdb.connect()
         con.register("expected", table)
         assert read("native", table) == con.execute("FROM expected").fetchall(), kinds
+
+
+@needs_native
+def test_elements_keep_their_types_over_several_labels() -> None:
+    tables = {"P": {"id": [1], "x": [5]}, "Q": {"id": ["a"], "x": ["t"]}}
+    con = opened("native")
+    gquery.attach(con, gquery.from_arrow(tables, {("P", "E", "Q"): {"source": [1], "target": ["a"]}}), "g")
+    assert con.execute("SELECT x FROM gquery('g', 'MATCH (a) RETURN a.x AS x') ORDER BY x::VARCHAR").fetchall() == [
+        (5,),
+        ("t",),
+    ]
+    found = con.execute("SELECT a.properties.x FROM gquery('g', 'MATCH (a:P) RETURN a')").fetchall()
+    assert found == [(5,)]
