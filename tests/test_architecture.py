@@ -37,6 +37,7 @@ ALLOWED = {
     ],
     "cli": ["session", "opening", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
+    "__main__": ["cli"],
     "__init__": ["session", "opening", "result", "values", "integrations"],
 }  # fmt: skip
 

@@ -24,6 +24,11 @@ GQUERY = [sys.executable, "-c", "import sys; from gquery.cli import main; sys.ex
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def test_module() -> None:
+    told = subprocess.run([sys.executable, "-m", "gquery", "--help"], capture_output=True, text=True, check=True)
+    assert "gquery" in told.stdout
+
+
 def test_csv(cli: Cli, saved: str) -> None:
     code, out, err = cli("run", saved, "MATCH (a:Person) RETURN a.id AS id, a.name AS name, a.age ORDER BY id")
     assert code == 0

@@ -27,7 +27,9 @@ def test_one_cell_keeps_a_column_text(tmp_path: Path, odd: str) -> None:
     file = str(tmp_path / "Account.csv")
     assert report.kept_as_text == {("Account", "balance"): KeptAsText(file, 1002, odd, pa.float64(), 1)}
     (note,) = [note for note in report.notes if "balance" in note]
-    assert note == f"Account.balance is text because of {odd!r} in {file}, line 1002; the rest are numbers"
+    told, hint = note.split("; null=")
+    assert told == f"Account.balance is text because of {odd!r} in {file}, line 1002; the rest are numbers"
+    assert hint == f"{odd!r} would take it for a missing value"
     assert odd in repr(report)
     assert bool(load(tmp_path, null=odd).report.kept_as_text) == ("," in odd)  # what is quoted is meant as text
 

@@ -35,7 +35,8 @@ class KeptAsText:
     def __str__(self) -> str:
         others = f" and {self.count - 1:,} more" if self.count > 1 else ""
         rest = _WORDS.get(self.type, "dates with times")
-        return f"text because of {self.value!r} in {self.file}, line {self.line}{others}; the rest are {rest}"
+        where = f"{self.value!r} in {self.file}, line {self.line}{others}"
+        return f"text because of {where}; the rest are {rest}; null={self.value!r} would take it for a missing value"
 
 
 @dataclass(frozen=True, slots=True)
