@@ -34,7 +34,9 @@ class Remembered:
         self._texts: Recent[Any] = Recent(_TEXTS)
 
     def tree(self, text: str, make: Callable[[], Query]) -> Query:
-        """The syntax tree of a text."""
+        """The syntax tree of a text. What is no text is `make`'s to refuse."""
+        if not isinstance(text, str):
+            return make()
         tree: Query = self._texts.get(text, make, lambda _: _size(text))
         return tree
 
