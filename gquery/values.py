@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
 
@@ -168,6 +169,11 @@ def holds_union(arrow: pa.DataType) -> bool:
     if pa.types.is_union(arrow):
         return True
     return bool(pa.types.is_nested(arrow)) and any(holds_union(arrow.field(i).type) for i in range(arrow.num_fields))
+
+
+def tags_of(values: pa.UnionArray) -> NDArray[np.int8]:
+    """The member that each value is of; Arrow's `type_codes` forgets where a slice begins."""
+    return np.frombuffer(values.buffers()[1] or b"", np.int8)[values.offset : values.offset + len(values)]
 
 
 def without_unions(arrow: pa.DataType) -> pa.DataType:

@@ -133,10 +133,16 @@ def is_number(type_: Type) -> bool:
 
 
 def family(member: Type, members: tuple[Type, ...]) -> int:
-    """Which family of values a type belongs to, among the members of an ANY: numbers are one, and every other member
-    that it can become part of. Families are counted in the order in which ORDER BY puts their values."""
-    alike = (_merged(each, member) is not None or {each.kind, member.kind} <= NUMBERS for each in members)
-    return next(index for index, is_alike in enumerate(alike) if is_alike)
+    """Which family of values a type belongs to, among the members of an ANY: numbers are one, points in time of
+    whatever zone and unit are another, and so is every other member that it can become part of. Families are counted
+    in the order in which ORDER BY puts their values."""
+    return next(index for index, each in enumerate(members) if _are_alike(each, member))
+
+
+def family_type(member: Type, members: tuple[Type, ...]) -> Type:
+    """The type in which the values of a member's family are compared; numbers have none."""
+    times = [each for each in members if each.kind is member.kind is Kind.TEMPORAL and _are_alike(each, member)]
+    return _unify_times(times) or member if times else member
 
 
 def member_of(type_: Type, members: tuple[Type, ...]) -> int:
@@ -214,6 +220,12 @@ def _merged(one: Type, other: Type) -> Type | None:
     if one.kind is Kind.LIST:
         return unify((one, other))
     return _unify_maps([one, other]) if one.kind is Kind.MAP else None
+
+
+def _are_alike(one: Type, other: Type) -> bool:
+    if one.kind is other.kind is Kind.TEMPORAL:
+        return temporal_family(one.arrow) == temporal_family(other.arrow)
+    return {one.kind, other.kind} <= NUMBERS or _merged(one, other) is not None
 
 
 def _holds_elements(type_: Type) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import json
 from decimal import Decimal
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.executor.relational.unions import cast, is_known
 from gquery.terminal.tables import type_name
 
 
@@ -144,3 +146,101 @@ def test_an_integer_that_no_float_is_does_not_change_in_silence() -> None:
     assert sorted(row["x"] for row in result) == [0.5, 2**53 + 1]
     with pytest.raises(gquery.ExecutionError, match="an integer that no float is"):
         result.to_polars()
+
+
+def times(first: str, second: str) -> gquery.Graph:
+    """A and B have a point in time `z` and a list `o`, in another zone and of other items each; C has none."""
+    noon = datetime.datetime(2024, 3, 31, 12, tzinfo=datetime.UTC)
+    early, late = noon, noon + datetime.timedelta(hours=1)
+    lists = (pa.array([[1.5], None], pa.list_(pa.float64())), pa.array([[noon.date()], []], pa.list_(pa.date32())))
+    return gquery.from_arrow(
+        vertices={
+            "A": pa.table({"id": [1, 2], "z": pa.array([late, early], pa.timestamp("us", first)), "o": lists[0]}),
+            "B": pa.table({"id": [3, 4], "z": pa.array([early, None], pa.timestamp("ms", second)), "o": lists[1]}),
+            "C": pa.table({"id": [5]}),
+        },
+        edges={("A", "E", "B"): {"source": [1, 2], "target": [3, 4]}},
+    )
+
+
+@pytest.mark.parametrize("zones", [("+01:00", "-09:30"), ("-09:30", "+01:00"), ("UTC", "Europe/Berlin")])
+def test_points_in_time_are_instants_in_whatever_zone(zones: tuple[str, str]) -> None:
+    def rows(text: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in times(*zones).query(text, parameters).rows()]
+
+    assert [row[0] for row in rows("MATCH (a) RETURN a.id, a.z ORDER BY a.z DESC, a.id")] == [4, 5, 1, 2, 3]
+    assert sorted(row[0] for row in rows("MATCH (a) RETURN count(*), a.z")) == [1, 2, 2]
+    assert len(rows("MATCH (a) RETURN DISTINCT a.z")) == 3
+    ((count, least, most, found),) = rows(
+        "MATCH (a) RETURN count(DISTINCT a.z), min(a.z), max(a.z), collect(DISTINCT a.z)"
+    )
+    assert (count, len(found), most - least) == (2, 2, datetime.timedelta(hours=1))
+    pairs = "MATCH (a), (b) WHERE a.z {} b.z RETURN a.id, b.id"
+    assert sorted(rows(pairs.format("="))) == [(1, 1), (2, 2), (2, 3), (3, 2), (3, 3)]
+    assert sorted(rows(pairs.format("<"))) == [(2, 1), (3, 1)]
+    assert sorted(rows(pairs.format("<>"))) == [(1, 2), (1, 3), (2, 1), (3, 1)]
+    given = datetime.datetime(2024, 3, 31, 22, tzinfo=datetime.timezone(datetime.timedelta(hours=10)))
+    assert rows("MATCH (a) RETURN a.id, a.z = $p, a.z > $p, a.z IN [$p] ORDER BY a.id", p=given) == [
+        (1, False, True, False), (2, True, False, True), (3, True, False, True), (4, None, None, None),
+        (5, None, None, None),
+    ]  # fmt: skip
+    assert sorted(rows("MATCH (a) WHERE a.z <= $p RETURN a.id", p=given)) == [(2,), (3,)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("a.o IS NULL", [2, 5]), ("a.o IS NOT NULL", [1, 3, 4]), ("a.o = a.o", [1, 3, 4]), ("a.o < 3", []),
+        ("a.o <> [1.5]", [3, 4]), ("a.o = [1.5]", [1]), ("a.o = $p", [3]), ("a.o < [2]", [1, 4]),
+        ("head(a.o) = 1.5", [1]), ("size(a.o) = 0", [4]), ("1.5 IN a.o", [1]), ("a.o IN [[], [1.5]]", [1, 4]),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::gquery.errors.QueryWarning")
+def test_lists_of_other_items_in_other_tables(condition: str, found: list[int]) -> None:
+    ask = times("UTC", "+01:00").query
+    given = {"p": [datetime.date(2024, 3, 31)]}
+    assert sorted(row["id"] for row in ask(f"MATCH (a) WHERE {condition} RETURN a.id AS id", given)) == found
+    rows = ask(f"MATCH (a) RETURN a.id AS id, {condition} AS holds", given).rows()
+    assert sorted(row["id"] for row in rows if row["holds"]) == found
+    assert len(ask("MATCH (a {o: $p}) RETURN a.id", given).rows()) == 1
+
+
+def test_large_lists_and_maps_of_other_items() -> None:
+    large = pa.large_list(pa.large_list(pa.int64()))
+    several = gquery.from_arrow(
+        vertices={
+            "A": pa.table({"id": [1, 2], "o": pa.array([[[1], []], None], large)}),
+            "B": pa.table({"id": [3, 4], "o": pa.array([[0.5, None], [1.5, 2.5]], pa.list_(pa.float64(), 2))}),
+        },
+        edges={},
+    )
+    assert several.query("MATCH (a) WHERE a.o IS NOT NULL RETURN a.id ORDER BY a.id").rows() == [(1,), (3,), (4,)]
+    assert several.query("MATCH (a) WHERE a.o[0] = 0.5 RETURN a.o").rows() == [([0.5, None],)]
+    assert several.query("MATCH (a) WHERE a.o = $p RETURN a.id", {"p": [[1], []]}).rows() == [(1,)]
+    assert several.query("MATCH (a) RETURN max(a.o)").rows() == [([1.5, 2.5],)]
+
+
+@pytest.mark.filterwarnings("ignore::gquery.errors.QueryWarning")
+def test_nulls_of_several_types_between_vertices() -> None:
+    """Also where there are no vertices at all to compare."""
+    null = pa.array([None], pa.int64())
+    several = gquery.from_arrow(
+        vertices={
+            "A": pa.table({"id": [1], "x": null, "d": pa.array([None], pa.decimal128(24, 6)), "f": [0.5]}),
+            "B": pa.table({"id": [2], "x": pa.array([None], pa.timestamp("us")), "t": [datetime.date(2024, 2, 29)]}),
+            "C": pa.table({"id": pa.array([], pa.int64()), "d": pa.array([], pa.decimal128(10, 2))}),
+        },
+        edges={("A", "E", "B"): {"source": [1], "target": [2]}},
+    )
+    for condition in ("a.x = b.x", "a.x <> b.x", "a.x = b.t", "a.d >= b.f", "a.d = b.f", "coalesce(a.d, -3.0) < b.d"):
+        assert several.query(f"MATCH (a), (b) WHERE {condition} RETURN a.id, b.id").rows() == []
+        assert several.query(f"MATCH (a:C), (b) WHERE {condition.replace('x', 'd')} RETURN a.id").rows() == []
+
+
+def test_slices_keep_their_types() -> None:
+    tags = pa.array([0, 0, 1, 0, 1], pa.int8())
+    union = pa.UnionArray.from_sparse(tags, [pa.array([1, 2, None, 4, None]), pa.array([*"abcde"])], ["n", "t"])
+    wanted = pa.sparse_union([pa.field("n", pa.float64()), pa.field("t", pa.string())])
+    assert cast(union.slice(1), wanted).to_pylist() == [2.0, "c", 4.0, "e"]
+    assert is_known(union.slice(1)).to_pylist() == [True, True, True, True]
+    assert is_known(pa.nulls(2, union.type)).to_pylist() == [False, False]

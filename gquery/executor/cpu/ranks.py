@@ -12,6 +12,7 @@ from gquery.executor.cpu.candidates import CpuCandidates
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
+from gquery.executor.relational.unions import is_known
 from gquery.planner.common import unify
 from gquery.planner.expr import FLOAT, Expression, Type
 from gquery.planner.physical import Comparison, Space
@@ -55,7 +56,7 @@ def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: C
     common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(types)
     assert common is not None
     both = pa.concat_arrays([as_type(values, type_, common) for values, type_ in zip(sides, types, strict=True)])
-    present = both.is_valid()
+    present = is_known(both)
     for floats in _floats(both):
         present = pc.and_not(present, pc.fill_null(pc.is_nan(floats), False))
     return np.asarray(pc.if_else(present, _ranked(both, common, control), packed.NULL_RANK), np.int64)

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
-from gquery.planner.common import MOST_DIGITS, member_of, type_of_arrow
+from gquery.planner.common import MOST_DIGITS, holds_any, member_of, type_of_arrow
 from gquery.planner.expr import Attribute, Column, Kind, Type
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.values import tags_of
 
 PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
 Positions = NDArray[np.int64]
@@ -67,12 +68,24 @@ def shown(values: pa.Array, type_: Type) -> pa.Array:
         case Kind.ANY:
             index = member_of(type_of_arrow(values.type), type_.members)
             return union_of(shown(values, type_.members[index]), index, plain_type(type_))
-        case Kind.LIST if type_.arrow is None and type_.item is not None and pa.types.is_list(values.type):
+        case Kind.LIST if type_.arrow is None and type_.item is not None and _is_list(values.type):
             return with_items(values, shown(values.flatten(), type_.item), plain_type(type_))
         case Kind.MAP if type_.arrow is None:
             fields = [shown(values.field(index), field) for index, (_, field) in enumerate(type_.fields)]
             return with_fields(values, fields, plain_type(type_))
     return cast(values, plain_type(type_))
+
+
+def _is_list(arrow: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_list(arrow) or types.is_large_list(arrow) or types.is_fixed_size_list(arrow))
+
+
+def as_shown(values: pa.ChunkedArray, type_: Type) -> pa.ChunkedArray:
+    """A stored column of values that carry their own types, as `shown` makes it; any other as it is."""
+    if not holds_any(type_):
+        return values
+    return pa.chunked_array([shown(chunk, type_) for chunk in values.chunks], plain_type(type_))
 
 
 def as_type(values: pa.Array, given: Type, wanted: Type) -> pa.Array:
@@ -88,7 +101,7 @@ def as_type(values: pa.Array, given: Type, wanted: Type) -> pa.Array:
     for index, field in enumerate(arrow):
         held = [cast(values.field(at), field.type) for at, member in enumerate(members) if member == index]
         children.append(pc.coalesce(*held) if held else pa.nulls(len(values), field.type))
-    tags = pa.array(np.array(members, np.int8)[values.type_codes.to_numpy()])
+    tags = pa.array(np.array(members, np.int8)[tags_of(values)])
     return pa.UnionArray.from_sparse(tags, children, [field.name for field in arrow])
 
 

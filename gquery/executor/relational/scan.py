@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.progress import Control
 from gquery.executor.relational import database
-from gquery.executor.relational.gather import gather, stored_column, travelling_type
+from gquery.executor.relational.gather import as_shown, gather, stored_column, travelling_type
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.sql import SqlWriter
 from gquery.executor.relational.sql_parameters import plain_value
@@ -80,7 +80,7 @@ def _values(
         return gather(snapshot, kind, expression, ids)
     read = {column: gather(snapshot, kind, column, ids) for column in columns(expression)}
     found = _evaluate(expression, read, parameters, len(ids), control)
-    return pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], found.type)
+    return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, found.type)
 
 
 def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
@@ -88,7 +88,7 @@ def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     relation = pa.table({"value": values, "row": np.arange(len(values))})
     ranked = f"SELECT row, dense_rank() OVER (ORDER BY {sorting_key(quoted('value'), type_)}) AS rank FROM elements"
     found = database.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
-    return pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], pa.int64())
+    return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, pa.int64())
 
 
 class _Scan:
@@ -158,7 +158,7 @@ class _Scan:
             wanted = travelling_type(column.type)
             if stored is None:
                 return pa.nulls(self.table.count, wanted)
-            return stored
+            return as_shown(stored, column.type)
         ids: Any = np.arange(*self.range, dtype=np.int32 if self.kind is Kind.NODE else np.int64)
         return gather(self.snapshot, self.kind, column, pa.array(ids))
 

@@ -7,7 +7,7 @@ whose order and equality are Cypher's:
     f     the family of values, in the order in which ORDER BY puts families
     d     of a number: the float that is nearest
     r, q  of a number: what it has beyond `d`, as a whole number and a fraction; 0 for every float
-    m...  of any other value: the value itself, in the field of its member
+    m...  of any other value: the value itself, in the field of its family; a point in time without its zone
 
 Beside a decimal a float is the number that it is written as: 0.57 is 0.57, although a float only comes near it.
 """
@@ -28,6 +28,7 @@ from gquery.planner.common import (
     common_number,
     digits_and_scale,
     family,
+    family_type,
     holds_any,
     member_of,
     unify,
@@ -117,10 +118,10 @@ def _struct(sql: str, type_: Type, common: Type, depth: int) -> str:
     if len(set(families)) > 1:
         fields["f"] = _family_of(sql, type_, common)
     for index, member in enumerate(common.members):
-        if member.kind not in NUMBERS:
-            own = [key(text, part, member, depth) for part, text in parts
-                   if part.kind not in NUMBERS and member_of(part, common.members) == index]  # fmt: skip
-            fields[f"m{index}"] = own[0] if own else f"NULL::{sql_type(member)}" if not holds_any(member) else "NULL"
+        if member.kind not in NUMBERS and families[index] == index:
+            own = [(part, text) for part, text in parts
+                   if part.kind not in NUMBERS and family(part, common.members) == index]  # fmt: skip
+            fields[f"m{index}"] = _value(own, family_type(member, common.members), depth)
     numbers = [member for member in common.members if member.kind in NUMBERS]
     if numbers:
         scale = max([0, *(digits_and_scale(member)[1] for member in numbers if _is_long(member))])
@@ -132,6 +133,14 @@ def _struct(sql: str, type_: Type, common: Type, depth: int) -> str:
             texts = [f"({number[index]})::{as_type}" for number in found if number[index] != "0"]
             fields[name] = f"coalesce({', '.join([*texts, f'{default}::{as_type}'])})"
     return "{" + ", ".join(f"'{name}': {text}" for name, text in fields.items()) + "}"
+
+
+def _value(parts: list[tuple[Type, str]], wanted: Type, depth: int) -> str:
+    """What values of a family compare by that are no numbers, of which only one part is not null."""
+    if holds_any(wanted):
+        return next((key(text, part, wanted, depth) for part, text in parts), "NULL")
+    texts = [text if part == wanted else f"({text})::{sql_type(wanted)}" for part, text in parts]
+    return f"coalesce({', '.join(texts)})" if len(texts) > 1 else (texts or [f"NULL::{sql_type(wanted)}"])[0]
 
 
 def _family_of(sql: str, type_: Type, common: Type) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gquery.planner.expr import Kind, Type
-from gquery.values import holds_union
+from gquery.values import holds_union, tags_of
 
 _NAMES = {
     Kind.BOOLEAN: "boolean", Kind.INTEGER: "integer", Kind.FLOAT: "float", Kind.DECIMAL: "decimal",
@@ -51,6 +52,15 @@ def union_of(values: pa.Array, member: int, wanted: pa.DataType) -> pa.Array:
     return pa.UnionArray.from_sparse(tags, children, [field.name for field in wanted])
 
 
+def is_known(values: pa.Array) -> pa.Array:
+    """Where a value is not null. Arrow's own test does not look into the members of a union before its version 26."""
+    if not pa.types.is_union(values.type):
+        return values.is_valid()
+    tags = tags_of(values)
+    members = [np.asarray(values.field(index).is_valid()) & (tags == index) for index in range(values.type.num_fields)]
+    return pa.array(np.logical_or.reduce(members))
+
+
 def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
     """The values as `wanted`, unions within them member by member; values without any type are nulls."""
     if values.type == wanted:
@@ -61,7 +71,7 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
         return pa.nulls(len(values), wanted)
     if pa.types.is_union(wanted):
         children = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
-        return pa.UnionArray.from_sparse(values.type_codes, children, [field.name for field in wanted])
+        return pa.UnionArray.from_sparse(pa.array(tags_of(values)), children, [field.name for field in wanted])
     if pa.types.is_list(wanted) and holds_union(wanted):
         return with_items(values, cast(values.flatten(), wanted.value_type), wanted)
     if pa.types.is_struct(wanted) and holds_union(wanted):
@@ -72,7 +82,7 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
 
 def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Lists as long as `values`, null where they are, with these items."""
-    lengths = values.value_lengths().fill_null(0).to_numpy()
+    lengths = pc.list_value_length(values).fill_null(0).to_numpy()
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), items, type=wanted, mask=_mask(values))
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gquery.errors import ExecutionError, UnsupportedError
+from gquery.values import tags_of
 
 _KNOWN = (
     pa.types.is_boolean,
@@ -67,7 +68,7 @@ def _cast(column: pa.Array, target: pa.DataType) -> pa.Array:
         return pa.nulls(len(column), target)
     if pa.types.is_union(target):
         children = [_cast(column.field(i), field.type) for i, field in enumerate(target)]
-        return pa.UnionArray.from_sparse(column.type_codes, children, [field.name for field in target])
+        return pa.UnionArray.from_sparse(pa.array(tags_of(column)), children, [field.name for field in target])
     try:  # finer times than DuckDB's are cut, not refused
         return column.cast(options=pc.CastOptions(target, allow_time_truncate=True))
     except pa.ArrowInvalid as error:
