@@ -98,9 +98,15 @@ class Row(tuple[Any, ...]):
 
 def python_values(column: pa.Array) -> list[Any]:
     """The values of a column as Python shows them. Its times of the day and points in time know microseconds; what
-    nanoseconds there are beyond them stays in the Arrow column."""
+    nanoseconds there are beyond them stays in the Arrow column. Raises ExecutionError for years beyond Python's."""
     known = _in_microseconds(column.type)
-    values = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+    try:
+        values = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise ExecutionError(
+            f"a date or a point in time lies outside of Python's years, 1 to 9999: {error}",
+            hint="return it as toString(...), or read it by to_arrow()",
+        ) from None
     plain = pa.types.is_primitive(known) or pa.types.is_string(known)
     return values if plain else [to_value(value, known) for value in values]
 

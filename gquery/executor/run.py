@@ -51,7 +51,7 @@ def counted(projection: Projection, count: int, tail: Tail, control: Control) ->
         yield pa.record_batch([_exact(count) for _ in tail.schema], names=tail.schema.names)
         return
     if not count and not all(is_aggregated(item.expression) for item in projection.items):  # a constant is a key
-        yield pa.RecordBatch.from_pylist([], tail.schema)
+        yield pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in tail.schema], schema=tail.schema)
         return
     items = tuple(ProjectionItem(item.name, _with_count(item.expression, count)) for item in projection.items)
     yield from tail.replaced(replace(projection, items=items)).run(one_row(), control)

@@ -33,8 +33,10 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
             return STRING
         case bytes():
             return Type(Kind.BYTES, pa.binary())
-        case datetime.date() | datetime.time() | datetime.timedelta():
+        case datetime.date() | datetime.time():
             return Type(Kind.TEMPORAL, pa.scalar(value).type)
+        case datetime.timedelta():
+            return Type(Kind.TEMPORAL, pa.month_day_nano_interval())
         case Mapping():
             fields = tuple((str(key), type_of_value(item, span, what)) for key, item in value.items())
             return Type(Kind.MAP, None, None, fields)

@@ -86,7 +86,7 @@ def _rows_function(graph: Graph, query: str, names: list[str], answer_type: pa.L
 
     def rows(*columns: Any) -> pa.Array:
         """A list of answer rows for every row of arguments."""
-        offsets, answers = [0], [pa.array([], answer_type.value_type)]
+        offsets, answers = [0], [pa.nulls(0, answer_type.value_type)]
         for values in zip(*(column.to_pylist() for column in columns), strict=True):
             result = graph.query(query, dict(zip(names, values, strict=True)))
             batches = [conform(batch, schema).to_struct_array() for batch in result.reader()]
