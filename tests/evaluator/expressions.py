@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 from tests.evaluator import matching
 from tests.evaluator.functions import AGGREGATES, STRICT, TIME_FIELDS
@@ -44,6 +46,8 @@ def evaluate(tree: Expression, binding: Binding, graph: Graph, group: Sequence[B
             values = [inner(argument) for argument in arguments]
             if name in COMPARISONS:
                 values = [written(*each) for each in zip(arguments, values, strict=True)]
+            if name in ARITHMETIC and any(isinstance(value, Decimal) for value in values):
+                values = [beside_decimal(*each) for each in zip(arguments, values, strict=True)]
             if name in WITH_NULL:
                 return WITH_NULL[name](*values)
             return None if None in values else strict(name, *values)
@@ -62,6 +66,17 @@ def written(tree: Expression, value: Value) -> Value:
             return [written(tree, item) for item in value]
         case Call("list", items), list():
             return [written(*each) for each in zip(items, value, strict=True)]
+    return value
+
+
+ARITHMETIC = frozenset("+-*%")
+
+
+def beside_decimal(tree: Expression, value: Value) -> Value:
+    """An operand beside a decimal: a float that is written there is the number that stands there, and no float."""
+    match tree, value:
+        case Literal(parameter=None), float() if math.isfinite(value):
+            return Decimal(repr(value)) if abs(value) < 2**53 else Decimal(value)
     return value
 
 

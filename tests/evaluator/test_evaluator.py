@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from gquery.errors import GQueryError
@@ -79,6 +81,14 @@ def test_single_returns_of_the_tck() -> None:
             judged += 1
             assert pair[1] == pair[0], scenario
     assert judged > 200
+
+
+def test_a_float_that_is_written_beside_a_decimal_is_none() -> None:
+    given, written = Literal(Decimal("0.57"), "p"), Literal(10.5)
+    assert evaluate(Call("*", (given, written)), {}, NOTHING) == Decimal("5.985")
+    assert evaluate(Call("-", (written, given)), {}, NOTHING) == Decimal("9.93")
+    for other in (Call("*", (Literal(10.5, "q"), given)), Call("/", (given, written))):
+        assert isinstance(evaluate(other, {}, NOTHING), float)
 
 
 def test_modes() -> None:

@@ -44,7 +44,8 @@ VALUES: list[tuple[str, Any]] = [
     # texts
     ("'hello' STARTS WITH 'he'", True), ("'hello' ENDS WITH 'he'", False), ("'hello' CONTAINS 'ell'", True),
     ("null CONTAINS 'a'", None), ("'hello' =~ 'h.*o'", True), ("'hello' =~ 'h'", False), ("toUpper('aé')", "AÉ"),
-    ("toLower('A')", "a"), ("trim(' a ')", "a"), ("replace('aba', 'a', 'c')", "cbc"), ("substring('hello', 1)", "ello"),
+    ("toLower('A')", "a"), ("trim(' a ')", "a"),
+    ("trim('\\t a\\n b \u2003\\n')", "a\n b"), ("ltrim('\\n a ')", "a "), ("rtrim(' a\u00a0')", " a"), ("trim('\\n ')", ""), ("replace('aba', 'a', 'c')", "cbc"), ("substring('hello', 1)", "ello"),
     ("substring('hello', 1, 2)", "el"), ("left('hello', 2)", "he"), ("right('hello', 2)", "lo"),
     ("left(null, 1)", None), ("substring('abc', 5)", ""), ("left('abc', 0)", ""),
     ("substring('abc', 1, 9223372036854775807)", "bc"), ("substring('abc', 9223372036854775807)", ""),

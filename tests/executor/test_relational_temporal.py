@@ -126,6 +126,31 @@ def test_nanoseconds_are_microseconds_in_python_and_exact_in_arrow() -> None:
     assert [row[0] for row in rows] == [dt.time(0), None]
 
 
+@pytest.mark.parametrize("wanted", ["a.far", "a.zoned", "a.ancient", "a.day", "[a.far]", "{k: a.day}", "a"])
+def test_years_beyond_pythons_are_an_error_of_ours(wanted: str) -> None:
+    most = {"far": pa.timestamp("us"), "zoned": pa.timestamp("us", "+01:00")}
+    columns = {name: pa.array([2**62], arrow) for name, arrow in most.items()}
+    columns |= {"ancient": pa.array([-(2**62)], pa.timestamp("us")), "day": pa.array([5_000_000], pa.date32())}
+    far = gquery.from_arrow(vertices={"A": pa.table({"id": [1], **columns})}, edges={})
+    with pytest.raises(gquery.ExecutionError, match=r"outside of Python's years, 1 to 9999[\s\S]*to_arrow\(\)"):
+        far.query(f"MATCH (a) RETURN {wanted}").rows()
+    assert far.query(f"MATCH (a) RETURN {wanted}").to_arrow().num_rows == 1
+    assert far.query("MATCH (a) RETURN toString(a.day)").rows() == [("15659-07-15",)]
+
+
+def test_durations() -> None:
+    """They are Arrow's intervals, which Python's timedelta is not: a month has no fixed length."""
+    length = dt.timedelta(days=1, seconds=2, microseconds=3)
+    known = pa.MonthDayNano([0, 1, 2_000_003_000])
+    rows = "RETURN $p AS x, [$p] AS l, coalesce($p, 1) AS c, count(*) AS n"
+    assert GRAPH.query(rows, {"p": length}).rows() == [(known, [known], known, 1)]
+    table = pa.table({"id": [1, 2], "d": pa.array([length, None], pa.duration("us"))})
+    graph = gquery.from_arrow(vertices={"A": table}, edges={})
+    assert graph.query("MATCH (a) WHERE a.d = $p RETURN a.d", {"p": length}).rows() == [(known,)]
+    assert graph.query("MATCH (a) WHERE a.d > $p RETURN a.d", {"p": dt.timedelta(seconds=5)}).rows() == [(known,)]
+    assert graph.query("MATCH (a) RETURN a.d IN [$p]", {"p": length}).rows() == [(True,), (None,)]
+
+
 def test_the_machines_own_zone_is_nobodys() -> None:
     code = (
         "import datetime as dt, gquery, pyarrow as pa\n"

@@ -237,6 +237,12 @@ def test_nulls_of_several_types_between_vertices() -> None:
         assert several.query(f"MATCH (a:C), (b) WHERE {condition.replace('x', 'd')} RETURN a.id").rows() == []
 
 
+@pytest.mark.parametrize("given", [0.5, datetime.date(1, 1, 1), [1, "a"]])
+def test_no_rows_of_several_types(given: Any) -> None:
+    for items in ("coalesce([[1], [2]], $p) AS x, count(*) AS n", "coalesce('b', $p) AS x", "a.x, collect(a.x), [a.x]"):
+        assert graph().query(f"MATCH (a {{id: 99}}) RETURN {items}", {"p": given}).rows() == []
+
+
 def test_slices_keep_their_types() -> None:
     tags = pa.array([0, 0, 1, 0, 1], pa.int8())
     union = pa.UnionArray.from_sparse(tags, [pa.array([1, 2, None, 4, None]), pa.array([*"abcde"])], ["n", "t"])

@@ -35,12 +35,15 @@ def _form(query: Query) -> Callable[[Iterable[Any]], tuple[Hashable, ...]]:
     """Rows in a form that can be compared. Where values are grouped, 1 and 1.0 may stand for each other, and so may one
     moment in two zones; a collected list has no order."""
     loose = query.distinct or any(contains(item, Aggregate) for item, _ in query.items)
-    bags = [isinstance(item, Aggregate) and item.name == "collect" for item, _ in query.items]
+    names = [item.name if isinstance(item, Aggregate) else "" for item, _ in query.items]
+
+    def column(name: str, value: Any) -> Hashable:
+        if name in ("stdev", "stdevp"):  # far from zero the last digits are the mean's
+            return ("float", format(value, ".6g"))
+        return _bag(value, loose) if name == "collect" else canonical(value, loose)
 
     def form(row: Iterable[Any]) -> tuple[Hashable, ...]:
-        return tuple(
-            _bag(value, loose) if bag else canonical(value, loose) for value, bag in zip(row, bags, strict=True)
-        )
+        return tuple(map(column, names, row))
 
     return form
 

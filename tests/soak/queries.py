@@ -144,7 +144,7 @@ class _Patterns:
         if not held or self.random.random() > 0.08:
             return ()
         key = self.random.choice(sorted(held))
-        return ((key, self.typed().constant(self.random.choice(sorted(held[key])))),)
+        return ((key, self.typed().constant(self.random.choice(sorted(held[key])), held[key])),)
 
     def _vertices(self) -> list[tuple[frozenset[str], dict[str, str]]]:
         """The labels and the kinds of properties of each table; the id is a property as well."""

@@ -45,8 +45,11 @@ class Typed:
             return Literal(value, f"p{self.parameters}")
         return Literal(value)
 
-    def constant(self, kind: str) -> Expression:
+    def constant(self, kind: str, beside: frozenset[str] = frozenset()) -> Expression:
+        """`beside`: the kinds of what it is compared with; a text stays one beside several."""
         value = self.random.choice(KINDS[kind][1])
+        if len(beside) > 1 and value == "2024-02-29":
+            value = "1"
         if kind == "zoned":
             value = value.replace(tzinfo=zone_of(self.random.choice(["UTC", "+01:00", "-09:30"])))
         if kind in DECIMALS:
@@ -60,7 +63,7 @@ class Typed:
         ]
         return Property(Variable((chosen := self.random.choice(found))[0]), chosen[1]) if found else None
 
-    def mixed(self) -> Expression | None:
+    def mixed(self) -> Property | None:
         """Any property, often one that holds several kinds."""
         found = [(name, key) for name, keys in self.kinds.items() for key in keys]
         several = [each for each in found if len(self.kinds[each[0]][each[1]]) > 1]
@@ -103,7 +106,8 @@ class Typed:
             case "id" if self.named("node"):
                 return self.ids()
             case "mixed" if (one := self.mixed()) is not None:
-                constant = self.constant(random.choice(["int", "text", "float"]))
+                held = self.kinds[one.subject.name][one.key]
+                constant = self.constant(random.choice(["int", "text", "float"]), held)
                 return Call(random.choice(COMPARISONS), (one, random.choice([constant, self.mixed() or constant])))
             case "truth" if (found := self.property(("truth",))) is not None:
                 return found
@@ -183,10 +187,16 @@ class Typed:
 
     def choice_of(self, kind: str, depth: int) -> Expression:
         kinds = (*INTEGERS, "big", *FLOATS) if kind in ("int", "float") and self.random.random() < 0.3 else (kind,)
-        one, other = self.of(kinds, depth), self.of(kinds, depth)
+        one, other = self.operand(kinds, depth), self.operand(kinds, depth)
         if self.random.random() < 0.5:
             return Call("coalesce", (one, other))
         return Call("case", (self.truth(0), one, other))
+
+    def operand(self, kinds: tuple[str, ...], depth: int) -> Expression:
+        """Decimals without floats among them: what is calculated with both is a float, also where none is met."""
+        if kinds[0] not in DECIMALS:
+            return self.of(kinds, depth)
+        return self.property(kinds) or self.literal(self.random.choice(KINDS[kinds[0]][1]))
 
     def integer(self, depth: int) -> Expression:
         random = self.random

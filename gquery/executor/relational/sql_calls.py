@@ -66,7 +66,10 @@ _TEMPLATES = {
     "cos": "cos({0})", "tan": "tan({0})", "asin": "asin({0})", "acos": "acos({0})", "atan": "atan({0})",
     "atan2": "atan2({0}, {1})", "pi": "pi()", "e": "exp(1)", "rand": "random()",
     "tolower": "lower({0})", "lower": "lower({0})", "toupper": "upper({0})", "upper": "upper({0})",
-    "trim": "trim({0})", "ltrim": "ltrim({0})", "rtrim": "rtrim({0})",
+    # DuckDB's own trim takes away spaces alone.
+    "trim": rf"regexp_replace({{0}}, '^{sql_texts.BLANKS}+|{sql_texts.BLANKS}+$', '', 'g')",
+    "ltrim": rf"regexp_replace({{0}}, '^{sql_texts.BLANKS}+', '')",
+    "rtrim": rf"regexp_replace({{0}}, '{sql_texts.BLANKS}+$', '')",
     "split": "string_split({0}, {1})", "head": "{0}[1]", "last": "{0}[-1]", "tail": "{0}[2:]",
     "nodes": "struct_extract({0}, 'nodes')", "relationships": "struct_extract({0}, 'relationships')",
     "tofloat": "TRY_CAST({0} AS DOUBLE)",

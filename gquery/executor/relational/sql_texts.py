@@ -11,6 +11,8 @@ TEXT_TO_INTEGER = (
 )
 TEXT_TO_BOOLEAN = "CASE WHEN lower(trim({0})) = 'true' THEN TRUE WHEN lower(trim({0})) = 'false' THEN FALSE END"
 
+BLANKS = r"[\s\v\p{{Z}}]"  # in a template
+
 _LONGEST = 2**31  # characters of a text, about; DuckDB takes no numbers beyond 2^32
 
 
