@@ -77,7 +77,8 @@ def test_sums_are_exact() -> None:
     [
         ("a.m + 1", Decimal("11.50")), ("a.m - 0.1", Decimal("10.40")), ("a.m * a.m", Decimal("110.2500")),
         ("a.m * 1.19", Decimal("12.4950")),
-        ("-3.0 * a.m", Decimal("-31.500")), ("a.m * (2.0 * 0.5)", 10.5), ("coalesce(a.m, 0.5) * 2", 21.0), ("-a.m", Decimal("-10.50")), ("abs(-a.m)", Decimal("10.50")),
+        ("-3.0 * a.m", Decimal("-31.500")), ("a.m * (2.0 * 0.5)", 10.5), ("coalesce(a.m, 0.5) * 2", 21.0),
+        ("-a.m", Decimal("-10.50")), ("abs(-a.m)", Decimal("10.50")),
         ("a.m % 3", Decimal("1.50")), ("a.m / 2", 5.25), ("a.m * a.f", 1.05), ("a.m + a.other", Decimal("10.600")),
         ("sign(a.m)", 1), ("toInteger(a.m)", 10), ("toFloat(a.m)", 10.5), ("toString(a.m)", "10.50"),
         ("sqrt(a.m)", 10.5**0.5), ("a.m ^ 2", 110.25), ("coalesce(a.m, 1)", Decimal("10.50")), ("[a.m, 1]", [10.5, 1]),
@@ -94,7 +95,8 @@ def test_arithmetic(expression: str, value: Any) -> None:
     [
         ("a.i IN $p", [Decimal("0")], 1), ("a.i IN $p", [Decimal("0.1"), Decimal("0")], 1), ("a.i IN $p", [0.0], 1),
         ("a.i IN $p", [Decimal("0.1")], 0), ("a.i = $p", Decimal("0.00"), 1), ("a.f IN $p", [Decimal("0.50")], 1),
-        ("a.f IN $p", [Decimal("0.5"), None, 7], 1), ("a.f IN $p", [Decimal("0.51")], 0), ("a.f = $p", Decimal("0.5"), 1),
+        ("a.f IN $p", [Decimal("0.5"), None, 7], 1), ("a.f IN $p", [Decimal("0.51")], 0),
+        ("a.f = $p", Decimal("0.5"), 1),
     ],
 )  # fmt: skip
 def test_decimals_find_whole_numbers_and_floats(condition: str, given: Any, found: int) -> None:
