@@ -142,7 +142,8 @@ def family(member: Type, members: tuple[Type, ...]) -> int:
 def family_type(member: Type, members: tuple[Type, ...]) -> Type:
     """The type in which the values of a member's family are compared; numbers have none."""
     times = [each for each in members if each.kind is member.kind is Kind.TEMPORAL and _are_alike(each, member)]
-    return _unify_times(times) or member if times else member
+    finest = next((each for each in times if getattr(each.arrow, "unit", "us") == "ns"), member)
+    return _unify_times(times) or finest if times else member
 
 
 def member_of(type_: Type, members: tuple[Type, ...]) -> int:

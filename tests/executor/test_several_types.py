@@ -237,6 +237,35 @@ def test_nulls_of_several_types_between_vertices() -> None:
         assert several.query(f"MATCH (a:C), (b) WHERE {condition.replace('x', 'd')} RETURN a.id").rows() == []
 
 
+def test_points_in_time_keep_their_nanoseconds_beside_others() -> None:
+    seconds = 1_711_886_400
+    clock = 3600 * 10**6
+    several = gquery.from_arrow(
+        vertices={
+            "A": pa.table({"id": [1], "z": pa.array([seconds * 10**9 + 1], pa.timestamp("ns", "+01:00")),
+                           "t": pa.array([clock], pa.time64("us"))}),
+            "B": pa.table({"id": [2], "z": pa.array([seconds * 10**6], pa.timestamp("us", "UTC")),
+                           "t": pa.array([clock * 1000 + 1], pa.time64("ns"))}),
+        },
+        edges={},
+    )  # fmt: skip
+    assert several.query("MATCH (a) RETURN a.id ORDER BY a.z").rows() == [(2,), (1,)]
+    assert several.query("MATCH (a) RETURN a.id ORDER BY a.t").rows() == [(1,), (2,)]
+    assert several.query("MATCH (a) RETURN count(DISTINCT a.z), count(DISTINCT a.t)").rows() == [(2, 2)]
+    assert several.query("MATCH (a), (b) WHERE a.z < b.z RETURN a.id, b.id").rows() == [(2, 1)]
+    assert several.query("MATCH (a), (b) WHERE a.t < b.t RETURN a.id, b.id").rows() == [(1, 2)]
+
+
+def test_maps_of_values_of_several_types() -> None:
+    """Arrow would abort the process where the nulls of a map went to a union in it."""
+    maps = [{"k": 5}, {"k": None}, {"k": "5"}, {"k": "y"}, {"k": 5.0}, {"k": 2.5}]
+    found = ask("MATCH (a) RETURN {k: a.x} AS m, [{k: a.x}] AS l, {e: a, k: [a.x]} AS n ORDER BY labels(a)[0], id(a)")
+    assert [row[0] for row in found] == [row[1][0] for row in found] == maps
+    assert [row[2]["k"][0] for row in found] == [each["k"] for each in maps]
+    cases = ask("MATCH (a) RETURN CASE WHEN a.x > 2.5 THEN {k: a.x} END AS m")
+    assert sorted(row[0]["k"] for row in cases if row[0]) == [5, 5.0]
+
+
 @pytest.mark.parametrize("given", [0.5, datetime.date(1, 1, 1), [1, "a"]])
 def test_no_rows_of_several_types(given: Any) -> None:
     for items in ("coalesce([[1], [2]], $p) AS x, count(*) AS n", "coalesce('b', $p) AS x", "a.x, collect(a.x), [a.x]"):

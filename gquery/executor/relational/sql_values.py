@@ -267,8 +267,9 @@ _TIMESTAMPS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns"
 
 
 def _temporal(arrow: pa.DataType) -> str:
+    exact = "_NS" if getattr(arrow, "unit", "us") == "ns" else ""
     if pa.types.is_timestamp(arrow):
-        return _TIMESTAMPS[arrow.unit] if arrow.tz is None else "TIMESTAMPTZ"
+        return _TIMESTAMPS[arrow.unit] if arrow.tz is None else f"TIMESTAMPTZ{exact}"
     if pa.types.is_date(arrow):
         return "DATE"
-    return "TIME" if pa.types.is_time(arrow) else "INTERVAL"
+    return f"TIME{exact}" if pa.types.is_time(arrow) else "INTERVAL"

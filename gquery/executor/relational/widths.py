@@ -103,8 +103,9 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int)
             widths: Bytes = np.diff(ends[bounds]).astype(np.int64)
             return widths
         case Kind.PATH | Kind.MAP if type_.arrow is None and pa.types.is_struct(values.type):
-            fields = zip(values.flatten(), type_.fields, strict=True)
-            found = [element_widths(snapshot, field, inner, most) for field, (_, inner) in fields]
+            # Arrow aborts where it is to give a union, which holds no elements, the nulls of its map.
+            fields = [(at, inner) for at, (_, inner) in enumerate(type_.fields) if inner.kind is not Kind.ANY]
+            found = [element_widths(snapshot, pc.struct_field(values, [at]), inner, most) for at, inner in fields]
             known = [widths for widths in found if widths is not None]
             return np.add.reduce(known) if known else None
     return None
