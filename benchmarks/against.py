@@ -106,7 +106,7 @@ class Server:
 
 
 def questions(old: Server, data: Path, scales: list[float]) -> Iterator[Question]:
-    """LSQB, lists, the small property graph, expressions, published labelled queries. The old state saves the graphs."""
+    """LSQB, lists, the small graph, expressions, published labelled queries. The old state saves the graphs."""
     for scale in scales:
         folder = ROOT / "build" / "lsqb" / f"sf{str(scale).replace('.', '_')}"
         if not folder.exists():

@@ -16,6 +16,8 @@ from gquery.planner.expr import Call, Constant, Expression, Kind, Type
 from gquery.planner.functions import comparable, has_order
 
 _DEPTH = 8  # of lists in lists; DuckDB takes twice as long for each
+_WHOLE_AND_FLOAT = {Kind.INTEGER, Kind.FLOAT}
+_PLAIN_ITEMS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN})
 
 
 def comparison(call: Call, arguments: list[str]) -> str:
@@ -24,7 +26,8 @@ def comparison(call: Call, arguments: list[str]) -> str:
     one, other = call.arguments
     check_depth(call.span, one.type, other.type)
     if needs_keys(one.type, other.type) and not are_near(one, other):
-        return _by_value(call.function, left, one.type, right, other.type)
+        keyed = _by_value(call.function, left, one.type, right, other.type)
+        return _near(call, left, right, keyed) if {one.type.kind, other.type.kind} == _WHOLE_AND_FLOAT else keyed
     match call.function:
         case "=":
             return equal(left, one.type, right, other.type, _may_be_nan(one) and _may_be_nan(other))
@@ -33,7 +36,21 @@ def comparison(call: Call, arguments: list[str]) -> str:
     if not _ordered(one.type, other.type):
         return unknown(left, right)
     if one.type.kind is Kind.LIST:
-        return f"({_order(left, one.type, right, other.type)} {call.function} 0)"
+        order = f"({_order(left, one.type, right, other.type)} {call.function} 0)"
+        return _where_known(f"{left} {call.function} {right}", left, one.type, right, other.type, order)
+    return _plain(call, left, right)
+
+
+def _near(call: Call, left: str, right: str, exactly: str) -> str:
+    """An integer beside a float: compared as floats where these hold the integer, else as `exactly` does."""
+    whole = left if call.arguments[0].type.kind is Kind.INTEGER else right
+    plain = f"({left} {call.function} {right})" if call.function in ("=", "<>") else _plain(call, left, right)
+    return f"CASE WHEN {whole} BETWEEN {-(2**53)} AND {2**53} THEN {plain} ELSE {exactly} END"
+
+
+def _plain(call: Call, left: str, right: str) -> str:
+    """An order of values that have no parts."""
+    one, other = call.arguments
     plain = f"{left} {call.function} {right}"
     # DuckDB takes NaN for the greatest number: the side that would be the greater must not be it.
     sides = [(left, one), (right, other)] if call.function in ("<", "<=") else [(right, other), (left, one)]
@@ -63,7 +80,8 @@ def equal(left: str, one: Type, right: str, other: Type, may_be_nan: bool = True
     if needs_keys(one, other):
         return _by_value("=", left, one, right, other, depth)
     if one.kind is Kind.LIST:
-        return _equal_lists(left, one, right, other, depth)
+        by_item = _equal_lists(left, one, right, other, depth)
+        return by_item if depth else _where_known(f"{left} = {right}", left, one, right, other, by_item)
     if one.kind is Kind.MAP:
         types = dict(other.fields)
         parts = [
@@ -139,6 +157,26 @@ def _equal_lists(left: str, one: Type, right: str, other: Type, depth: int) -> s
     return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN {same_length} END"
 
 
+def _where_known(plain: str, left: str, one: Type, right: str, other: Type, by_item: str) -> str:
+    """A comparison of lists: DuckDB's own where no item is null or NaN, which is far faster than item by item."""
+    if not (have_plain_items(one) and have_plain_items(other) and one.item == other.item):
+        return by_item
+    known = f"{all_known(left, one)} AND {all_known(right, other)}"
+    return f"CASE WHEN {known} THEN {plain} ELSE {by_item} END"
+
+
+def have_plain_items(type_: Type) -> bool:
+    """Whether a list's items are such that DuckDB compares two lists as Cypher does, but for items null and NaN."""
+    return type_.kind is Kind.LIST and type_.item is not None and type_.item.kind in _PLAIN_ITEMS
+
+
+def all_known(items: str, type_: Type) -> str:
+    """Whether none of the items of a list is null or NaN; not true of a null."""
+    known = f"list_count({items}) = len({items})"
+    floats = type_.item is not None and type_.item.kind is Kind.FLOAT
+    return f"{known} AND NOT list_contains({items}, 'NaN'::DOUBLE)" if floats else known
+
+
 def _code(truth: str) -> str:
     """False, null and true as 1, 2 and 3."""
     return f"coalesce({truth}::INTEGER * 2 + 1, 2)"
@@ -166,8 +204,8 @@ def _order(left: str, one: Type, right: str, other: Type, depth: int = 0) -> str
     decided = f"list_transform(list_zip({left}, {right}, true), lambda {pair}: {items})"
     return (
         f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN coalesce(list_filter("
-        f"list_transform({decided}, lambda \" sign\": {{sign: \" sign\"}}), lambda \" first\": "
-        f"\" first\".sign IS DISTINCT FROM 0)[1], {{sign: len({left}) - len({right})}}).sign END"
+        f'list_transform({decided}, lambda " sign": {{sign: " sign"}}), lambda " first": '
+        f'" first".sign IS DISTINCT FROM 0)[1], {{sign: len({left}) - len({right})}}).sign END'
     )
 
 
