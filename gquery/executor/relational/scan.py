@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -178,7 +178,7 @@ class _Scan:
 
     def _computed(self, predicate: Expression) -> pa.ChunkedArray:
         read = {column: self._column(column) for column in columns(predicate)}
-        return _evaluate(predicate, read, self.parameters, self.table.count, self.control)
+        return _evaluate(predicate, read, self.parameters, self.table.count, self.control, SqlWriter.condition)
 
     def _column(self, column: Column) -> pa.Array | pa.ChunkedArray:
         if column.attribute is Attribute.PROPERTY or (column.attribute is Attribute.ID and self.kind is Kind.NODE):
@@ -271,11 +271,12 @@ def _evaluate(
     parameters: Parameters,
     count: int,
     control: Control,
+    write: Callable[[SqlWriter, Expression], str] = SqlWriter.write,
 ) -> pa.ChunkedArray:
     names = {column: f"c{index}" for index, column in enumerate(read)}
     relation = pa.table({names[column]: cast(values, travelling_type(column.type)) for column, values in read.items()})
     if not read:
         relation = pa.table({"row": np.zeros(count, np.int8)})
     writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
-    text = f"SELECT {writer.write(expression)} FROM elements"
+    text = f"SELECT {write(writer, expression)} FROM elements"
     return database.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

@@ -14,7 +14,7 @@ from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.sql_calls import write_call
-from gquery.executor.relational.sql_comparison import check_depth, equal
+from gquery.executor.relational.sql_comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql_lists import is_written_out
 from gquery.executor.relational.sql_once import once
 from gquery.executor.relational.sql_parameters import given_value, parameter_sql
@@ -91,6 +91,17 @@ class SqlWriter:
             case Call():
                 return self._call(expression, expression.arguments)
         raise AssertionError(expression)
+
+    def condition(self, expression: Expression) -> str:
+        """The SQL of a condition of which only the true rows matter: null may come out as false."""
+        match expression:
+            case Call(function="in", arguments=(value, Call(arguments=items))) if not is_volatile(value):
+                if items and all(is_known_list(item, value.type) for item in items):
+                    return f"({self.write(value)} IN ({', '.join(map(self.write, items))}))"
+            case Call(arguments=(one, other)):
+                plain = condition(expression, [self.write(one), self.write(other)])
+                return plain if plain is not None and not is_volatile(expression) else self.write(expression)
+        return self.write(expression)
 
     def asked(self, sql: str) -> dict[str, object]:
         """The parameters that a statement of the writer's texts speaks of; DuckDB takes no others."""

@@ -60,6 +60,34 @@ def _plain(call: Call, left: str, right: str) -> str:
     return f"({plain} AND {_unless_null(lesser, lesser_side)}NOT isnan({greater})))"
 
 
+def condition(call: Call, arguments: list[str]) -> str | None:
+    """A comparison where null is as good as false, when that makes it simpler: beside constants a list with nulls is
+    never equal, and beside a null NaN need not be told."""
+    one, other = call.arguments
+    left, *rest = arguments
+    match call.function:
+        case "=" if is_known_list(one, other.type) or is_known_list(other, one.type):
+            return f"({left} = {rest[0]})"
+        case "<" | "<=" | ">" | ">=" if one.type.kind is other.type.kind is Kind.FLOAT:
+            greater, side = (rest[0], other) if call.function in ("<", "<=") else (left, one)
+            known = f" AND NOT isnan({greater})" if _may_be_nan(side) else ""
+            return f"({left} {call.function} {rest[0]}{known})"
+    return None
+
+
+def is_known_list(expression: Expression, beside: Type) -> bool:
+    """Whether the expression is a list of constants, of which none is null, of the same kind as a list's items."""
+    return (
+        isinstance(expression, Call)
+        and expression.function == "list"
+        and have_plain_items(beside)
+        and all(
+            isinstance(item, Constant) and item.value is not None and item.type.kind is _item(beside).kind
+            for item in expression.arguments
+        )
+    )
+
+
 def check_depth(span: Span, *types: Type) -> None:
     """Raises UnsupportedError for lists that are too deep to be compared."""
     if max(map(_depth, types)) > _DEPTH:
@@ -126,6 +154,11 @@ def field_of(subject: str, key: str) -> str:
 
 def any_equal(value: str, one: Type, items: str, item: Type) -> str:
     """Whether one of a list's items is equal to a value: true, else null when one may be."""
+    if one.kind is item.kind and one.kind in _PLAIN_ITEMS - {Kind.FLOAT}:
+        return (
+            f"CASE WHEN {items} IS NULL THEN NULL WHEN len({items}) = 0 THEN FALSE WHEN {value} IS NULL THEN NULL "
+            f"WHEN list_contains({items}, {value}) THEN TRUE WHEN list_count({items}) = len({items}) THEN FALSE END"
+        )
     pair = equal(value, one, '" item"', item, depth=1)
     return _one_of(f'list_max(list_transform({items}, lambda " item": {_code(pair)}))', items, "FALSE")
 
@@ -159,7 +192,7 @@ def _equal_lists(left: str, one: Type, right: str, other: Type, depth: int) -> s
 
 def _where_known(plain: str, left: str, one: Type, right: str, other: Type, by_item: str) -> str:
     """A comparison of lists: DuckDB's own where no item is null or NaN, which is far faster than item by item."""
-    if not (have_plain_items(one) and have_plain_items(other) and one.item == other.item):
+    if not (have_plain_items(one) and have_plain_items(other) and _item(one).kind is _item(other).kind):
         return by_item
     known = f"{all_known(left, one)} AND {all_known(right, other)}"
     return f"CASE WHEN {known} THEN {plain} ELSE {by_item} END"

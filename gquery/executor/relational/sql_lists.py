@@ -11,13 +11,14 @@ from gquery.executor.relational.sql_comparison import (
     equal,
     field_of,
     have_plain_items,
+    is_known_list,
     unknown,
 )
 from gquery.executor.relational.sql_numbers import arithmetic
 from gquery.executor.relational.sql_temporal import field_of_time
 from gquery.executor.relational.sql_texts import joined_texts
 from gquery.executor.relational.sql_values import needs_keys
-from gquery.planner.expr import Call, Constant, Expression, Kind, Type, is_volatile
+from gquery.planner.expr import Call, Constant, Expression, Kind, is_volatile
 from gquery.planner.functions import comparable
 
 
@@ -36,7 +37,11 @@ def member(call: Call, arguments: list[str]) -> str:
         nested = one.type.kind in (Kind.LIST, Kind.MAP)
         if alike and no_nan and not nested and not is_volatile(one):  # DuckDB would ask for the value again and again
             return f"({value} IN ({', '.join(items)}))"
-        if have_plain_items(one.type) and not is_volatile(one) and all(_is_known(item, one.type) for item in listed):
+        if (
+            have_plain_items(one.type)
+            and not is_volatile(one)
+            and all(is_known_list(item, one.type) for item in listed)
+        ):
             by_item = any_equal(value, one.type, f"[{', '.join(items)}]", one.type)
             return f"CASE WHEN {all_known(value, one.type)} THEN {value} IN ({', '.join(items)}) ELSE {by_item} END"
         if many.type.item is not None and needs_keys(one.type, many.type.item):
@@ -52,18 +57,6 @@ def member(call: Call, arguments: list[str]) -> str:
 def _is_plain(one: Expression, item: Expression) -> bool:
     """Whether DuckDB compares the two as Cypher does."""
     return comparable(one.type, item.type) and (not needs_keys(one.type, item.type) or are_near(one, item))
-
-
-def _is_known(expression: Expression, wanted: Type) -> bool:
-    """Whether the expression is a list of constants, of which none is null."""
-    return (
-        is_written_out(expression)
-        and have_plain_items(expression.type)
-        and all(
-            isinstance(item, Constant) and item.value is not None and item.type.kind is wanted.item.kind  # type: ignore[union-attr]
-            for item in expression.arguments  # type: ignore[attr-defined]
-        )
-    )
 
 
 def is_written_out(expression: Expression) -> bool:
