@@ -151,7 +151,8 @@ def test_lists_compare_item_by_item_where_something_is_unknown(kind: type) -> No
     graph = gquery.from_arrow(vertices={"P": {"id": list(range(len(rows))), "l": rows}}, edges={})
     for items in ([1, 2], [1], [2, 2], []):
         listed = [kind(item) for item in items]
-        for test in (f"a.l = {listed}", f"a.l < {listed}", f"a.l >= {listed}", f"a.l IN [{listed}, {listed + listed}]"):
+        comparisons = [f"a.l {operator} {listed}" for operator in ("=", "<", "<=", ">=")]
+        for test in (*comparisons, f"a.l IN [{listed}, {listed + listed}]"):
             seen = [row[0] for row in graph.query(f"MATCH (a:P) RETURN {test} AS t ORDER BY a.id").rows()]
             hidden = test.replace("a.l", "[a.l, null][toInteger(sqrt(0))]")
             found = [row[0] for row in graph.query(f"MATCH (a:P) RETURN {hidden} AS t ORDER BY a.id").rows()]
@@ -178,8 +179,8 @@ def _truth(row: list[object] | None, operator: str, items: list[object]) -> bool
         if one is None or one != one:
             return None
         if one != other:
-            return (one < other) == (operator == "<")  # type: ignore[operator]
-    return len(row) < len(items) if operator == "<" else len(row) >= len(items)
+            return (one < other) == (operator[0] == "<")  # type: ignore[operator]
+    return {"<": lt, "<=": le, ">=": ge}[operator](len(row), len(items))
 
 
 def test_whole_numbers_beside_floats_are_exact_in_one_element() -> None:

@@ -68,6 +68,8 @@ def condition(call: Call, arguments: list[str]) -> str | None:
     match call.function:
         case "=" if is_known_list(one, other.type) or is_known_list(other, one.type):
             return f"({left} = {rest[0]})"
+        case "<" | "<=" if is_known_list(other, one.type):  # null and NaN are the greatest in DuckDB
+            return f"({left} {call.function} {rest[0]})"
         case "<" | "<=" | ">" | ">=" if one.type.kind is other.type.kind is Kind.FLOAT:
             greater, side = (rest[0], other) if call.function in ("<", "<=") else (left, one)
             known = f" AND NOT isnan({greater})" if _may_be_nan(side) else ""
