@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 VERTICES, SEED = 300_000, 7
 _WRITTEN = ", ".join(str(number) for number in range(1, 98_000, 2))
 _LISTS = ", ".join(f"[{number}, {number + 1}]" for number in range(20))
-_DAYS = ", ".join(f"'2020-{month:02d}-{day:02d}'" for month in range(1, 6) for day in range(1, 29))
+_DAYS = ", ".join(f"date('2020-{month:02d}-{day:02d}')" for month in range(1, 6) for day in range(1, 29))
 QUESTIONS = {
     "round": "MATCH (a:P) RETURN sum(round(a.f))",
     "round to a digit": "MATCH (a:P) RETURN sum(round(a.f, 1))",
@@ -35,7 +35,7 @@ QUESTIONS = {
     "whole number and float": "MATCH (a:P) WHERE a.i < a.f RETURN count(*)",
     "across vertices": "MATCH (a:P)-[:R]->(b:P) WHERE a.i < b.f RETURN count(*)",
     "float bound": "MATCH (a:P) WHERE a.i < 1000.5 AND a.f > 5 RETURN count(*)",
-    "days": "MATCH (a:P) WHERE a.d >= '2020-03-01' AND a.d < '2020-04-01' RETURN count(*)",
+    "days": "MATCH (a:P) WHERE a.d >= date('2020-03-01') AND a.d < date('2020-04-01') RETURN count(*)",
     "floats computed": "MATCH (a:P) WHERE a.f * 2 < a.f + 10 RETURN count(*)",
     "rows": "MATCH (a:P) RETURN a.i + 1 AS i, a.f * 2 AS f, a.t AS t LIMIT 50000",
     "one row": "RETURN round(1.5) AS x, left('abc', 1) AS y, [1, 2, 3][1] AS z",
