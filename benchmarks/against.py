@@ -1,6 +1,6 @@
 """Two states of gquery against each other in one run: what a change made faster or slower.
 
-    python -m benchmarks.against OLD [NEW] [--data ../shared/data] [--scale 0.1 0.3] [--runs 7]
+    python -m benchmarks.against OLD [NEW] [--data ../shared/data] [--scale 0.1 0.3] [--runs 7] [--only GROUP]
 
 OLD and NEW are checkouts with the extension built; each serves from a process of its own, and the two take turns, so
 that a noisy machine is noisy for both. Every query is asked with a text not seen before, planning included, and the
@@ -24,6 +24,7 @@ import pyarrow.csv as csv
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks import expressions
 from benchmarks.counting.suites import cases
 from benchmarks.lsqb.generate import generate
 from benchmarks.lsqb.statements import CYPHER
@@ -105,7 +106,7 @@ class Server:
 
 
 def questions(old: Server, data: Path, scales: list[float]) -> Iterator[Question]:
-    """LSQB, lists, the small property graph, published labelled queries. The old state saves the graphs."""
+    """LSQB, lists, the small graph, expressions, published labelled queries. The old state saves the graphs."""
     for scale in scales:
         folder = ROOT / "build" / "lsqb" / f"sf{str(scale).replace('.', '_')}"
         if not folder.exists():
@@ -120,6 +121,9 @@ def questions(old: Server, data: Path, scales: list[float]) -> Iterator[Question
     saved = old.save(_GRAPHS / "small.gq", _small_folder())
     for each in SMALL:
         yield Question("small graph", each.name, saved, each.cypher)
+    saved = old.save(_GRAPHS / "expressions.gq", expressions.write(_GRAPHS / "expressions"))
+    for name, text in expressions.QUESTIONS.items():
+        yield Question("expressions", name, saved, text)
     if data.exists():
         for suite, every in (("github16", 1), ("research", 6)):
             for case in list(cases(suite, data))[::every]:
@@ -164,9 +168,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--scale", type=float, nargs="+", default=[0.1, 0.3])
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--only", help="ask the questions of this group alone")
     chosen = parser.parse_args()
     old, new = Server(chosen.old.resolve()), Server(chosen.new.resolve())
-    rows = compare(old, new, list(questions(old, chosen.data.resolve(), chosen.scale)), chosen.runs)
+    asked = questions(old, chosen.data.resolve(), chosen.scale)
+    rows = compare(old, new, [each for each in asked if chosen.only in (None, each.group)], chosen.runs)
     for question, before, after in rows:
         times = f"{before * 1000:9.2f} {after * 1000:9.2f} ms {after / before:6.2f}"
         print(f"{question.group:12} {question.name:40} {times}")

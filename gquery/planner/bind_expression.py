@@ -261,6 +261,8 @@ class ExpressionBinder:
         if tree.distinct or tree.star:
             word = "*" if tree.star else "DISTINCT"
             raise BindError(f"`{word}` goes with aggregates only, {tree.name}() is not one", span=tree.span)
+        if functions.is_operator(tree.name):
+            raise BindError(f"there is no function `{tree.name}`", span=tree.name_span)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
         if tree.name in _ELEMENT_FUNCTIONS:
             if len(arguments) != 1:

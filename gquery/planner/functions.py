@@ -124,6 +124,10 @@ def is_aggregate(name: str) -> bool:
     return name in _AGGREGATES
 
 
+def is_operator(name: str) -> bool:
+    return name in _OPERATORS
+
+
 def function_names() -> tuple[str, ...]:
     """The names that a user can call, aggregates among them, sorted."""
     return tuple(sorted((*_FUNCTIONS, *_AGGREGATES, *_BOUND_AS_COLUMNS)))

@@ -50,8 +50,10 @@ def write_range(call: Call, arguments: list[str]) -> str:
     most = LONGEST_OF_GROUP if is_aggregated(call) else LONGEST_LIST
     too_long = _error(f"range() makes lists of at most {most:,} values{' of a group' if most < LONGEST_LIST else ''}")
     no_step = _error("range() needs a step that is not 0")
-    end = f"WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {most} THEN {too_long} ELSE g.b END"
-    return _bound_once((start, stop, step), f"generate_series(g.a, CASE WHEN g.c = 0 THEN {no_step} {end}, g.c)")
+    last = f"WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {most} THEN {too_long} ELSE g.b END"
+    none = "g.a IS NULL OR g.b IS NULL OR g.c IS NULL"
+    end = f"CASE WHEN {none} THEN NULL WHEN g.c = 0 THEN {no_step} {last}"
+    return _bound_once((start, stop, step), f"generate_series(g.a, {end}, g.c)")
 
 
 def write_replace(call: Call, arguments: list[str]) -> str:

@@ -5,8 +5,9 @@ A comparison of a stored column with a value is done by Arrow, in microseconds; 
 
 from __future__ import annotations
 
+import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -26,7 +27,7 @@ from gquery.executor.relational.sql_values import sorting_key
 from gquery.executor.relational.sql_words import quoted
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
-from gquery.planner.common import type_of_arrow, written_decimal
+from gquery.planner.common import DATE, NARROW_INTEGER, type_of_arrow, written_decimal
 from gquery.planner.expr import (
     NULL,
     Attribute,
@@ -40,6 +41,7 @@ from gquery.planner.expr import (
     Type,
     columns,
 )  # fmt: skip
+from gquery.planner.temporal import reading
 from gquery.storage.graph import Snapshot
 
 Parameters = Mapping[str, object]
@@ -122,25 +124,35 @@ class _Scan:
                 type_ = NULL if stored is None else type_of_arrow(stored.type)
                 here = replace(expression, type=type_)
                 return Constant(NULL, expression.span, None) if type_.kind is Kind.NULL else here
-            case Call():
-                return replace(expression, arguments=tuple(map(self._within, expression.arguments)))
+            case Call(function=operator, arguments=arguments):
+                within = tuple(map(self._within, arguments))
+                if operator in _COMPARE and {each.type.kind for each in within} == {Kind.INTEGER, Kind.FLOAT}:
+                    within = tuple(map(self._narrowed, within))
+                return replace(expression, arguments=within)
             case Case(branches=branches, default=default, subject=subject):
-                within = tuple((self._within(test), self._within(value)) for test, value in branches)
+                cases = tuple((self._within(test), self._within(value)) for test, value in branches)
                 subject = None if subject is None else self._within(subject)
-                return replace(expression, branches=within, default=self._within(default), subject=subject)
+                return replace(expression, branches=cases, default=self._within(default), subject=subject)
         return expression
+
+    def _narrowed(self, expression: Expression) -> Expression:
+        """A column of integers, as one that floats hold exactly where they do: it then compares as they do."""
+        stored = stored_column(self.table, expression) if isinstance(expression, Column) else None
+        if stored is None or not pa.types.is_int64(stored.type):
+            return expression
+        least, most = (bound.as_py() or 0 for bound in pc.min_max(stored).values())
+        return replace(expression, type=NARROW_INTEGER) if least >= -(2**53) and most <= 2**53 else expression
 
     def _compared(self, predicate: Expression) -> pa.ChunkedArray | None:
         """`property operator value` by Arrow; None for every other shape."""
         match predicate:
-            case Call(function=operator, arguments=(Column() as column, (Constant() | Parameter()) as other)):
-                pass
+            case Call(function=operator, arguments=(Column() as column, other)):
+                value = self._known(other)
             case _:
                 return None
         stored = stored_column(self.table, column) if column.attribute in (Attribute.PROPERTY, Attribute.ID) else None
-        if stored is None or pa.types.is_dictionary(stored.type) or pa.types.is_null(stored.type):
+        if value is _COMPUTED or stored is None or pa.types.is_dictionary(stored.type) or pa.types.is_null(stored.type):
             return None
-        value = other.value if isinstance(other, Constant) else self.parameters[other.name]
         if operator == "in" and other.type.item is not None and isinstance(value, list | tuple | set | frozenset):
             return _found(stored, [plain_value(item) for item in value])
         if operator in _COMPARE and other.type.kind is not Kind.NULL:
@@ -148,9 +160,25 @@ class _Scan:
             return None if same is None else _COMPARE[operator](stored, same)
         return None
 
+    def _known(self, expression: Expression) -> object:
+        """What a constant, a parameter, a written day or a list of them is; `_COMPUTED` for everything else."""
+        match expression:
+            case Constant(value=value):
+                return value
+            case Parameter(name=name):
+                return self.parameters[name]
+            case Call(function="read", arguments=(Constant(value=str() as text),)) if expression.type == DATE:
+                found = reading(text)
+                is_day = found is not None and found.family == "date"
+                return datetime.date.fromisoformat(text) if is_day else _COMPUTED
+            case Call(function="list", arguments=items):
+                values = [self._known(item) for item in items]
+                return _COMPUTED if any(value is _COMPUTED for value in values) else values
+        return _COMPUTED
+
     def _computed(self, predicate: Expression) -> pa.ChunkedArray:
         read = {column: self._column(column) for column in columns(predicate)}
-        return _evaluate(predicate, read, self.parameters, self.table.count, self.control)
+        return _evaluate(predicate, read, self.parameters, self.table.count, self.control, SqlWriter.condition)
 
     def _column(self, column: Column) -> pa.Array | pa.ChunkedArray:
         if column.attribute is Attribute.PROPERTY or (column.attribute is Attribute.ID and self.kind is Kind.NODE):
@@ -170,22 +198,35 @@ _COMPARE = {
 
 def _found(stored: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray | None:
     """Where a stored value is one of a list; None when Arrow cannot tell. What the stored type cannot hold is none."""
-    if not (_holds_all(stored.type) and all(isinstance(value, _SCALARS) for value in values)):
+    if not (_holds_all(stored.type) and all(map(_is_scalar, values))):
         return None
-    same = [each.as_py() for value in values if (each := as_stored(value, stored.type)) is not None]
+    same = values if _are_stored(values, stored.type) else [
+        each.as_py() for value in values if (each := as_stored(value, stored.type)) is not None
+    ]  # fmt: skip
     if 0.0 in same and pa.types.is_floating(stored.type):
-        same += [0.0, -0.0]  # which Arrow tells apart here
+        same = [*same, 0.0, -0.0]  # which Arrow tells apart here
     return pc.is_in(stored, pa.array(same, stored.type), skip_nulls=True)
 
 
-_SCALARS = (bool, int, float, str, Decimal, type(None))
+def _are_stored(values: list[object], stored: pa.DataType) -> bool:
+    """Whether all values are of the very type that is stored: there is no need then to look at each."""
+    wanted = {int: pa.types.is_int64(stored), str: pa.types.is_string(stored), float: pa.types.is_float64(stored)}
+    kinds = set(map(type, values))
+    return len(kinds) == 1 and wanted.get(kinds.pop(), False) and all(value == value for value in values)  # no NaN
+
+
+_COMPUTED = object()
+
+
+def _is_scalar(value: object) -> bool:
+    return type(value) is datetime.date or isinstance(value, bool | int | float | str | Decimal | None)
 
 
 def _holds_all(stored: pa.DataType) -> bool:
     """Whether `as_stored` finds every scalar that a stored value of the type can be equal to."""
     types = pa.types
     fits = (types.is_boolean, types.is_integer, types.is_float64, types.is_decimal, types.is_string,
-            types.is_large_string)  # fmt: skip
+            types.is_large_string, types.is_date32)  # fmt: skip
     return any(test(stored) for test in fits)
 
 
@@ -200,6 +241,8 @@ def as_stored(value: object, stored: pa.DataType) -> pa.Scalar | None:
             return pa.scalar(value, stored) if types.is_string(stored) or types.is_large_string(stored) else None
         case int() | float() | Decimal():
             return _stored_number(value, stored)
+        case datetime.date() if not isinstance(value, datetime.datetime):
+            return pa.scalar(value, stored) if types.is_date32(stored) else None
     return None
 
 
@@ -228,11 +271,12 @@ def _evaluate(
     parameters: Parameters,
     count: int,
     control: Control,
+    write: Callable[[SqlWriter, Expression], str] = SqlWriter.write,
 ) -> pa.ChunkedArray:
     names = {column: f"c{index}" for index, column in enumerate(read)}
     relation = pa.table({names[column]: cast(values, travelling_type(column.type)) for column, values in read.items()})
     if not read:
         relation = pa.table({"row": np.zeros(count, np.int8)})
     writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
-    text = f"SELECT {writer.write(expression)} FROM elements"
+    text = f"SELECT {write(writer, expression)} FROM elements"
     return database.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

@@ -14,7 +14,7 @@ from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.sql_calls import write_call
-from gquery.executor.relational.sql_comparison import check_depth, equal
+from gquery.executor.relational.sql_comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql_lists import is_written_out
 from gquery.executor.relational.sql_once import once
 from gquery.executor.relational.sql_parameters import given_value, parameter_sql
@@ -34,10 +34,13 @@ from gquery.planner.expr import (
     Type,
     children,
     is_volatile,
+    walk,
 )  # fmt: skip
 from gquery.planner.functions import comparable
 
 _PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
+_CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})
+_CHEAP_TEXT = 80  # characters
 _CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 
 
@@ -47,7 +50,7 @@ class SqlWriter:
 
     columns: SQL of everything that the relation holds. values: the statement's parameters, filled while expressions are
     written. weight: SQL of how many matches a row stands for, None when each is one. keys: the grouping keys when the
-    text stands above GROUP BY, where only keys and aggregates can be read.
+    text stands above GROUP BY, where only keys and aggregates can be read. subqueries: whether they can stand here.
     """
 
     columns: Mapping[Expression, str]
@@ -55,6 +58,7 @@ class SqlWriter:
     values: dict[str, object] = field(default_factory=dict)
     keys: frozenset[Expression] | None = None
     weight: str | None = None
+    subqueries: bool = True
     _slots: dict[str, str] = field(default_factory=dict)
 
     def write(self, expression: Expression) -> str:
@@ -88,18 +92,38 @@ class SqlWriter:
                 return self._call(expression, expression.arguments)
         raise AssertionError(expression)
 
+    def condition(self, expression: Expression) -> str:
+        """The SQL of a condition of which only the true rows matter: null may come out as false."""
+        match expression:
+            case Call(function="in", arguments=(value, Call(arguments=items))) if not is_volatile(value):
+                if items and all(is_known_list(item, value.type) for item in items):
+                    return f"({self.write(value)} IN ({', '.join(map(self.write, items))}))"
+            case Call(arguments=(one, other)):
+                plain = condition(expression, [self.write(one), self.write(other)])
+                return plain if plain is not None and not is_volatile(expression) else self.write(expression)
+        return self.write(expression)
+
     def asked(self, sql: str) -> dict[str, object]:
         """The parameters that a statement of the writer's texts speaks of; DuckDB takes no others."""
         names = set(_PARAMETERS.findall(sql))
         return {name: value for name, value in self.values.items() if name in names}
 
     def _call(self, call: Call, arguments: tuple[Expression, ...]) -> str:
-        short = [self._is_short(argument) for argument in arguments]
-        return once([self.write(argument) for argument in arguments], short, partial(write_call, call))
+        texts = [self.write(argument) for argument in arguments]
+        short = [self._is_short(argument) or self._is_cheap(argument, text)
+                 for argument, text in zip(arguments, texts, strict=True)]  # fmt: skip
+        return once(texts, short, partial(write_call, call))
 
     def _is_short(self, expression: Expression) -> bool:
         """Whether the expression may be written again and again."""
         return isinstance(expression, Constant | Parameter) or (self.keys is None and expression in self.columns)
+
+    def _is_cheap(self, expression: Expression, text: str) -> bool:
+        """Whether it takes less time to compute the expression again than to call a lambda that has it computed once:
+        a little arithmetic, a short list that is written out."""
+        return len(text) <= _CHEAP_TEXT and all(
+            part.function in _CHEAP if isinstance(part, Call) else self._is_short(part) for part in walk(expression)
+        )
 
     def _case(self, case: Case) -> str:
         """The subject of a simple CASE is written again for each of its branches."""
@@ -128,7 +152,7 @@ class SqlWriter:
 
     def _is_hashed(self, value: Expression, items: Parameter) -> bool:
         """Whether DuckDB's equality is Cypher's for a value and the items of a list."""
-        item = items.type.item
+        item = items.type.item if self.subqueries else None
         if item is None or Kind.NULL in (value.type.kind, item.kind) or not comparable(value.type, item):
             return False
         if needs_keys(value.type, item):
@@ -156,7 +180,6 @@ class SqlWriter:
         is_item = whole.function == "list" or (whole.function == "+" and part.type.kind is not Kind.LIST)
         return self._as(part, whole.type.item or whole.type if is_item else whole.type)
 
-
     def _of_key(self, expression: Expression) -> str:
         """A property of an element that is a grouping key: it has one value in the group."""
         subject = expression.arguments[0] if isinstance(expression, Call) else expression
@@ -180,7 +203,8 @@ class SqlWriter:
             return self._weighed(aggregate, self.weight)
         if aggregate.argument is None:
             return "count(*)"
-        value = self.write(aggregate.argument)
+        nested = aggregate.argument.type.kind in (Kind.LIST, Kind.MAP)  # where DuckDB copies what min() takes
+        value = replace(self, subqueries=self.subqueries and not nested).write(aggregate.argument)
         if holds_any(aggregate.argument.type) and (aggregate.distinct or aggregate.function in ("min", "max")):
             return _by_key(aggregate, value, sorting_key(value, aggregate.argument.type))
         argument = f"DISTINCT {value}" if aggregate.distinct else value

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from gquery.errors import UnsupportedError
-from gquery.executor.relational.sql_comparison import any_equal, are_near, check_depth, equal, field_of, unknown
+from gquery.executor.relational.sql_comparison import (
+    all_known,
+    any_equal,
+    are_near,
+    check_depth,
+    equal,
+    field_of,
+    have_plain_items,
+    is_known_list,
+    unknown,
+)
 from gquery.executor.relational.sql_numbers import arithmetic
 from gquery.executor.relational.sql_temporal import field_of_time
 from gquery.executor.relational.sql_texts import joined_texts
@@ -23,8 +33,17 @@ def member(call: Call, arguments: list[str]) -> str:
         if not items:
             return f"({value} IS NULL AND FALSE)"  # no literal, which ORDER BY would not take
         alike = all(_is_simple(item) and _is_plain(one, item) for item in listed)
-        if alike and _is_simple(one) and not is_volatile(one):  # DuckDB would ask for the value again and again
+        no_nan = _is_simple(one) or all(isinstance(item, Constant) for item in listed)
+        nested = one.type.kind in (Kind.LIST, Kind.MAP)
+        if alike and no_nan and not nested and not is_volatile(one):  # DuckDB would ask for the value again and again
             return f"({value} IN ({', '.join(items)}))"
+        if (
+            have_plain_items(one.type)
+            and not is_volatile(one)
+            and all(is_known_list(item, one.type) for item in listed)
+        ):
+            by_item = any_equal(value, one.type, f"[{', '.join(items)}]", one.type)
+            return f"CASE WHEN {all_known(value, one.type)} THEN {value} IN ({', '.join(items)}) ELSE {by_item} END"
         if many.type.item is not None and needs_keys(one.type, many.type.item):
             pairs = zip(items, listed, strict=True)
             return f"({' OR '.join(equal(value, one.type, item, part.type) for item, part in pairs)})"

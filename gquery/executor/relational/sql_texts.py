@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gquery.executor.relational.sql_temporal import text_of as text_of_time
-from gquery.planner.expr import Call, Kind, Type
+from gquery.planner.expr import Call, Constant, Kind, Type
 
 TEXT_TO_INTEGER = (
     r"CASE WHEN regexp_full_match({0}, '\s*[-+]?\d+\s*') THEN TRY_CAST({0} AS BIGINT) "
@@ -18,24 +18,24 @@ _LONGEST = 2**31  # characters of a text, about; DuckDB takes no numbers beyond 
 
 def side(call: Call, arguments: list[str]) -> str:
     """left() and right(): a negative length is an error, where DuckDB counts it from the other end."""
-    subject, length = arguments
-    return _checked(call, arguments, f"{call.function}({subject}, {length})")
+    return f"{call.function}({arguments[0]}, {_count(call, arguments, 1)})"
 
 
 def substring(call: Call, arguments: list[str]) -> str:
     """Positions count from 0."""
-    subject, *numbers = arguments
-    start, *length = (
-        f"CASE WHEN {number} > {_LONGEST} THEN {_LONGEST} ELSE {number} END" for number in numbers
-    )
-    return _checked(call, arguments, f"substring({', '.join([subject, f'{start} + 1', *length])})")
+    start, *length = (_count(call, arguments, index) for index in range(1, len(arguments)))
+    return f"substring({', '.join([arguments[0], f'{start} + 1', *length])})"
 
 
-def _checked(call: Call, arguments: list[str], text: str) -> str:
-    subject, *numbers = arguments
-    negative = " OR ".join(f"{number} < 0" for number in numbers)
+def _count(call: Call, arguments: list[str], index: int) -> str:
+    """A number of characters, which is looked at where it is not known to be one. Null texts have any."""
+    match call.arguments[index]:
+        case Constant(value=int() as known) if 0 <= known <= _LONGEST:
+            return arguments[index]
+    subject, number = arguments[0], arguments[index]
     message = f"error('{call.function}() takes no negative numbers')"
-    return f"CASE WHEN {subject} IS NULL THEN NULL WHEN {negative} THEN {message} ELSE {text} END"
+    negative = f"WHEN {number} < 0 AND {subject} IS NOT NULL THEN {message}"
+    return f"CASE {negative} WHEN {number} > {_LONGEST} THEN {_LONGEST} ELSE {number} END"
 
 
 def joined_texts(left: str, one: Type, right: str, other: Type) -> str:

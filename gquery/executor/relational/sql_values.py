@@ -37,7 +37,7 @@ from gquery.planner.expr import Kind, Type
 
 _EXACT_DIGITS = 15  # decimals of so many digits are told apart by the floats that are nearest
 _ATOM = re.compile(
-    r"""\0\d+\0 | (\w+\.)?"([^"]|"")*"(\[\d+\])? | \w+\.\w+ | e\d* | \$\w+ | CAST\(\$\w+\ AS\ [\w(),]+\) |
+    r"""\0\w+:\d+\0 | (\w+\.)?"([^"]|"")*"(\[\d+\])? | \w+\.\w+ | e\d* | \$\w+ | CAST\(\$\w+\ AS\ [\w(),]+\) |
         \(?-?\d+\)?::BIGINT | '([^']|'')*'(::DOUBLE)?""",
     re.VERBOSE,
 )
