@@ -171,11 +171,12 @@ def _input_place(error: LoadError) -> list[str]:
     if error.column is not None:
         place.append(f"column {error.column}")
     if error.value is not None:
-        place.append(f"value {_shorten(repr(error.value))}")
+        place.append(f"value {shortened(repr(error.value))}")
     return ["  " + ", ".join(place)] if place else []
 
 
-def _shorten(text: str, limit: int = 80) -> str:
+def shortened(text: str, limit: int = 80) -> str:
+    """A text as a message shows it, of at most so many characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -183,7 +184,7 @@ _LONGEST = 600  # characters of a message: names in it may be as long as the que
 
 
 def _readable(text: str) -> str:
-    return _visible(_shorten(text, _LONGEST))
+    return _visible(shortened(text, _LONGEST))
 
 
 def _visible(text: str) -> str:

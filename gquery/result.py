@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
 import html
-import json
 import os
-import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, nullcontext, suppress
-from decimal import Decimal
-from pathlib import Path as FilePath
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, nullcontext
 from typing import Any, BinaryIO, NoReturn
 
 import pyarrow as pa
 
 from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
+from gquery.formats import Format, batch_without_unions, file_format, new_file, schema_without_unions, stream_format
 from gquery.settings import Settings
-from gquery.values import (
-    Node,
-    Path,
-    Relationship,
-    Row,
-    holds_union,
-    python_values,
-    text_of,
-    unions_replaced,
-    without_unions,
-)
+from gquery.values import Row, holds_union, rows_of
 
 _PREVIEW = 20  # rows that a notebook shows
 _SLICE = 256  # rows that become Python values between two looks at the clock
-_LONGEST_PREFIX = 100  # characters of a temporary file's name
 
 
 class Result:
@@ -161,8 +146,8 @@ class Result:
     def to_polars(self) -> Any:
         """A Polars DataFrame. Polars has no values of several types: numbers become floats, others text."""
         table = self.to_arrow()
-        batches = [_without_unions(batch) for batch in table.to_batches()]
-        return _require("polars").from_arrow(pa.Table.from_batches(batches, _schema_without_unions(table.schema)))
+        batches = [batch_without_unions(batch) for batch in table.to_batches()]
+        return _require("polars").from_arrow(pa.Table.from_batches(batches, schema_without_unions(table.schema)))
 
     def rows(self) -> list[Row]:
         """The answer as rows of Python values: tuples whose values are reachable by name too."""
@@ -200,43 +185,22 @@ class Result:
     def write(self, path: str | os.PathLike[str]) -> int:
         """Writes the answer as it comes to a `.parquet`, `.csv`, `.arrow`, `.feather` or `.jsonl` file; returns the
         number of rows. The file appears when it is whole: an error leaves no half file behind."""
-        target = _path(path)
-        writer = WRITERS.get(target.suffix.lower())
-        if writer is None:
-            raise ExecutionError(f"cannot tell the format of `{target.name}`",
-                                 hint="the endings are " + ", ".join(WRITERS))  # fmt: skip
-        try:
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-"[:_LONGEST_PREFIX])
-        except (OSError, ValueError) as error:
-            raise ExecutionError(f"cannot write {target}: {_reason(error)}") from None
-        try:
-            with os.fdopen(handle, "wb") as sink:
-                rows = self._written(writer, sink)
-            os.chmod(name, 0o644)
-            os.replace(name, target)
-        except (OSError, pa.ArrowException) as error:
-            raise ExecutionError(f"cannot write {target}: {_reason(error)}") from None
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(name)
-        return rows
+        target, format = file_format(path)
+        with new_file(target) as sink:
+            return self._written(format, sink)
 
     def write_to(self, sink: BinaryIO, format: str) -> int:
         """Writes the answer as it comes to an open binary file, such as a pipe; returns the number of rows.
 
         format: `csv`, `json` (one object a line), `arrow` (the IPC stream format) or `parquet`.
         """
-        writer = STREAM_WRITERS.get(str(format))
-        if writer is None or not hasattr(sink, "write"):
-            raise ExecutionError("write_to() needs an open binary file and a format",
-                                 hint="the formats are " + ", ".join(STREAM_WRITERS))  # fmt: skip
-        return self._written(writer, sink, flushing=True)
+        return self._written(stream_format(sink, format), sink, flushing=True)
 
-    def _written(self, writer: Writer, sink: BinaryIO, flushing: bool = False) -> int:
+    def _written(self, format: Format, sink: BinaryIO, flushing: bool = False) -> int:
         schema, batches = self._opened()
-        if writer in _BY_VALUE:
+        if format.by_value:
             batches = _in_slices(batches, batches.control if isinstance(batches, Run) else self._control)
-        return writer(_flushing(batches, sink) if flushing else batches, schema, sink)
+        return format.write(_flushing(batches, sink) if flushing else batches, schema, sink)
 
     def __repr__(self) -> str:
         state = f"{self._table.num_rows:,} rows" if self._table is not None else "runs when it is read"
@@ -256,13 +220,6 @@ class Result:
 
     def _new_control(self) -> Control:
         return Control(self._settings.timeout, self._settings.memory_limit)
-
-
-def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
-    """The rows of a batch as Python values."""
-    names = tuple(batch.schema.names)
-    for values in zip(*map(python_values, batch.columns), strict=True):
-        yield Row(names, values)
 
 
 class Run(Iterator[pa.RecordBatch]):
@@ -315,15 +272,11 @@ def _in_slices(batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[
             yield batch.slice(begin, _SLICE)
 
 
-def _path(path: object) -> FilePath:
-    try:
-        return FilePath(os.fsdecode(path))  # type: ignore[arg-type]
-    except TypeError:
-        raise ExecutionError(f"a path is text, not {type(path).__name__}") from None
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+def _flushing(batches: Iterator[pa.RecordBatch], sink: BinaryIO) -> Iterator[pa.RecordBatch]:
+    """The same batches; what was written of one goes out before the next is made."""
+    for batch in batches:
+        yield batch
+        sink.flush()
 
 
 def _require(module: str) -> Any:
@@ -331,132 +284,3 @@ def _require(module: str) -> Any:
         return __import__(module)
     except ImportError:
         raise ExecutionError(f"{module} is not installed", hint=f"pip install {module}") from None
-
-
-# --- files -------------------------------------------------------------------------------------------------------
-
-Batches = Iterator[pa.RecordBatch]
-Writer = Callable[[Batches, pa.Schema, BinaryIO], int]
-
-
-def _write_parquet(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
-    import pyarrow.parquet as parquet
-
-    with parquet.ParquetWriter(sink, _schema_without_unions(schema)) as writer:
-        return _write_all(batches, lambda batch: writer.write_batch(_without_unions(batch)))
-
-
-def _schema_without_unions(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field.with_type(without_unions(field.type)) for field in schema])
-
-
-def _without_unions(batch: pa.RecordBatch) -> pa.RecordBatch:
-    columns = [unions_replaced(column) for column in batch.columns]
-    return pa.record_batch(columns, schema=_schema_without_unions(batch.schema))
-
-
-def _write_csv(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
-    import pyarrow.csv as csv
-
-    flat = pa.schema([(field.name, pa.string() if pa.types.is_nested(field.type) else field.type) for field in schema])
-    with csv.CSVWriter(sink, flat) as writer:
-        return _write_all(batches, lambda batch: writer.write_batch(flattened(batch, flat)))
-
-
-def _write_arrow_file(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
-    with pa.ipc.new_file(sink, schema) as writer:
-        return _write_all(batches, writer.write_batch)
-
-
-def _write_arrow_stream(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
-    with pa.ipc.new_stream(sink, schema) as writer:
-        return _write_all(batches, writer.write_batch)
-
-
-def _write_json_lines(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
-    return _write_all(batches, lambda batch: sink.writelines(f"{line}\n".encode() for line in json_lines(batch)))
-
-
-WRITERS: Mapping[str, Writer] = {
-    ".parquet": _write_parquet,
-    ".csv": _write_csv,
-    ".arrow": _write_arrow_file,
-    ".feather": _write_arrow_file,
-    ".jsonl": _write_json_lines,
-    ".json": _write_json_lines,
-}
-STREAM_WRITERS: Mapping[str, Writer] = {
-    "csv": _write_csv,
-    "json": _write_json_lines,
-    "arrow": _write_arrow_stream,
-    "parquet": _write_parquet,
-}
-
-
-_BY_VALUE = (_write_csv, _write_json_lines)
-
-
-def _flushing(batches: Batches, sink: BinaryIO) -> Batches:
-    """The same batches; what was written of one goes out before the next is made."""
-    for batch in batches:
-        yield batch
-        sink.flush()
-
-
-def _write_all(batches: Batches, write: Callable[[pa.RecordBatch], object]) -> int:
-    rows = 0
-    for batch in batches:
-        write(batch)
-        rows += batch.num_rows
-    return rows
-
-
-def flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with nested values as JSON text, for formats that have no nested values."""
-    arrays = [_as_text(column) if pa.types.is_nested(column.type) else column for column in batch.columns]
-    return pa.record_batch(arrays, schema=schema)
-
-
-def _as_text(column: pa.Array) -> pa.Array:
-    """Nested values as JSON; a value that is only of several types is written as others are."""
-    texts = (json_text(value) if isinstance(value, _NESTED) else text_of(value) for value in python_values(column))
-    return pa.array(texts, pa.string())
-
-
-_NESTED = (list, dict, Node, Relationship, Path)
-
-
-def json_lines(batch: pa.RecordBatch) -> Iterator[str]:
-    """One JSON object a row; nodes, relationships and paths are objects with the properties that they have."""
-    return (json_text(row.asdict()) for row in rows_of(batch))
-
-
-def json_text(value: object) -> str:
-    """A value of an answer as JSON. Numbers that JSON does not have (NaN, infinity) become null."""
-    try:
-        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        finite = json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None)
-        return json.dumps(finite, ensure_ascii=False)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Node | Relationship | Path):
-        return {slot: getattr(value, slot) for slot in value.__slots__}
-    if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
-        return float(value)  # written as the same number
-    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
-
-
-__all__ = [
-    "WRITERS",
-    "Node",
-    "Path",
-    "Relationship",
-    "Result",
-    "Row",
-    "flattened",
-    "json_lines",
-    "json_text",
-    "rows_of",
-]

@@ -96,6 +96,13 @@ class Row(tuple[Any, ...]):
         return dict(self.items())
 
 
+def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
+    """The rows of a batch as Python values."""
+    names = tuple(batch.schema.names)
+    for values in zip(*map(python_values, batch.columns), strict=True):
+        yield Row(names, values)
+
+
 def python_values(column: pa.Array) -> list[Any]:
     """The values of a column as Python shows them. Its times of the day and points in time know microseconds; what
     nanoseconds there are beyond them stays in the Arrow column. Raises ExecutionError for years beyond Python's."""

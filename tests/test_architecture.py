@@ -27,10 +27,14 @@ ALLOWED = {
         "planner.physical", "planner.expr", "planner.common", "planner.query_graph", "planner.logical",
         "planner.functions", "planner.types", "storage", "values",
     ],
-    "result": ["executor.progress", "values"],
+    "formats": ["values"],
+    "result": ["executor.progress", "formats", "values"],
     "session": ["grammar", "planner", "executor", "storage", "result", "parameters"],
     "opening": ["session", "storage", "integrations"],
-    "integrations": ["session", "result", "values", "storage", "grammar", "opening"],
+    "integrations": [
+        "session", "result", "values", "storage", "grammar", "opening", "executor.relational.private",
+        "executor.relational.sql_words",
+    ],
     "terminal": [
         "session", "opening", "result", "values", "storage", "grammar", "planner.functions", "executor.progress",
         "executor.kernel_cache",

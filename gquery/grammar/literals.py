@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from gquery.errors import ParseError, Span
+from gquery.errors import ParseError, Span, shortened
 
 _INTEGERS = range(-(2**63), 2**63)
 _LONGEST_INTEGER = 100  # characters; beyond, Python's own conversion is slow or refuses
@@ -22,7 +22,7 @@ _LONGEST_SHOWN = 40
 
 def shown(text: str) -> str:
     """`text` as a message quotes it: in back-quotes, and cut when it is long."""
-    return f"`{text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + '…'}`"
+    return f"`{shortened(text, _LONGEST_SHOWN)}`"
 
 
 def read_name(text: str, span: Span) -> str:

@@ -130,7 +130,7 @@ def notices(function: str, arguments: tuple[Expression, ...], span: Span) -> Ite
         name = f"`{this.variable.strip()}.{this.key}`" if this.key else f"id({this.variable.strip()})"
         hint = None
         if own.kind is Kind.STRING and this.key:
-            hint = f"where a few values kept {name} from being more than text, `graph.report.kept_as_text` has one"
+            hint = "where a few words such as n/a made it text, load it with null=['n/a'] (--null n/a)"
         yield Notice(f"{name} is {_described(own)} and is compared with {_described(other)}: {answer}", span, hint)
         return
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from gquery.result import rows_of
 from gquery.terminal.messages import counted
+from gquery.values import rows_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -61,7 +61,7 @@ def test_a_column_beside_what_it_never_holds(condition: str, given: dict[str, An
     (warning,) = _said(condition, **given)
     assert message in warning
     assert "^" in warning
-    assert ("graph.report" in warning) == ("is text" in warning and "id(a)" not in warning)
+    assert ("--null n/a" in warning) == ("is text" in warning and "id(a)" not in warning)
 
 
 def test_as_it_is_read() -> None:
@@ -71,7 +71,7 @@ def test_as_it_is_read() -> None:
         "Warning: `a.s` is text and is compared with a number: never true\n"
         "  1 | MATCH (a:P {s: 100}) RETURN a\n"
         "    |             ^^^^^^\n"
-        "hint: where a few values kept `a.s` from being more than text, `graph.report.kept_as_text` has one"
+        "hint: where a few words such as n/a made it text, load it with null=['n/a'] (--null n/a)"
     )
 
 

@@ -13,9 +13,10 @@ import pyarrow as pa
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
 from gquery.grammar.parser import parse
+from gquery.parameters import snapshot_of
 from gquery.planner.bind import bind
-from gquery.result import Row, rows_of
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.values import Row, rows_of
 
 Matches = Mapping[str, Sequence[int | None]]
 
@@ -50,7 +51,7 @@ def snapshot() -> Snapshot:
 
 def tail_of(text: str, parameters: Mapping[str, Any] | None = None) -> Tail:
     """The tail of a query; all its WHERE conditions that span several elements are residual."""
-    given = dict(parameters or {})
+    given = snapshot_of(parameters)
     bound = bind(parse(text), snapshot().schema, given, "different edges")
     return Tail(bound.projection, bound.query_graph, snapshot(), given, bound.query_graph.predicates)
 

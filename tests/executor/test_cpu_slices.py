@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -39,3 +40,22 @@ def test_a_check_that_raises_ends_the_work() -> None:
     with pytest.raises(TimeoutError):
         run_slices(1000, 10, 1, check, lambda begin, end: done.append(begin))
     assert done == [0, 10, 20]
+
+
+def test_ctrl_c_before_all_threads_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted_at_start(monkeypatch, "gquery-slices-2")
+    with pytest.raises(KeyboardInterrupt):
+        run_slices(1000, 10, 3, lambda: None, lambda begin, end: time.sleep(0.002))
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("gquery-slices")]
+
+
+def interrupted_at_start(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Ctrl-C comes as the thread of that name is started."""
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if thread.name == name:
+            raise KeyboardInterrupt
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)

@@ -11,6 +11,7 @@ import pytest
 from gquery.executor.progress import Control
 from gquery.executor.relational import database, scan
 from gquery.grammar.parser import parse
+from gquery.parameters import snapshot_of
 from gquery.planner.bind import bind
 from gquery.planner.expr import Expression
 from tests.executor.relational_graph import snapshot
@@ -41,10 +42,10 @@ CONDITIONS: list[tuple[str, list[int]]] = [
     ("a.height IN $ids", [4]), ("a.age > $numpy", [1, 4]), ("a.age * 10 > 300", [1, 4]), ("a.age > $null", []),
     ("a.tags = []", [1]),
 ]  # fmt: skip
-GIVEN = {
+GIVEN = snapshot_of({
     "low": 30, "names": ["Ann", "Eve", None], "none": [], "ids": [2, 9], "yes": True, "null": None, "set": {30, 40},
     "numpy": np.int16(30),
-}  # fmt: skip
+})  # fmt: skip
 
 
 @pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=[text for text, _ in CONDITIONS])

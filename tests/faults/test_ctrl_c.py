@@ -79,6 +79,16 @@ def test_in_a_script(tmp_path: Path) -> None:
     assert max(late) < 2.0
 
 
+COMMAND_LINE = """
+import sys, gquery
+from gquery.cli import main
+ask = gquery.Graph.query
+def query(*given, **named):
+    print("asked", file=sys.stderr, flush=True)
+    return ask(*given, **named)
+gquery.Graph.query = query
+sys.exit(main())
+"""
 LONG = "MATCH (a)-->(b)-->(c)-->(d)-->(e) RETURN a, b, c, d, e ORDER BY c.id + d.id + e.id"
 
 
@@ -89,8 +99,7 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
     save = f"from tests.faults.graphs import *; dense_graph().save({saved!r})"
     subprocess.run([sys.executable, "-c", save], cwd=ROOT, check=True)
     chance = random.Random(SEED)
-    start = [sys.executable, "-c", "import sys; from gquery.cli import main; sys.exit(main())"]
-    command = [*start, arguments[0], saved, *arguments[1:]]
+    command = [sys.executable, "-c", COMMAND_LINE, arguments[0], saved, *arguments[1:]]
     for _ in range(max(1, ROUNDS // 6)):
         with subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -100,7 +109,9 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
                 child.stdin.write(LONG + ";")
             child.stdin.close()
             child.stdin = None
-            time.sleep(1.5 + chance.uniform(0.0, 0.5))
+            assert child.stderr is not None
+            assert child.stderr.readline() == "asked\n"
+            time.sleep(chance.uniform(0.0, 1.0))
             child.send_signal(signal.SIGINT)
             began = time.monotonic()
             _, errors = child.communicate(timeout=20)

@@ -14,6 +14,7 @@ import pytest
 
 import gquery
 from gquery.executor.relational.watch import NAME
+from tests.executor.test_cpu_slices import interrupted_at_start
 from tests.faults.graphs import LONG_COUNT, MANY_ROWS, VERTICES, dense_graph
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -180,3 +181,9 @@ def test_several_queries_at_once(graph: gquery.Graph) -> None:
     assert not thread.is_alive()
     assert counts == [expected] * 3
     assert isinstance(outcome[0], gquery.QueryCancelled)
+
+
+def test_ctrl_c_as_workers_are_started(graph: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted_at_start(monkeypatch, "gquery-1")
+    with pytest.raises(KeyboardInterrupt):
+        graph.query(MANY_ROWS).to_arrow()

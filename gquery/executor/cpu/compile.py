@@ -137,7 +137,8 @@ class _Compilations:
             if thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
         for thread in tuple(self._threads):
-            thread.join()
+            if thread.is_alive():
+                thread.join()
 
 
 _compilations = _Compilations()

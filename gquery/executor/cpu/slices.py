@@ -36,10 +36,14 @@ def run_slices(
     others: list[threading.Thread] = []
     if count > (_FEWEST - 1) * size:
         others = [threading.Thread(target=take, name=f"gquery-slices-{n}", daemon=True) for n in range(1, threads)]
+    try:
+        for thread in others:
+            thread.start()
+        take()
+    except BaseException as failure:  # Ctrl-C between two of them
+        failures.append(failure)
     for thread in others:
-        thread.start()
-    take()
-    for thread in others:
-        thread.join()
+        if thread.is_alive():
+            thread.join()
     if failures:
         raise failures[0]

@@ -138,7 +138,8 @@ class Enumeration:
         finally:
             self._stop.set()
             for thread in self._others:
-                thread.join()
+                if thread.is_alive():  # Ctrl-C may have come before it was started
+                    thread.join()
             worker.finish()
 
     def _start_others(self) -> None:

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from gquery.errors import GQueryError, MemoryLimitError
 from gquery.executor.progress import Control
+from gquery.executor.relational.private import private_duckdb
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.watch import watched
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1 << 15
 _FEWEST_ROWS = 2048  # what DuckDB computes at once
 _RESULT_WIDTH = 16  # bytes: of a value that a predicate or a comparison gives
-_DEEPEST = 2_000  # levels of an expression; one of 200, the deepest that is parsed, becomes many times as many
 LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
 
 
@@ -130,7 +130,7 @@ def _cursor_for(control: Control) -> Iterator[duckdb.DuckDBPyConnection]:
         return
     with tempfile.TemporaryDirectory(prefix="gquery-") as folder:
         size = max(control.memory_limit // 2, LEAST_MEMORY)
-        own = _connect(folder, threads=1, memory_limit=f"{size}B")
+        own = private_duckdb(folder, threads=1, memory_limit=f"{size}B")
         try:
             yield own
         finally:
@@ -151,27 +151,7 @@ def _shared(process: int, threads: int | None) -> duckdb.DuckDBPyConnection:
     """One instance for each number of threads; a forked process makes its own."""
     atexit.register(_shared.cache_clear)
     folder = os.path.join(tempfile.gettempdir(), f"gquery-{process}-{threads or 'all'}")
-    return _connect(folder) if threads is None else _connect(folder, threads=threads)
-
-
-def _connect(folder: str, **config: Any) -> duckdb.DuckDBPyConnection:
-    """An instance of our own, which reads and writes nothing but its folder for what does not fit into memory."""
-    import duckdb
-
-    config |= {
-        "temp_directory": folder,
-        "python_enable_replacements": False,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "max_expression_depth": _DEEPEST,
-    }
-    connection = duckdb.connect(":memory:", config=config)
-    connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not this session's alone: its cursors are sessions too
-    if "memory_limit" in config:
-        connection.execute("SET streaming_buffer_size = '1MB'")  # of the answer, ready for who reads it
-    connection.execute("SET enable_external_access = false")  # as an option it would forbid the folder too
-    connection.execute("SET lock_configuration = true")
-    return connection
+    return private_duckdb(folder) if threads is None else private_duckdb(folder, threads=threads)
 
 
 @contextmanager

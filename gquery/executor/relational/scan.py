@@ -22,7 +22,6 @@ from gquery.executor.relational import database
 from gquery.executor.relational.gather import as_shown, gather, stored_column, travelling_type
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.sql import SqlWriter
-from gquery.executor.relational.sql_parameters import plain_value
 from gquery.executor.relational.sql_values import sorting_key
 from gquery.executor.relational.sql_words import quoted
 from gquery.executor.relational.translation import translated
@@ -154,9 +153,9 @@ class _Scan:
         if value is _COMPUTED or stored is None or pa.types.is_dictionary(stored.type) or pa.types.is_null(stored.type):
             return None
         if operator == "in" and other.type.item is not None and isinstance(value, list | tuple | set | frozenset):
-            return _found(stored, [plain_value(item) for item in value])
+            return _found(stored, list(value))
         if operator in _COMPARE and other.type.kind is not Kind.NULL:
-            same = as_stored(plain_value(value), stored.type)
+            same = as_stored(value, stored.type)
             return None if same is None else _COMPARE[operator](stored, same)
         return None
 

@@ -5,7 +5,6 @@ A list of values of several types goes as structs with a field for each type, of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -21,8 +20,7 @@ from gquery.planner.types import type_of_value
 
 def given_value(value: object, type_: Type) -> object:
     """A parameter's value as it is given to the statement."""
-    plain = plain_value(value)
-    return _by_member(plain, type_) if holds_any(type_) else plain
+    return _by_member(value, type_) if holds_any(type_) else value
 
 
 def parameter_sql(slot: str, type_: Type) -> str:
@@ -31,19 +29,6 @@ def parameter_sql(slot: str, type_: Type) -> str:
         return _joined(f"CAST(${slot} AS {_carrier(type_)})", type_, 0)
     known = _cast_to(type_)
     return f"CAST(${slot} AS {known})" if known else f"${slot}"
-
-
-def plain_value(value: object) -> object:
-    """A parameter's value in types that DuckDB takes: NumPy and pandas values as Python's own."""
-    match value:
-        case Mapping():
-            return {str(key): plain_value(item) for key, item in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [plain_value(item) for item in value]
-    for name in ("item", "tolist") if getattr(value, "ndim", 1) == 0 else ("tolist",):
-        if callable(getattr(value, name, None)):
-            return getattr(value, name)()
-    return value
 
 
 def _cast_to(type_: Type) -> str | None:

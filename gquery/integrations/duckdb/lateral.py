@@ -10,10 +10,10 @@ import duckdb
 import pyarrow as pa
 
 from gquery.errors import BindError
+from gquery.executor.relational.sql_words import quoted
 from gquery.integrations.duckdb import shadow
 from gquery.integrations.duckdb.portable import conform, portable_schema
 from gquery.integrations.duckdb.registry import Graph
-from gquery.integrations.duckdb.shadow import quoted
 
 # Python type of a parameter: DuckDB's type, and a value to bind the query with
 _TYPES: dict[type, tuple[str, Any]] = {

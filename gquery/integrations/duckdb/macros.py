@@ -21,6 +21,7 @@ import duckdb
 import pyarrow as pa
 
 from gquery.errors import BindError
+from gquery.executor.relational.sql_words import quoted
 from gquery.integrations.duckdb import ctrl_c, shadow
 from gquery.integrations.duckdb.interruption import watcher
 from gquery.integrations.duckdb.parameters import from_json, parameters_of
@@ -68,7 +69,7 @@ class _Functions:
         row_type, written = (shadow.sql_type(_row(given)) for given in (schema, written_schema(schema)))
         if "\0" in row_type:
             raise BindError("a column or a field has the character NUL in its name", hint="give it another one with AS")
-        columns = ", ".join(f"row.{shadow.quoted(name)}" for name in schema.names)
+        columns = ", ".join(f"row.{quoted(name)}" for name in schema.names)
         call = json.dumps([graph, query, params, params_type, on_main])
         rows = f"unnest(_gquery_rows('{base64.b64encode(call.encode()).decode()}'))"
         return f"SELECT {columns} FROM (SELECT CAST(CAST({rows}::JSON AS {written}) AS {row_type}) AS row)"

@@ -14,28 +14,16 @@ import duckdb
 import pyarrow as pa
 
 from gquery.errors import BindError
-
-_LOCKED: dict[str, Any] = {
-    "threads": 1,
-    "enable_external_access": False,
-    "python_enable_replacements": False,
-    "autoload_known_extensions": False,
-    "lock_configuration": True,
-}
+from gquery.executor.relational.private import private_duckdb
 
 
 @functools.cache
 def _database(process: int) -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(config=_LOCKED)
+    return private_duckdb("", threads=1)
 
 
 def _cursor() -> duckdb.DuckDBPyConnection:
     return _database(os.getpid()).cursor()  # a forked process has one of its own
-
-
-def quoted(name: str) -> str:
-    """A name as SQL has it. The name holds no NUL, which SQL has no way to write."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def sql_type(data_type: pa.DataType) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gquery.errors import LoadError
+from gquery.errors import LoadError, shortened
 from gquery.storage import statistics
 from gquery.storage.graph import AdjacencyKey
 from gquery.storage.persist.files import FileEntry, opened, sync_directory
@@ -93,8 +93,7 @@ def folder_of(path: object) -> Path:
         text = os.fspath(path)
         if isinstance(text, str) and text and "\0" not in text and _is_encodable(text, os.fsencode):
             return Path(text)
-    shown = repr(path) if len(repr(path)) < 80 else f"{repr(path)[:80]}…"
-    raise LoadError(f"{shown} is not the path of a folder", hint="give a text or a pathlib.Path")
+    raise LoadError(f"{shortened(repr(path))} is not the path of a folder", hint="give a text or a pathlib.Path")
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:
