@@ -25,7 +25,7 @@ ALLOWED = {
     "planner": ["grammar.ast", "storage.schema", "storage.statistics"],
     "executor": [
         "planner.physical", "planner.expr", "planner.common", "planner.query_graph", "planner.logical",
-        "planner.functions", "planner.types", "storage", "values",
+        "planner.functions", "planner.temporal", "planner.types", "storage", "values",
     ],
     "formats": ["values"],
     "result": ["executor.progress", "formats", "values"],
