@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 50 if os.environ.get("GQUERY_SLOW") else 6
 SEED = 20
@@ -75,8 +77,8 @@ def test_in_a_script(tmp_path: Path) -> None:
         errors = child.stderr.read()
     print(f"seed {SEED}: the next answer came after", [round(seconds, 3) for seconds in late])
     assert "Traceback" not in errors, errors
-    assert sorted(late)[len(late) // 2] < 0.2
-    assert max(late) < 2.0
+    assert sorted(late)[len(late) // 2] < 0.2 * PATIENCE
+    assert max(late) < 2.0 * PATIENCE
 
 
 LONG = "MATCH (a)-->(b)-->(c)-->(d)-->(e) RETURN a, b, c, d, e ORDER BY c.id + d.id + e.id"
@@ -91,6 +93,9 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
     chance = random.Random(SEED)
     start = [sys.executable, "-c", "import sys; from gquery.cli import main; sys.exit(main())"]
     command = [*start, arguments[0], saved, *arguments[1:]]
+    started = time.monotonic()
+    subprocess.run([*start, "run", saved, "RETURN 1"], cwd=ROOT, check=True, capture_output=True)
+    underway = 2 * (time.monotonic() - started)  # by then a query is running, also on a busy machine
     for _ in range(max(1, ROUNDS // 6)):
         with subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -100,11 +105,11 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
                 child.stdin.write(LONG + ";")
             child.stdin.close()
             child.stdin = None
-            time.sleep(1.5 + chance.uniform(0.0, 0.5))
+            time.sleep(underway + chance.uniform(0.0, 0.5))
             child.send_signal(signal.SIGINT)
             began = time.monotonic()
-            _, errors = child.communicate(timeout=20)
+            _, errors = child.communicate(timeout=60)
         assert child.returncode == 130, errors
         assert "ancelled" in errors
         assert "Traceback" not in errors
-        assert time.monotonic() - began < 2.0
+        assert time.monotonic() - began < 2.0 * PATIENCE

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pytest
 
 import gquery
+from tests.conftest import PATIENCE
 
 VERTICES = 100_000
 STOPPED_AFTER = 0.15  # seconds
-AT_THE_MEDIAN = 0.1  # seconds that a stop takes
-AT_MOST = 1.0
+AT_THE_MEDIAN = 0.1 * PATIENCE  # seconds that a stop takes
+AT_MOST = 1.0 * PATIENCE
 
 _SLOW_TEST = " AND ".join(f"NOT (a.name + '{number}') =~ '(.*p.*r.*s.*)*x'" for number in range(40))
 _TWO_HOPS = "MATCH (a:P)-[:X]->(b)-[:X]->(c)"

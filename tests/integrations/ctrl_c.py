@@ -70,7 +70,7 @@ def main(door: str, rounds: int, seed: int) -> None:
     for _ in range(rounds):
         kind, how, delay = dice.choice(list(STATEMENTS)), dice.choice(list(readings(con))), dice.random() * 0.5
         came: BaseException | None = None
-        faulthandler.dump_traceback_later(20, exit=True)
+        faulthandler.dump_traceback_later(100, exit=True)
         try:
             press = Press(delay)
             while True:
