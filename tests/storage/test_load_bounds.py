@@ -171,8 +171,8 @@ def test_ctrl_c_is_keyboard_interrupt(large: Path) -> None:
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
             timer = threading.Timer(share * whole, press)
-            timer.start()
             try:
+                timer.start()
                 run()
                 timer.join()  # the load was faster this time
                 time.sleep(0.5)
