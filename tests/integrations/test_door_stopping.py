@@ -155,7 +155,7 @@ def test_a_handler_of_the_user_s_is_asked(large: gquery.Graph) -> None:
         "import signal; pressed = []\n"
         "signal.signal(signal.SIGINT, lambda *_: pressed.append(1))\n"
         "import duckdb, gquery; from tests.integrations.ctrl_c import Press, graph\n"
-        "con = duckdb.connect(); gquery.attach(con, graph(), 'g'); press = Press(0.1)\n"
+        "con = duckdb.connect(); gquery.attach(con, graph(), 'g'); Press(0.1).start()\n"
         "while not pressed:\n"
         "    rows = con.execute(\"SELECT count(*) FROM gquery('g', 'MATCH (a:V) RETURN a.i')\").fetchall()\n"
         "print(rows)\n"
