@@ -23,6 +23,10 @@ settings.register_profile("long", deadline=None, max_examples=2000)
 settings.load_profile("long" if os.environ.get("GQUERY_SLOW") else "ci")
 
 VERIFIED = 128  # vertices
+
+# Limits of time are those of a quiet machine under GQUERY_SLOW=1, and generous elsewhere: a machine may be busy.
+PATIENCE = 1.0 if os.environ.get("GQUERY_SLOW") else 5.0
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cmp_to_key
-from typing import Any
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
-from tests.evaluator.expressions import Binding, evaluate
+from tests.evaluator.expressions import evaluate
 from tests.evaluator.matching import matches
-from tests.evaluator.tree import Aggregate, Expression, Query, Variable
-from tests.evaluator.values import Graph, Value, sort_key
+from tests.evaluator.values import Binding, Graph, Value, sort_key
+from tests.soak.tree import Aggregate, Query, contains
 
 Row = tuple[Value, ...]
 
@@ -26,59 +26,31 @@ class Answer:
 
 def answer(graph: Graph, query: Query) -> Answer:
     """All that the language says of the query's rows. Raises Failure where it says that there is an error."""
-    found = list(matches(graph, query.clauses, {}))
-    grouped = any(contains(item, Aggregate) for item, _ in query.items)
-    rows = _grouped(graph, query, found) if grouped else [_row(graph, query, binding, ()) for binding in found]
+    rows = [_row(graph, query, group) for group in _groups(graph, query)]
     if query.distinct:
-        rows = list({tuple(map(sort_key, row)): (row, keys) for row, keys in reversed(rows)}.values())
-    runs = _runs(rows, [descending for _, descending in query.order])
-    begin = query.skip or 0
-    end = len(rows) if query.limit is None else min(len(rows), begin + query.limit)
-    return Answer(runs, min(begin, len(rows)), max(end, min(begin, len(rows))))
+        rows = list({tuple(map(sort_key, row)): (row, ranks) for row, ranks in reversed(rows)}.values())
+    for place, (_, descending) in reversed(list(enumerate(query.order))):
+        rows.sort(key=lambda row: row[1][place], reverse=descending)
+    runs = tuple(tuple(row for row, _ in run) for _, run in groupby(rows, itemgetter(1)))
+    begin = min(query.skip or 0, len(rows))
+    return Answer(runs, begin, len(rows) if query.limit is None else min(len(rows), begin + query.limit))
 
 
-def contains(tree: Any, kind: type) -> bool:
-    """Whether a tree has a part of that kind."""
-    if isinstance(tree, kind):
-        return True
-    if isinstance(tree, tuple):
-        return any(contains(part, kind) for part in tree)
-    return is_dataclass(tree) and any(contains(getattr(tree, each.name), kind) for each in fields(tree))
-
-
-def _grouped(graph: Graph, query: Query, found: Sequence[Binding]) -> list[tuple[Row, Row]]:
-    """One row for each combination of the items without an aggregate; without such items always one."""
+def _groups(graph: Graph, query: Query) -> list[list[Binding]]:
+    """One for each combination of the items without an aggregate, always one without such items; else every match."""
+    found = list(matches(graph, query.clauses, {}))
     keys = [item for item, _ in query.items if not contains(item, Aggregate)]
-    groups: dict[Any, list[Binding]] = {} if keys else {(): []}
+    if len(keys) == len(query.items):
+        return [[binding] for binding in found]
+    groups: dict[Row, list[Binding]] = {} if keys else {(): []}
     for binding in found:
-        key = tuple(sort_key(evaluate(item, binding, graph)) for item in keys)
-        groups.setdefault(key, []).append(binding)
-    return [_row(graph, query, group[0] if group else {}, group) for group in groups.values()]
+        groups.setdefault(tuple(sort_key(evaluate(item, binding, graph)) for item in keys), []).append(binding)
+    return list(groups.values())
 
 
-def _row(graph: Graph, query: Query, binding: Binding, group: Sequence[Binding]) -> tuple[Row, Row]:
-    """The row and what it is ordered by, which may speak of the row by its aliases."""
+def _row(graph: Graph, query: Query, group: Sequence[Binding]) -> tuple[Row, list[Row]]:
+    """The row and its ranks in the order, which may speak of the row by its aliases."""
+    binding = group[0] if group else {}
     row = tuple(evaluate(item, binding, graph, group) for item, _ in query.items)
     named = {**binding, **{alias: value for (_, alias), value in zip(query.items, row, strict=True)}}
-    return row, tuple(_key(graph, item, named, group) for item, _ in query.order)
-
-
-def _key(graph: Graph, item: Expression, named: Binding, group: Sequence[Binding]) -> Value:
-    return named[item.name] if isinstance(item, Variable) else evaluate(item, named, graph, group)
-
-
-def _runs(rows: list[tuple[Row, Row]], descending: list[bool]) -> tuple[tuple[Row, ...], ...]:
-    def order(one: tuple[Row, Row], other: tuple[Row, Row]) -> int:
-        for first, second, down in zip(one[1], other[1], descending, strict=True):
-            left, right = sort_key(first), sort_key(second)
-            if left != right:
-                return 1 if (left > right) is not down else -1
-        return 0
-
-    runs: list[list[tuple[Row, Row]]] = []
-    for row in sorted(rows, key=cmp_to_key(order)):
-        if runs and not order(runs[-1][0], row):
-            runs[-1].append(row)
-        else:
-            runs.append([row])
-    return tuple(tuple(row for row, _ in run) for run in runs)
+    return row, [sort_key(evaluate(item, named, graph, group)) for item, _ in query.order]

@@ -1,99 +1,73 @@
-"""What expressions give, with null and its three-valued logic."""
+"""What expressions give under a binding of the names."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import partial
 
 from tests.evaluator import matching
-from tests.evaluator.functions import AGGREGATES, STRICT, TIME_FIELDS
-from tests.evaluator.logic import WITH_NULL
-from tests.evaluator.tree import Aggregate, Call, Exists, Expression, HasLabel, Literal, MapOf, Property, Variable
-from tests.evaluator.values import Edge, Failure, Graph, Value, Vertex, WrittenText, sort_key
-
-Binding = Mapping[str, Value]
+from tests.evaluator.functions import AGGREGATES, STRICT, TIME_FIELDS, WITH_NULL
+from tests.evaluator.values import Binding, Edge, Failure, Graph, Value, Vertex, WrittenText, as_written, sort_key
+from tests.soak.tree import Aggregate, Call, Exists, Expression, HasLabel, Literal, MapOf, Property, Variable
 
 
 def evaluate(tree: Expression, binding: Binding, graph: Graph, group: Sequence[Binding] = ()) -> Value:
     """The value under a binding. `group`: the bindings that aggregates run over."""
-
-    def inner(part: Expression) -> Value:
-        return evaluate(part, binding, graph, group)
-
+    inner = partial(evaluate, binding=binding, graph=graph, group=group)
     match tree:
         case Literal(value):
             return value
         case Variable(name):
             return binding[name]
         case Property(subject, key):
-            return read(inner(subject), key)
+            value = inner(subject)
+            if isinstance(value, Vertex | Edge | dict):
+                return getattr(value, "properties", value).get(key)
+            return None if value is None else TIME_FIELDS[key](value)
         case MapOf(entries):
             return {key: inner(value) for key, value in entries}
         case HasLabel(name, labels):
             return matching.has_labels(labels, binding[name].labels)
         case Exists(clause):
             return any(True for _ in matching.clause_matches(graph, clause, binding))
-        case Aggregate(name, None):
-            return len(group)
         case Aggregate(name, argument, distinct):
-            values = [evaluate(argument, each, graph) for each in group] if argument else []
+            values = [True if argument is None else evaluate(argument, each, graph) for each in group]
             present = [value for value in values if value is not None]
             if distinct:
                 present = list({sort_key(value): value for value in reversed(present)}.values())
-            return AGGREGATES[name](present)
+            return _held(AGGREGATES[name], [present])
         case Call(name, arguments):
             values = [inner(argument) for argument in arguments]
-            if name in COMPARISONS:
-                values = [written(*each) for each in zip(arguments, values, strict=True)]
-            if name in ARITHMETIC and any(isinstance(value, Decimal) for value in values):
-                values = [beside_decimal(*each) for each in zip(arguments, values, strict=True)]
+            if name in ("=", "<>", "<", "<=", ">", ">=", "in"):
+                values = [_written(*each) for each in zip(arguments, values, strict=True)]
+            if name in ("+", "-", "*", "%") and any(isinstance(value, Decimal) for value in values):
+                pairs = zip(arguments, values, strict=True)
+                values = [as_written(value) if part == Literal(value) else value for part, value in pairs]
             if name in WITH_NULL:
                 return WITH_NULL[name](*values)
-            return None if None in values else strict(name, *values)
+            return None if None in values else _held(STRICT[name], values)
     raise AssertionError(tree)
 
 
-COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in"})
-
-
-def written(tree: Expression, value: Value) -> Value:
+def _written(tree: Expression, value: Value) -> Value:
     """An operand of a comparison; constant texts are marked as such."""
     match tree, value:
         case Literal(), str():
             return WrittenText(value)
         case Literal(), list():
-            return [written(tree, item) for item in value]
+            return [_written(tree, item) for item in value]
         case Call("list", items), list():
-            return [written(*each) for each in zip(items, value, strict=True)]
+            return [_written(*each) for each in zip(items, value, strict=True)]
     return value
 
 
-ARITHMETIC = frozenset("+-*%")
-
-
-def beside_decimal(tree: Expression, value: Value) -> Value:
-    """An operand beside a decimal: a float that is written there is the number that stands there, and no float."""
-    match tree, value:
-        case Literal(parameter=None), float() if math.isfinite(value):
-            return Decimal(repr(value)) if abs(value) < 2**53 else Decimal(value)
-    return value
-
-
-def strict(name: str, *values: Value) -> Value:
-    """A function that gives null for any null."""
-    result = STRICT[name](*values)
+def _held(function: Callable[..., Value], values: Sequence[Value]) -> Value:
+    """What the function gives, in 64 bits if it is an integer. Python's errors are the language's."""
+    try:
+        result = function(*values)
+    except (ArithmeticError, ValueError) as error:
+        raise Failure(str(error)) from error
     if type(result) is int and not -(2**63) <= result < 2**63:
         raise Failure("beyond 64 bits")
     return result
-
-
-def read(subject: Value, key: str) -> Value:
-    match subject:
-        case None:
-            return None
-        case dict():
-            return subject.get(key)
-        case Vertex() | Edge():
-            return subject.properties.get(key)
-    return TIME_FIELDS[key](subject)

@@ -1,4 +1,4 @@
-"""The functions, operators and aggregates that give null for a null, as functions of Python's values."""
+"""Functions, operators and aggregates, as functions of Python's values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial, reduce
+from itertools import compress
+from operator import attrgetter, itemgetter
+from statistics import mean, pvariance, variance
 from typing import Any
 
-from tests.evaluator.values import Edge, Failure, Path, Value, Vertex, exact, is_nan, sort_key
+from tests.evaluator.values import Failure, Truth, Value, all_of, any_of, compare, equal, exact, sort_key
 
 
 def text_test(test: Callable[[str, str], bool]) -> Callable[[Value, Value], bool | None]:
@@ -35,26 +38,19 @@ def number(calculate: Callable[[Any, Any], Value], left: Value, right: Value) ->
         return calculate(left, right)
 
 
-def divide(left: Value, right: Value) -> Value:
+def quotient(left: Value, right: Value) -> Value:
     """Between integers towards zero; a float goes beyond all bounds."""
-    if isinstance(left, float) or isinstance(right, float):
-        left, right = float(left), float(right)
-        if right:
-            return left / right
-        return math.nan if left == 0 or is_nan(left) else math.copysign(math.inf, left) * math.copysign(1, right)
-    if right == 0:
-        raise Failure("division by zero")
+    if isinstance(left, float):
+        return left / right if right else left * math.copysign(math.inf, right)
     return int(Fraction(left, right)) if isinstance(left, int) and isinstance(right, int) else left / right
 
 
 def remainder(left: Value, right: Value) -> Value:
-    if isinstance(left, float) or isinstance(right, float):
-        return math.fmod(left, right) if right and math.isfinite(left) else math.nan
-    return left - right * divide(left, right)
+    return floating(math.fmod)(left, right) if isinstance(left, float) else left - right * int(quotient(left, right))
 
 
-def floating(function: Callable[..., float]) -> Callable[..., float]:
-    """NaN outside of the function's domain, infinity beyond the greatest float."""
+def floating(function: Callable[..., float], at_zero: float = math.nan) -> Callable[..., float]:
+    """NaN outside of the function's domain but for zero, infinity beyond the greatest float."""
 
     def guarded(*values: Value) -> float:
         try:
@@ -62,137 +58,104 @@ def floating(function: Callable[..., float]) -> Callable[..., float]:
         except OverflowError:
             return math.inf
         except ValueError:
-            return math.nan
+            return math.nan if values[0] else at_zero
 
     return guarded
 
 
-def power(left: float, right: float) -> float:
-    return math.inf if left == 0 and right < 0 else math.pow(left, right)
-
-
-def logarithm(function: Callable[[float], float]) -> Callable[..., float]:
-    return floating(lambda value: function(value) if value else -math.inf)
-
-
 def rounded(function: Callable[[Any], int]) -> Callable[[Value], float]:
     """A whole number as a float; what is not finite stays."""
-    return lambda value: float(function(exact(value))) if is_finite(value) else float(value)
-
-
-def is_finite(value: Value) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
+    return lambda value: float(function(exact(value)) if math.isfinite(value) else value)
 
 
 def cut(text: str, start: int, length: int | None = None) -> str:
-    if start < 0 or (length is not None and length < 0):
+    if start < 0 or (length or 0) < 0:
         raise Failure("a negative place or length")
     return text[start:] if length is None else text[start : start + length]
-
-
-def numbers_between(first: int, last: int, step: int = 1) -> list[int]:
-    if step == 0:
-        raise Failure("a step of zero")
-    return list(range(first, last + (1 if step > 0 else -1), step))
 
 
 def at(items: Value, place: int) -> Value:
     return items[place] if -len(items) <= place < len(items) else None
 
 
-def to_integer(value: Value) -> int | None:
-    if isinstance(value, str):
-        return to_integer(Decimal(value.strip())) if re.fullmatch(r"\s*[+-]?\d+(\.\d*)?\s*", value) else None
-    if not is_finite(value) or not -(2**63) <= value < 2**63:
-        raise Failure("no integer of 64 bits")
-    return int(value)
-
-
-def to_float(value: Value) -> float | None:
-    if isinstance(value, str) and not re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", value, re.IGNORECASE):
-        return None
-    return float(value)
-
-
-def to_boolean(value: Value) -> bool | None:
-    return {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else bool(value)
+def read_as(convert: Callable[[Any], Value], form: str) -> Callable[[Value], Value]:
+    """A text of another form gives null."""
+    return lambda value: None if isinstance(value, str) and not re.fullmatch(form, value) else convert(value)
 
 
 def to_string(value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if isinstance(value, datetime.date) else str(value)
-
-
-def ends(path: Path) -> list[Vertex]:
-    return [element for element in path.elements if isinstance(element, Vertex)]
-
-
-def edges(path: Path) -> list[Edge]:
-    return [element for element in path.elements if isinstance(element, Edge)]
+    date = isinstance(value, datetime.date)
+    return value.isoformat() if date else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 STRICT: dict[str, Callable[..., Value]] = {
-    "+": plus, "-": partial(number, operator.sub), "*": partial(number, operator.mul), "/": divide,
-    "%": remainder, "^": floating(power), "negative": lambda value: -value, "index": at,
+    "+": plus, "-": partial(number, operator.sub), "*": partial(number, operator.mul),
+    "/": partial(number, quotient), "%": partial(number, remainder), "negative": operator.neg,
+    "^": floating(math.pow, at_zero=math.inf), "index": at, "slice": lambda items, start, end: items[start:end],
     "starts with": text_test(str.startswith), "ends with": text_test(str.endswith),
     "contains": text_test(str.__contains__), "=~": text_test(lambda text, form: bool(re.fullmatch(form, text))),
-    "id": lambda element: element.id, "labels": lambda vertex: sorted(vertex.labels), "type": lambda edge: edge.type,
-    "startnode": lambda edge: edge.source, "endnode": lambda edge: edge.target, "nodes": ends, "relationships": edges,
-    "length": lambda path: len(edges(path)),
+    "id": attrgetter("id"), "type": attrgetter("type"), "labels": lambda vertex: sorted(vertex.labels),
+    "startnode": attrgetter("source"), "endnode": attrgetter("target"), "nodes": lambda path: list(path[::2]),
+    "relationships": lambda path: list(path[1::2]), "length": lambda path: len(path) // 2,
     "abs": abs, "sign": lambda value: (value > 0) - (value < 0), "ceil": rounded(math.ceil),
     "floor": rounded(math.floor), "round": rounded(lambda value: math.floor(value + Fraction(1, 2))),
-    "sqrt": floating(math.sqrt), "exp": floating(math.exp), "log": logarithm(math.log),
-    "log10": logarithm(math.log10), "sin": floating(math.sin), "cos": floating(math.cos), "tan": floating(math.tan),
-    "asin": floating(math.asin), "acos": floating(math.acos), "atan": floating(math.atan),
-    "atan2": floating(math.atan2), "pi": lambda: math.pi, "e": lambda: math.e,
+    **{each.__name__: floating(each) for each in (math.sqrt, math.exp, math.sin, math.cos, math.tan, math.asin,
+                                                  math.acos, math.atan, math.atan2)},
+    **{each.__name__: floating(each, at_zero=-math.inf) for each in (math.log, math.log10)},
+    "pi": lambda: math.pi, "e": lambda: math.e,
     "tolower": str.lower, "toupper": str.upper, "trim": str.strip, "ltrim": str.lstrip, "rtrim": str.rstrip,
     "replace": str.replace, "substring": cut, "left": lambda text, length: cut(text, 0, length),
     "right": lambda text, length: cut(text[::-1], 0, length)[::-1], "split": str.split,
-    "reverse": lambda value: value[::-1], "size": len, "head": lambda items: at(items, 0),
-    "last": lambda items: at(items, -1), "tail": lambda items: items[1:], "range": numbers_between,
+    "reverse": itemgetter(slice(None, None, -1)), "size": len, "head": lambda items: at(items, 0),
+    "last": lambda items: at(items, -1), "tail": itemgetter(slice(1, None)),
+    "range": lambda first, last, step=1: list(range(first, last + (1 if step > 0 else -1), step)),
     "date": lambda value: datetime.date.fromisoformat(value) if isinstance(value, str) else value.date(),
     "datetime": datetime.datetime.fromisoformat,
-    "tointeger": to_integer, "tofloat": to_float, "toboolean": to_boolean, "tostring": to_string,
+    "tointeger": read_as(lambda value: int(Decimal(value)), r"\s*[+-]?\d+(\.\d*)?\s*"),
+    "tofloat": read_as(float, r"(?i)\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*"), "tostring": to_string,
+    "toboolean": read_as(lambda value: to_string(value).strip().lower() == "true", r"(?i)\s*(true|false)\s*"),
+}  # fmt: skip
+
+
+def ordered(holds: Callable[[float, int], bool]) -> Callable[[Value, Value], Truth]:
+    return lambda left, right: None if (order := compare(left, right)) is None else holds(order, 0)
+
+
+# What may give something else than null for a null.
+WITH_NULL: dict[str, Callable[..., Value]] = {
+    "and": lambda *truths: all_of(truths), "or": lambda *truths: any_of(truths),
+    "not": lambda truth: None if truth is None else not truth,
+    "xor": lambda left, right: None if left is None or right is None else left is not right,
+    "=": equal, "<>": lambda left, right: WITH_NULL["not"](equal(left, right)),
+    "in": lambda value, items: None if items is None else any_of(equal(value, item) for item in items),
+    "<": ordered(operator.lt), "<=": ordered(operator.le), ">": ordered(operator.gt), ">=": ordered(operator.ge),
+    "is null": lambda value: value is None, "is not null": lambda value: value is not None,
+    "list": lambda *items: list(items), "case": lambda *parts: next(compress(parts[1::2], parts[:-1:2]), parts[-1]),
+    "coalesce": lambda *values: next((value for value in values if value is not None), None),
 }  # fmt: skip
 
 TIME_FIELDS: dict[str, Callable[[Any], int]] = {
     "quarter": lambda time: (time.month + 2) // 3, "week": lambda time: time.isocalendar().week,
     "dayOfWeek": lambda time: time.isoweekday(), "ordinalDay": lambda time: time.timetuple().tm_yday,
-    "year": lambda time: time.year, "month": lambda time: time.month, "day": lambda time: time.day,
-    "hour": lambda time: time.hour, "minute": lambda time: time.minute, "second": lambda time: time.second,
+    **{name: attrgetter(name) for name in ("year", "month", "day", "hour", "minute", "second")},
 }  # fmt: skip
 
 
 def total(values: list[Value]) -> Value:
     """Decimals and integers exactly; with one float among them a float."""
     if any(isinstance(value, float) for value in values):
-        parts = [float(value) for value in values]
-        return math.fsum(parts) if all(map(math.isfinite, parts)) else sum(parts)
-    result = reduce(partial(number, operator.add), values, 0)
-    if isinstance(result, int) and not -(2**63) <= result < 2**63:
-        raise Failure("beyond 64 bits")
-    return result
+        return float(sum(map(exact, values)))
+    return reduce(partial(number, operator.add), values, 0)
 
 
-def mean(values: list[Value]) -> float | None:
-    if not values:
-        return None
-    return float(sum(map(exact, values)) / len(values)) if all(map(is_finite, values)) else float(total(values))
-
-
-def deviation(values: list[Value], fewer: int) -> float:
-    if len(values) < 2:
-        return 0.0
-    if not all(map(is_finite, values)):
-        return math.nan
-    middle = Fraction(sum(map(Fraction, values))) / len(values)
-    return math.sqrt(sum((Fraction(value) - middle) ** 2 for value in values) / (len(values) - fewer))
+def deviation(squared: Callable[[list[Fraction]], Fraction], values: list[Value]) -> float:
+    if len(values) < 2 or not all(map(math.isfinite, values)):
+        return 0.0 if len(values) < 2 else math.nan
+    return math.sqrt(squared(list(map(Fraction, values))))
 
 
 AGGREGATES: dict[str, Callable[[list[Value]], Value]] = {
-    "count": len, "sum": total, "avg": mean, "collect": list,
-    "min": lambda values: min(values, key=sort_key, default=None),
-    "max": lambda values: max(values, key=sort_key, default=None),
-    "stdev": lambda values: deviation(values, 1), "stdevp": lambda values: deviation(values, 0),
+    "count": len, "collect": list, "sum": total, "min": partial(min, key=sort_key, default=None),
+    "max": partial(max, key=sort_key, default=None), "stdev": partial(deviation, variance),
+    "stdevp": partial(deviation, pvariance), "avg": lambda values: float(mean(map(exact, values))) if values else None,
 }  # fmt: skip

@@ -1,22 +1,20 @@
-"""openCypher's values: which are equal, which is the smaller, which comes first.
-
-Null is None. Numbers are int (64 bits), float and Decimal; a datetime without tzinfo is local. Lists and dicts are
-lists and maps. Numbers are compared by what they are, never rounded.
-"""
+"""openCypher's values, null as None and maps as dicts: which are equal, which is the smaller, which comes first."""
 
 from __future__ import annotations
 
 import datetime
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 Value = Any
 Truth = bool | None
+Binding = Mapping[str, Value]
 
 
 class Failure(Exception):
@@ -29,11 +27,9 @@ class WrittenText(str):
 
 @dataclass(frozen=True, eq=False)
 class Vertex:
-    """`id` is the user's. Only properties that are not null are held."""
-
-    id: int | str
+    id: int | str  # the user's
     labels: frozenset[str]
-    properties: Mapping[str, Value]
+    properties: Mapping[str, Value]  # those that are not null
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +39,9 @@ class Edge:
     target: Vertex
     properties: Mapping[str, Value]
 
-    @property
-    def labels(self) -> frozenset[str]:
-        return frozenset({self.type})
 
-
-@dataclass(frozen=True)
-class Path:
+class Path(tuple[Vertex | Edge, ...]):
     """Vertices and edges in turn, vertices at both ends."""
-
-    elements: tuple[Vertex | Edge, ...]
 
 
 @dataclass(frozen=True)
@@ -60,125 +49,76 @@ class Graph:
     vertices: tuple[Vertex, ...]
     edges: tuple[Edge, ...]
 
-    @cached_property
-    def joined(self) -> set[tuple[Vertex, Vertex]]:
-        """The ordered pairs of vertices between which there is an edge."""
-        return {(edge.source, edge.target) for edge in self.edges}
-
 
 # In the order in which ORDER BY puts values of different kinds.
-FAMILIES = (
-    "map", "node", "relationship", "list", "path", "datetime", "local datetime", "date", "time", "string", "boolean",
-    "number", "null",
-)  # fmt: skip
-_BY_TYPE: tuple[tuple[type, str], ...] = (
-    (dict, "map"), (Vertex, "node"), (Edge, "relationship"), (list, "list"), (Path, "path"),
-    (datetime.datetime, "datetime"), (datetime.date, "date"), (datetime.time, "time"), (str, "string"),
-    (bool, "boolean"), (int, "number"), (float, "number"), (Decimal, "number"), (type(None), "null"),
-)  # fmt: skip
+_KINDS = (dict, Vertex, Edge, list, Path, datetime.datetime, datetime.date, datetime.time, str, bool,
+          (int, float, Decimal), type(None))  # fmt: skip
+_TRUTHS = (False, None, True)
+all_of = partial(min, key=_TRUTHS.index, default=True)
+any_of = partial(max, key=_TRUTHS.index, default=False)
 
 
-def family(value: Value) -> str:
-    name = next(name for kind, name in _BY_TYPE if isinstance(value, kind))
-    return "local datetime" if name == "datetime" and value.tzinfo is None else name
-
-
-def is_nan(value: Value) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+def kind(value: Value) -> tuple[int, bool]:
+    """A datetime without a zone is of another kind than one with a zone, and comes after it."""
+    local = isinstance(value, datetime.datetime) and value.tzinfo is None
+    return next(place for place, types in enumerate(_KINDS) if isinstance(value, types)), local
 
 
 def equal(left: Value, right: Value) -> Truth:
     """`left = right`. Lists and maps are equal when all that they hold is; a null inside leaves it open."""
-    if left is None or right is None:
-        return None
     left, right = read_beside(left, right), read_beside(right, left)
-    if family(left) != family(right):
-        return False
+    if left is None or right is None or kind(left) != kind(right):
+        return None if left is None or right is None else False
     match left:
         case list():
             return len(left) == len(right) and all_of(map(equal, left, right))
         case dict():
             return left.keys() == right.keys() and all_of(equal(left[key], right[key]) for key in left)
-        case bool() | str():
-            return left == right
-        case int() | float() | Decimal():
-            return not is_nan(left) and not is_nan(right) and not numeric_order(left, right)
-    return left == right
-
-
-def read_beside(value: Value, other: Value) -> Value:
-    """The value, or as what it is read beside a date or a time if it is one."""
-    if not isinstance(value, WrittenText) or not isinstance(other, datetime.date | datetime.time):
-        return value
-    try:
-        read = type(other).fromisoformat(value)
-    except ValueError:
-        return value
-    zone = other.tzinfo if isinstance(other, datetime.datetime) and read.tzinfo is None else None
-    return read.replace(tzinfo=zone) if zone else read
-
-
-def all_of(truths: Any) -> Truth:
-    found = list(truths)
-    return False if False in found else None if None in found else True
-
-
-def any_of(truths: Any) -> Truth:
-    found = list(truths)
-    return True if True in found else None if None in found else False
-
-
-def member(value: Value, items: Value) -> Truth:
-    """`value IN items`."""
-    return None if items is None else any_of(equal(value, item) for item in items)
-
-
-def numeric_order(left: Value, right: Value) -> int:
-    """Below 0, 0 or above 0, for numbers that are no NaN."""
-    first, second = exact(left), exact(right)
-    return (first > second) - (first < second)
-
-
-def exact(number: Value) -> Any:
-    """What a finite number compares by; infinity and NaN as they are. A float is the number that it is written as, so
-    that 0.57 is 0.57 beside a decimal; from 2^53 on it is the integer that it is."""
-    if isinstance(number, float):
-        written = Decimal(repr(number)) if abs(number) < 2**53 else number
-        return Fraction(written) if math.isfinite(number) else number
-    return Fraction(number)
+    return bool(exact(left) == exact(right))
 
 
 def compare(left: Value, right: Value) -> float | None:
     """Below 0, 0 or above 0; NaN where neither is smaller nor are they equal; None where the two are not comparable."""
     left, right = read_beside(left, right), read_beside(right, left)
-    if left is None or right is None or family(left) != family(right):
+    if left is None or kind(left) != kind(right) or isinstance(left, dict | Vertex | Edge | Path):
         return None
-    match left:
-        case list():
-            found = (compare(*pair) for pair in zip(left, right, strict=False))
-            return next((order for order in found if order != 0), len(left) - len(right))
-        case bool() | str() | datetime.date() | datetime.time():
-            return (left > right) - (left < right)
-        case int() | float() | Decimal():
-            return math.nan if is_nan(left) or is_nan(right) else numeric_order(left, right)
-    return None
+    if isinstance(left, list):
+        found = (compare(*pair) for pair in zip(left, right, strict=False))
+        return next((order for order in found if order != 0), len(left) - len(right))
+    first, second = exact(left), exact(right)
+    return (first > second) - (first < second) if first == first and second == second else math.nan
+
+
+def read_beside(value: Value, other: Value) -> Value:
+    """The value, or as what it is read beside a date or a time if it is one."""
+    if isinstance(value, WrittenText) and isinstance(other, datetime.date | datetime.time):
+        with suppress(ValueError):
+            read = type(other).fromisoformat(value)
+            return read if type(read) is datetime.date or read.tzinfo else read.replace(tzinfo=other.tzinfo)
+    return value
+
+
+def as_written(value: Value) -> Value:
+    """A float as the number that it is written as, 0.57 say; from 2^53 on as the integer that it is."""
+    finite = isinstance(value, float) and math.isfinite(value)
+    return (Decimal(repr(value)) if abs(value) < 2**53 else Decimal(value)) if finite else value
+
+
+def exact(value: Value) -> Any:
+    """What a value compares by: numbers by what they are, however they are stored."""
+    value = as_written(value)
+    return Fraction(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else value
 
 
 def sort_key(value: Value) -> tuple[Any, ...]:
     """Orders all values, and is the same for those that DISTINCT takes for one: nulls, NaNs, 1 and 1.0."""
-    name = family(value)
-    rank = FAMILIES.index(name)
-    match name:
-        case "null":
-            return (rank,)
-        case "number":
-            return (rank, is_nan(value), 0 if is_nan(value) else exact(value))
-        case "list":
-            return (rank, tuple(map(sort_key, value)))
-        case "map":
-            return (rank, tuple((key, sort_key(value[key])) for key in sorted(value)))
-        case "node" | "relationship":
-            return (rank, id(value))
-        case "path":
-            return (rank, tuple(map(id, value.elements)))
-    return (rank, value)
+    match value:
+        case list() | Path():
+            key: Any = tuple(map(sort_key, value))
+        case dict():
+            key = tuple((name, sort_key(value[name])) for name in sorted(value))
+        case Vertex() | Edge():
+            key = id(value)
+        case _:
+            key = (value != value, 0 if value != value else exact(value))
+    return (*kind(value), key)

@@ -18,13 +18,14 @@ from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import LEAST_MEMORY
 from gquery.executor.relational.watch import NAME
+from tests.conftest import PATIENCE
 from tests.executor.relational_graph import people, tail_of
 
 PLAIN = "MATCH (a:Person) RETURN a.name"
 COMPUTED = "MATCH (a:Person) RETURN a.age + 1"
 SORTED = "MATCH (a:Person) RETURN a.name, rand() AS r ORDER BY r"
 ENDLESS = 10**9
-SOON = 2.0  # seconds
+SOON = 2.0 * PATIENCE  # seconds
 
 every_way = pytest.mark.parametrize("text", [PLAIN, COMPUTED, SORTED], ids=["gathered", "streamed", "sorted"])
 

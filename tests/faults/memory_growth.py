@@ -29,7 +29,7 @@ QUERIES = {
     "concatenation": f"{_HOP} RETURN a.name + ' knows ' + b.name AS x",
     "long concatenation": f"{_HOP} RETURN a.long + b.long AS x LIMIT 30000",
     "upper": "MATCH (a:P) RETURN toUpper(a.long) AS x",
-    "range": f"{_HOP} RETURN range(1, 1000 + a.n % 10) AS x LIMIT 30000",
+    "range": f"{_HOP} RETURN range(1, 1000 + a.n % 10) AS x LIMIT 15000",
     "long ranges": "MATCH (a:P) RETURN size(range(1, 900000 + a.n % 10)) AS x LIMIT 100",
     "predicate": "MATCH (a:P) WHERE a.n % 7 = 3 AND a.name + a.name > 'person 2' RETURN count(*)",
     "predicate, long": "MATCH (a:P) WHERE toUpper(a.long) CONTAINS 'XY' RETURN count(*)",

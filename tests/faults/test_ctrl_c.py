@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 50 if os.environ.get("GQUERY_SLOW") else 6
 SEED = 20
@@ -75,8 +77,8 @@ def test_in_a_script(tmp_path: Path) -> None:
         errors = child.stderr.read()
     print(f"seed {SEED}: the next answer came after", [round(seconds, 3) for seconds in late])
     assert "Traceback" not in errors, errors
-    assert sorted(late)[len(late) // 2] < 0.2
-    assert max(late) < 2.0
+    assert sorted(late)[len(late) // 2] < 0.2 * PATIENCE
+    assert max(late) < 2.0 * PATIENCE
 
 
 COMMAND_LINE = """
@@ -114,8 +116,8 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
             time.sleep(chance.uniform(0.0, 1.0))
             child.send_signal(signal.SIGINT)
             began = time.monotonic()
-            _, errors = child.communicate(timeout=20)
+            _, errors = child.communicate(timeout=60)
         assert child.returncode == 130, errors
         assert "ancelled" in errors
         assert "Traceback" not in errors
-        assert time.monotonic() - began < 2.0
+        assert time.monotonic() - began < 2.0 * PATIENCE

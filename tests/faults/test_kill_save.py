@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.skipif(os.name != "posix", reason="needs a system that forks")
 def test_killed_many_times(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.faults.kill_save", str(tmp_path / "saved.gq")]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
     counts = json.loads(run.stdout)
     assert counts["changed"] > KILLS // 10  # the processes did save,

@@ -46,6 +46,6 @@ def test_opened_many_times(tmp_path: Path) -> None:
             assert saver.poll() is None
         finally:
             saver.kill()
-    assert opened > 100
+    assert opened > 20
     assert len(seen) > 1
     assert content(early) == versions[3]

@@ -14,11 +14,12 @@ import pytest
 
 import gquery
 from gquery.executor.relational.watch import NAME
+from tests.conftest import PATIENCE
 from tests.executor.test_cpu_slices import interrupted_at_start
 from tests.faults.graphs import LONG_COUNT, MANY_ROWS, VERTICES, dense_graph
 
 ROOT = Path(__file__).resolve().parents[2]
-SOON = 2.0  # seconds
+SOON = 2.0 * PATIENCE  # seconds
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,7 @@ def test_ctrl_c(text: str) -> None:
             time.sleep(1.0)
             child.send_signal(signal.SIGINT)
             started = time.monotonic()
-            output, _ = child.communicate(timeout=20)
+            output, _ = child.communicate(timeout=60)
         finally:
             child.kill()
     assert output.splitlines() in (["KeyboardInterrupt", str(VERTICES)], ["QueryCancelled", str(VERTICES)])

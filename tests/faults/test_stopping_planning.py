@@ -16,10 +16,11 @@ from gquery.planner import bind as binding
 from gquery.planner.constraints import _Finder
 from gquery.planner.factorise import Factoriser
 from gquery.planner.solving import _Orders
+from tests.conftest import PATIENCE
 from tests.planner.shapes import pattern, shape
 from tests.planner.town import town
 
-TIMEOUT, SOON = 0.3, 2.0  # seconds
+TIMEOUT, SOON = 0.3, 2.0 * PATIENCE  # seconds
 MANY = range(10_000)
 
 

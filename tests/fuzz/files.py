@@ -162,12 +162,12 @@ def consistent(graph: LoadedGraph) -> None:
             assert len(column) == edge_table.count
 
 
-def run_cases(first: int, count: int) -> list[str]:
-    """What went wrong, with the seed of each case. A case that hangs ends the process, with a traceback."""
+def run_cases(first: int, count: int, seconds: float = SECONDS) -> list[str]:
+    """What went wrong, with the seed of each case. A case that takes longer ends the process, with a traceback."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
+            faulthandler.dump_traceback_later(seconds, exit=True)
             try:
                 run_case(seed, Path(folder))
             except Exception as error:

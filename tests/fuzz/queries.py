@@ -19,7 +19,7 @@ from tests.fuzz.texts import Text, texts
 from tests.fuzz.worker import serve
 
 LONGEST = 5.0  # seconds for one text; its own timeout is one
-START = 120.0  # seconds for a process to load the graph
+START = 300.0  # seconds for a process to load the graph
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
-from tests.fuzz.files import FIRST, run_cases
+from tests.conftest import PATIENCE
+from tests.fuzz.files import FIRST, SECONDS, run_cases
 
 COUNT = 5000 if os.environ.get("GQUERY_SLOW") else 400
 
 
 def test_broken_files() -> None:
     print(f"{COUNT} broken files from seed {FIRST}")
-    wrong = run_cases(FIRST, COUNT)
+    wrong = run_cases(FIRST, COUNT, 4 * SECONDS * PATIENCE)
     assert not wrong, "\n".join(wrong)

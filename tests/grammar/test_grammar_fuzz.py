@@ -10,6 +10,7 @@ import pytest
 
 from gquery.errors import GQueryError, ParseError, UnsupportedError
 from gquery.grammar import keywords, parse, unparse
+from tests.conftest import PATIENCE
 
 QUERIES = [
     "MATCH (a:Person {name: 'x'})-[r:KNOWS|LIKES]->(b:!A&%) WHERE a.age >= $min AND NOT (a)-[:X]-(b) RETURN a.name",
@@ -26,7 +27,7 @@ WORDS = [*sorted(keywords()), "WITH", "UNWIND", "all(", "EXISTS {", "shortestPat
 PIECES = [*SIGNS, *ODD, *WORDS]
 SEEDS = range(200 if os.environ.get("GQUERY_SLOW") else 10)
 MUTANTS_PER_SEED = 100
-LONGEST = 1.0  # seconds for one text
+LONGEST = 1.0 * PATIENCE  # seconds for one text
 
 
 def mutant(chance: random.Random) -> str:

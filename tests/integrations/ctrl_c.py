@@ -54,7 +54,7 @@ class Press:
 
     def __init__(self, delay: float) -> None:
         self.at = 0.0
-        threading.Timer(delay, self._press).start()
+        self.start = threading.Timer(delay, self._press).start
 
     def _press(self) -> None:
         self.at = time.monotonic()
@@ -70,9 +70,10 @@ def main(door: str, rounds: int, seed: int) -> None:
     for _ in range(rounds):
         kind, how, delay = dice.choice(list(STATEMENTS)), dice.choice(list(readings(con))), dice.random() * 0.5
         came: BaseException | None = None
-        faulthandler.dump_traceback_later(20, exit=True)
+        faulthandler.dump_traceback_later(100, exit=True)
+        press = Press(delay)
         try:
-            press = Press(delay)
+            press.start()
             while True:
                 readings(con)[how](STATEMENTS[kind])
         except BaseException as error:

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 import gquery
+from tests.conftest import PATIENCE
 from tests.integrations.ctrl_c import STATEMENTS
 from tests.integrations.ctrl_c import graph as large_graph
 from tests.integrations.doors import needs_native, small_graph
@@ -31,7 +32,7 @@ def large() -> gquery.Graph:
 def test_ctrl_c_is_keyboard_interrupt(door: str) -> None:
     """At random moments of binding, planning, matching, streaming and DuckDB's own work; nothing is printed."""
     command = [sys.executable, "-m", "tests.integrations.ctrl_c", door, str(ROUNDS), "7"]
-    ran = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=60 + 10 * ROUNDS)
+    ran = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=300 + 10 * ROUNDS)
     right, _slowest = ran.stdout.split()[-2:]
     assert int(right) == ROUNDS, ran.stdout + ran.stderr
     assert "Traceback" not in ran.stderr
@@ -47,7 +48,7 @@ def test_interrupt_from_another_thread(large: gquery.Graph, kind: str) -> None:
         begun = time.monotonic()
         with pytest.raises(duckdb.InterruptException):
             con.execute(STATEMENTS[kind]).fetchall()
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 5 * PATIENCE
         assert con.execute("FROM gquery('g', 'RETURN 1 AS x')").fetchall() == [(1,)]
 
 
@@ -82,7 +83,7 @@ def test_timeouts_hold(large: gquery.Graph, door: str) -> None:
     begun = time.monotonic()
     with pytest.raises(duckdb.Error, match="timeout"):
         con.execute(STATEMENTS["streaming"]).fetchall()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 5 * PATIENCE
     con.close()
 
 
@@ -122,7 +123,7 @@ def run(script: str) -> subprocess.CompletedProcess[str]:
         "con = gquery.connect(); gquery.attach(con, graph(), 'g')\n"
     )
     command = [sys.executable, "-c", prelude + script]
-    return subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=300)
 
 
 @needs_native
@@ -154,10 +155,10 @@ def test_a_handler_of_the_user_s_is_asked(large: gquery.Graph) -> None:
         "import signal; pressed = []\n"
         "signal.signal(signal.SIGINT, lambda *_: pressed.append(1))\n"
         "import duckdb, gquery; from tests.integrations.ctrl_c import Press, graph\n"
-        "con = duckdb.connect(); gquery.attach(con, graph(), 'g'); press = Press(0.1)\n"
+        "con = duckdb.connect(); gquery.attach(con, graph(), 'g'); Press(0.1).start()\n"
         "while not pressed:\n"
         "    rows = con.execute(\"SELECT count(*) FROM gquery('g', 'MATCH (a:V) RETURN a.i')\").fetchall()\n"
         "print(rows)\n"
     )
-    ran = subprocess.run([sys.executable, "-c", script], cwd=HERE, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", script], cwd=HERE, capture_output=True, text=True, timeout=300)
     assert ran.stdout.strip() == "[(20000,)]", ran.stderr

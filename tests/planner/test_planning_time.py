@@ -15,6 +15,7 @@ from gquery.planner.physical import MatchPlan
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
+from tests.conftest import PATIENCE
 from tests.planner.shapes import MODES, pattern, shape
 from tests.planner.town import town
 
@@ -23,7 +24,7 @@ LARGE = [
     ("barbell", 8), ("parallel", 64), ("pieces", 50),
 ]  # fmt: skip
 KINDS = [(":Person", ":KNOWS", ">"), ("", ":KNOWS", ""), ("", "", ">"), (":Person", ":CALLED", "")]
-GENEROUS = 1.5  # seconds; a tenth of them on a quiet machine
+GENEROUS = 1.5 * PATIENCE  # seconds; a tenth of them on a quiet machine
 
 
 @cache

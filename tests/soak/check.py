@@ -12,12 +12,12 @@ from typing import Any
 import gquery
 from tests.evaluator.answers import Answer, Row, answer
 from tests.evaluator.matching import matches
-from tests.evaluator.tree import Query
 from tests.evaluator.values import Failure, Graph
 from tests.soak.compare import agrees
 from tests.soak.queries import random_query
 from tests.soak.render import text_of
 from tests.soak.tables import Tables, random_tables, to_evaluator, to_gquery
+from tests.soak.tree import Query
 
 MAX_MATCHES = 1_500
 QUERIES = 8  # a graph

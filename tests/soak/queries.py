@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.evaluator.matching import has_labels
-from tests.evaluator.tree import (
+from tests.soak.tables import Tables
+from tests.soak.tree import (
     Aggregate,
     Call,
     Clause,
@@ -21,7 +22,6 @@ from tests.evaluator.tree import (
     Variable,
     Walk,
 )
-from tests.soak.tables import Tables
 from tests.soak.typed import DECIMALS, FLOATS, GROUPS, INTEGERS, NUMBERS, Typed
 
 MODES = ("different edges", "different edges", "different nodes", "repeatable elements", "induced")

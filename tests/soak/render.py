@@ -6,7 +6,8 @@ import datetime
 import math
 from decimal import Decimal
 
-from tests.evaluator.tree import (
+from tests.evaluator.values import Value
+from tests.soak.tree import (
     Aggregate,
     Call,
     Clause,
@@ -23,7 +24,6 @@ from tests.evaluator.tree import (
     Variable,
     Walk,
 )
-from tests.evaluator.values import Value
 
 _INFIX = {"and", "or", "xor", "=", "<>", "<", "<=", ">", ">=", "in", "+", "-", "*", "/", "%", "^", "=~"}
 _INFIX |= {"starts with", "ends with", "contains"}

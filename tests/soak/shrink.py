@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from tests.evaluator.answers import contains
-from tests.evaluator.tree import Call, Clause, Exists, Labels, Query
 from tests.soak.check import Case, Verdict, judged
 from tests.soak.tables import EdgeTable, Tables, VertexTable
+from tests.soak.tree import Call, Clause, Exists, Labels, Query, contains
 
 _DROPPED = {"clauses", "walks", "items", "order", "steps", "properties", "entries"}  # tuples that may lose members
 _LEFT_OUT = {"where", "labels", "types", "skip", "limit", "name"}  # what may be None

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import inf
 from random import Random
 
-from tests.evaluator.tree import Call, Expression, HasLabel, Labels, Literal, MapOf, Property, Variable
 from tests.evaluator.values import Value
 from tests.soak.tables import KINDS, zone_of
+from tests.soak.tree import Call, Expression, HasLabel, Labels, Literal, MapOf, Property, Variable
 
 INTEGERS = ("int", "byte", "unsigned")
 FLOATS = ("float", "single")

@@ -37,7 +37,7 @@ QUERIES = (
     "MATCH (a:City)<-[r:LIVES_IN]-(b) RETURN a, r, labels(b) AS l",
     "MATCH (a:Person)-[:LIVES_IN]->(:City) WHERE NOT EXISTS { (a)-[:KNOWS]->(:City) } RETURN a.kind, count(*)",
 )
-SLOW = 20.0  # seconds that one damaged graph may take
+SLOW = 60.0  # seconds that one damaged graph may take
 
 
 def outcome(graph: Graph, text: str) -> Any:

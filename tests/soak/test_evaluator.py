@@ -14,8 +14,8 @@ from tests.conformance.tck_values import Reader, UnreadableError
 from tests.conftest import SHARED
 from tests.evaluator.answers import answer
 from tests.evaluator.expressions import evaluate
-from tests.evaluator.tree import Call, Clause, Expression, Literal, MapOf, Node, Property, Query, Step, Variable, Walk
 from tests.evaluator.values import Edge, Failure, Graph, Value, Vertex
+from tests.soak.tree import Call, Clause, Expression, Literal, MapOf, Node, Property, Query, Step, Variable, Walk
 
 FEATURES = SHARED / "tck" / "features"
 NOTHING = Graph((), ())

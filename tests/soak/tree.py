@@ -1,0 +1,132 @@
+"""What a query is made of: expressions, patterns, clauses. The generator makes such trees, `render` writes them as
+text, `tests.evaluator` says what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from tests.evaluator.values import Value
+
+
+@dataclass(frozen=True)
+class Literal:
+    value: Value
+    parameter: str | None = None  # the name of the parameter that gives it
+
+
+@dataclass(frozen=True)
+class Variable:
+    name: str
+
+
+@dataclass(frozen=True)
+class Property:
+    subject: Expression
+    key: str
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str  # of a function or an operator, as the tables of `functions` have it
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class MapOf:
+    entries: Entries
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    name: str
+    argument: Expression | None  # None: `count(*)`
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class HasLabel:
+    variable: str
+    labels: Labels
+
+
+@dataclass(frozen=True)
+class Exists:
+    clause: Clause
+    bare: bool = False  # written as a pattern alone
+
+
+Expression = Literal | Variable | Property | Call | MapOf | Aggregate | HasLabel | Exists
+Entries = tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True)
+class Labels:
+    operator: str  # one of `! & |`, a name, or `%` for any
+    parts: tuple[Labels, ...] = ()
+
+
+@dataclass(frozen=True)
+class Node:
+    name: str  # one that begins with `_` is not written
+    labels: Labels | None = None
+    properties: Entries = ()
+    where: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """An edge of a path and the vertex that it leads to."""
+
+    name: str
+    direction: str  # in, out, both
+    target: Node
+    types: Labels | None = None
+    properties: Entries = ()
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A path pattern: `name = (start)-[]-()...`."""
+
+    start: Node
+    steps: tuple[Step, ...] = ()
+    name: str | None = None
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return (self.start, *(step.target for step in self.steps))
+
+
+@dataclass(frozen=True)
+class Clause:
+    mode: str
+    walks: tuple[Walk, ...]
+    where: Expression | None = None
+    optional: bool = False
+
+    def conditions(self) -> Iterator[Expression]:
+        """All that must be true of a match: property maps, conditions inside the brackets, WHERE."""
+        for walk in self.walks:
+            elements: tuple[Node | Step, ...] = (*walk.nodes, *walk.steps)
+            for each in elements:
+                yield from (Call("=", (Property(Variable(each.name), key), value)) for key, value in each.properties)
+            yield from (node.where for node in walk.nodes if node.where is not None)
+        yield from () if self.where is None else (self.where,)
+
+
+@dataclass(frozen=True)
+class Query:
+    clauses: tuple[Clause, ...]
+    items: tuple[tuple[Expression, str], ...]  # and their aliases
+    distinct: bool = False
+    order: tuple[tuple[Expression, bool], ...] = ()  # and whether it descends
+    skip: int | None = None
+    limit: int | None = None
+
+
+def contains(tree: Any, kind: type) -> bool:
+    """Whether a tree has a part of that kind."""
+    parts = [getattr(tree, each.name) for each in fields(tree)] if is_dataclass(tree) else tree
+    return isinstance(tree, kind) or (isinstance(parts, list | tuple) and any(contains(part, kind) for part in parts))
