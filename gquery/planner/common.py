@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, get_args
 
 import pyarrow as pa
 
@@ -21,13 +21,15 @@ DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
 NARROW_INTEGER = Type(Kind.INTEGER, pa.int32())
 MOST_DIGITS = 38  # of a decimal that DuckDB can calculate with
 
-Family = Literal["date", "datetime", "time", "duration"]
+Family = Literal["datetime", "date", "time", "duration"]
 
 _ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
 _ALONE = {Kind.BOOLEAN: BOOLEAN, Kind.FLOAT: FLOAT, Kind.STRING: STRING, Kind.BYTES: Type(Kind.BYTES, pa.binary())}
 _ORDER = (Kind.MAP, Kind.LIST, Kind.TEMPORAL, Kind.BYTES, Kind.STRING, Kind.BOOLEAN,
           Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)  # fmt: skip
 """The families in the order in which ORDER BY puts their values; numbers are one."""
+_TIMES = get_args(Family)
+"""Likewise among times."""
 
 
 def type_of_arrow(arrow: pa.DataType) -> Type:
@@ -117,7 +119,13 @@ def any_of(types: Iterable[Type]) -> Type | None:
             _add(members, new)
     if len(members) == 1:
         return members[0]
-    return Type(Kind.ANY, members=tuple(sorted(members, key=lambda member: (_ORDER.index(member.kind), str(member)))))
+    return Type(Kind.ANY, members=tuple(sorted(members, key=_place)))
+
+
+def _place(member: Type) -> tuple[int, int, str]:
+    """Where ORDER BY puts values of the type among others."""
+    time = _TIMES.index(temporal_family(member.arrow)) if member.kind is Kind.TEMPORAL else 0
+    return _ORDER.index(member.kind), time, str(member)
 
 
 def holds_any(type_: Type) -> bool:

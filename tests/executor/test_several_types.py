@@ -279,3 +279,36 @@ def test_slices_keep_their_types() -> None:
     assert cast(union.slice(1), wanted).to_pylist() == [2.0, "c", 4.0, "e"]
     assert is_known(union.slice(1)).to_pylist() == [True, True, True, True]
     assert is_known(pa.nulls(2, union.type)).to_pylist() == [False, False]
+
+
+def _times() -> gquery.Graph:
+    """A date here and a local time there, at the same midnight; zoned times of two zones in tables of their own."""
+    midnight = datetime.datetime(2024, 2, 29)
+    zones = {zone: pa.array([midnight], pa.timestamp("us", zone)) for zone in ("UTC", "Europe/Berlin")}
+    return gquery.from_arrow(
+        vertices={
+            "A": {"id": [1], "x": [midnight.date()]},
+            "B": {"id": [2], "x": [midnight]},
+            "C": pa.table({"id": [3], "z": zones["UTC"]}),
+            "D": pa.table({"id": [4], "z": zones["Europe/Berlin"]}),
+        },
+        edges={},
+    )
+
+
+def test_points_in_time_come_before_dates() -> None:
+    rows = _times().query("MATCH (a:A|B) RETURN a.x AS x ORDER BY x").rows()
+    assert [type(row["x"]) for row in rows] == [datetime.datetime, datetime.date]
+
+
+def test_a_field_of_a_time_that_a_table_does_not_have() -> None:
+    query = "MATCH (a) WHERE a.z.hour < 12 OR a.z.hour IN [] RETURN a.id ORDER BY a.id"
+    assert _times().query(query).rows() == [(3,), (4,)]
+
+
+def test_unions_that_are_fed_in_parts() -> None:
+    """range() makes DuckDB take a few rows at a time: slices of a union of maps, which it does not read."""
+    tables = {"A": pa.table({"id": [1], "o": [{"k": 1}]}), "B": {"id": list(range(2, 12)), "o": [2.5] * 10}}
+    mixed = gquery.from_arrow(vertices=tables, edges={}).with_settings(memory_limit="64MB")
+    rows = mixed.query("MATCH (a) RETURN range($x, 2) AS r, a.o AS o, count(*) AS n", {"x": 1}).rows()
+    assert sorted(row["n"] for row in rows) == [1, 10]

@@ -16,6 +16,7 @@ from gquery.errors import GQueryError, MemoryLimitError
 from gquery.executor.progress import Control
 from gquery.executor.relational.private import private_duckdb
 from gquery.executor.relational.translation import translated
+from gquery.executor.relational.unions import unsliced
 from gquery.executor.relational.watch import watched
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class _Feed:
                 batch = next(batches, None)
                 if batch is None:
                     return
-                yield batch
+                yield unsliced(batch)
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -176,7 +177,8 @@ def _parts(relation: pa.Table, control: Control) -> Iterator[pa.Table]:
         width = relation.nbytes / rows + _RESULT_WIDTH
         rows = max(_FEWEST_ROWS, int(available / 4 / width))
     for begin in range(0, max(1, relation.num_rows), rows):
-        yield relation.slice(begin, rows)
+        part = relation.slice(begin, rows)
+        yield pa.Table.from_batches(map(unsliced, part.to_batches()), relation.schema)
 
 
 def _in_blocks(relation: pa.Table, rows: int) -> Iterator[pa.RecordBatch]:

@@ -125,6 +125,8 @@ class _Scan:
                 return Constant(NULL, expression.span, None) if type_.kind is Kind.NULL else here
             case Call(function=operator, arguments=arguments):
                 within = tuple(map(self._within, arguments))
+                if operator == "field" and within[0].type.kind is Kind.NULL:
+                    return within[0]
                 if operator in _COMPARE and {each.type.kind for each in within} == {Kind.INTEGER, Kind.FLOAT}:
                     within = tuple(map(self._narrowed, within))
                 return replace(expression, arguments=within)

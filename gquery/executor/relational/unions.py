@@ -80,6 +80,15 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
     return values.cast(wanted)
 
 
+def unsliced(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with its unions copied to where no slice begins: DuckDB reads no others."""
+    if not any(holds_union(field.type) for field in batch.schema):
+        return batch
+    columns = [pa.concat_arrays([column, column.slice(0, 0)]) if holds_union(column.type) else column
+               for column in batch.columns]  # fmt: skip
+    return pa.record_batch(columns, schema=batch.schema)
+
+
 def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Lists as long as `values`, null where they are, with these items."""
     lengths = pc.list_value_length(values).fill_null(0).to_numpy()
