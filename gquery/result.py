@@ -231,7 +231,7 @@ class Run(Iterator[pa.RecordBatch]):
         self._batches = batches
         self._turn = threading.RLock()
         self._closed = False
-        self._end = weakref.finalize(self, _stop, batches, ended)
+        self._end = weakref.finalize(self, _stop, batches, control, ended)
 
     def __next__(self) -> pa.RecordBatch:
         with self._turn:
@@ -257,11 +257,12 @@ class Run(Iterator[pa.RecordBatch]):
             self._end()
 
 
-def _stop(batches: Iterator[pa.RecordBatch], ended: Callable[[], object]) -> None:
+def _stop(batches: Iterator[pa.RecordBatch], control: Control, ended: Callable[[], object]) -> None:
     ended()
-    close = getattr(batches, "close", None)
-    if close is not None:
-        close()
+    if getattr(batches, "gi_running", False):  # as Python exits another thread may still be reading
+        control.cancel()
+    elif isinstance(batches, Generator):
+        batches.close()
 
 
 def _in_slices(batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:

@@ -12,6 +12,7 @@ import functools
 import itertools
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ from gquery.integrations.duckdb.parameters import parameters_of
 from gquery.integrations.duckdb.registry import Registry, accept
 from gquery.integrations.duckdb.statement import Scan, Statement
 
+_PARTING, _GLANCE = 2.0, 0.01  # seconds that calls have to end as Python exits, and between two looks at them
 LIBRARY = Path(__file__).with_name("gquery.duckdb_extension")
 
 _Address = ctypes.c_void_p
@@ -79,6 +81,7 @@ class _Bridge:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._held: dict[int, Any] = {}
+        self._inside: set[int] = set()  # the threads that are in a call
         self._numbers = itertools.count(1)
         self._library = library
         self._no_error = ctypes.create_string_buffer(b"")
@@ -106,6 +109,7 @@ class _Bridge:
 
         @ctrl_c.entry
         def call(*arguments: Any) -> int:
+            self._inside.add(threading.get_ident())
             try:
                 made = ctrl_c.guarded(function, arguments)
             except GQueryError as error:
@@ -117,11 +121,24 @@ class _Bridge:
                 raise
             except BaseException as error:  # nothing may pass through C
                 return _tell(f"{type(error).__name__}: {error}")
+            finally:
+                self._inside.discard(threading.get_ident())
             if made is not None:
                 arguments[-1][0] = self._hold(made)
             return success
 
         return call
+
+    def leave(self) -> None:
+        """As Python exits: C, which may outlive it, calls nobody any more, and whoever is in a call gets out first."""
+        self._library.gquery_join_python(None, 0)
+        for thing in list(self._held.values()):
+            if isinstance(thing, Scan):
+                thing.cancel()
+        until = time.monotonic() + _PARTING
+        while self._inside and time.monotonic() < until:
+            time.sleep(_GLANCE)
+        time.sleep(_GLANCE)  # the last one still has to let go of Python
 
     def _interruptible(self, bind: Callable[..., int]) -> Callable[..., int]:
         """`bind`, which also ends when the statement is interrupted while it is bound."""
@@ -202,7 +219,7 @@ def _bridge() -> _Bridge:
         bridge = _Bridge(library)
     except (OSError, AttributeError) as error:
         raise UnsupportedError(f"gquery's DuckDB extension does not load here: {error}", hint=hint) from error
-    atexit.register(library.gquery_join_python, None, 0)  # DuckDB may outlive the interpreter
+    atexit.register(bridge.leave)
     return bridge
 
 

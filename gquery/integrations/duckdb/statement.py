@@ -62,6 +62,10 @@ class Scan:
             return None
         return conform(batch.select(self._columns), self._schema)
 
+    def cancel(self) -> None:
+        """Stops the query where it is; from any thread."""
+        self._result.cancel()
+
     def close(self) -> None:
         """Stops the query where it is and lets go of it."""
         watcher.remove(self._watch)
