@@ -28,8 +28,13 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu import bitsets, candidate_graph, engine, pack
-from gquery.planner import factorise, filters, matching, ordering, plan, symmetry
+from gquery.executor.cpu import engine
+from gquery.executor.cpu.candidates import candidate_graph
+from gquery.executor.cpu.candidates import row_bitmaps as bitsets
+from gquery.executor.cpu.search import pack
+from gquery.planner import plan
+from gquery.planner.passes import candidates as filters
+from gquery.planner.search import factorise, matching, ordering, symmetry
 from gquery.storage.adjacency import Adjacency
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import gquery
-from gquery.planner.cardinality import estimate
-from gquery.planner.matching import pick_space, plan_matching
+from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.matching import pick_space, plan_matching
 from gquery.session import Prepared
 from tests.planner.shapes import MODES, pattern, shape
 

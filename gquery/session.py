@@ -21,13 +21,13 @@ from gquery.executor.relational.tail import Tail
 from gquery.executor.run import counted, id_batches, one_row
 from gquery.grammar.parser import parse
 from gquery.parameters import snapshot_of
-from gquery.planner.bind import bind
-from gquery.planner.cardinality import estimate
+from gquery.planner.binding.clauses import bind
 from gquery.planner.explain import Actuals, explain
-from gquery.planner.matching import pick_space, plan_matching
-from gquery.planner.physical import MatchPlan
+from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.memo.remembered import Remembered, types_of
 from gquery.planner.plan import plan_query, pushed_limit
-from gquery.planner.remembered import Remembered, types_of
+from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.matching import pick_space, plan_matching
 from gquery.result import Result
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gquery.planner.matching import plan_matching
-from gquery.planner.physical import MatchPlan
-from gquery.planner.query_plan import QueryPlan
+from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify
 
 settings.register_profile(

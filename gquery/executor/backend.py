@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
-from gquery.planner.physical import Counted, Filter, MatchPlan
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.ir.filters import Filter
+from gquery.planner.ir.match_plan import Counted, MatchPlan
+from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
 Parameters = Mapping[str, object]

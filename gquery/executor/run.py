@@ -17,9 +17,9 @@ from gquery.executor.backend import Matches
 from gquery.executor.progress import Control
 from gquery.executor.relational.statement import WEIGHT
 from gquery.executor.relational.tail import Tail
-from gquery.planner.expr import Aggregate, Call, Case, Constant, Expression, is_aggregated
-from gquery.planner.logical import Projection, ProjectionItem
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.ir.expr import Aggregate, Call, Case, Constant, Expression, is_aggregated
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.segments import Projection, ProjectionItem
 
 
 def id_batches(

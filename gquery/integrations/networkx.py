@@ -8,16 +8,16 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from gquery.errors import LoadError
-from gquery.storage.load.arrow import split_labels
-from gquery.storage.load.assemble import assemble
-from gquery.storage.load.header import Column, Role
+from gquery.storage.load.assembly.assemble import assemble
+from gquery.storage.load.assembly.rows import RawTable, Reference, edge_rows, vertex_rows
+from gquery.storage.load.formats.arrow import split_labels
+from gquery.storage.load.formats.names import DEFAULT_TYPE
 from gquery.storage.load.loading import Loading
-from gquery.storage.load.names import DEFAULT_TYPE
 from gquery.storage.load.options import NetworkxOptions, read_options
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.report import LoadedGraph
-from gquery.storage.load.rows import RawTable, Reference, edge_rows, vertex_rows
 from gquery.storage.load.running import run
+from gquery.storage.load.text.header import Column, Role
 
 _LABEL_ATTRIBUTES = ("labels", "label")
 _TYPE_ATTRIBUTE = "type"

@@ -9,19 +9,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.planner.physical import (
+from gquery.planner.ir.filters import (
     EdgePredicateFilter,
-    ExtendStep,
     Filter,
     LabelFilter,
     LoopFilter,
-    MatchPlan,
     NeighbourFilter,
     PredicateFilter,
-    Problem,
 )
-from gquery.planner.query_graph import QueryGraph
-from gquery.planner.query_plan import QueryPlan
+from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
+from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.query_plan import QueryPlan
 
 
 @dataclass(frozen=True, slots=True)

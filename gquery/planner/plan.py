@@ -11,19 +11,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gquery.errors import UnsupportedError
-from gquery.planner.comparisons import split_predicates
-from gquery.planner.compose import compose
-from gquery.planner.constraints import constraints_of
-from gquery.planner.demand import ignores_repeats, is_counted, kept_vertices, variables_of, weighs_repeats
-from gquery.planner.expr import Constant, Expression, Parameter, columns, is_aggregated
-from gquery.planner.filters import paying_filters, required_filters
-from gquery.planner.logical import BoundQuery, Projection
-from gquery.planner.physical import Problem
-from gquery.planner.query_graph import QueryGraph
-from gquery.planner.query_plan import Advice, QueryPlan
-from gquery.planner.recent import Recent
-from gquery.planner.rewrite import rewrite
-from gquery.planner.shape import shape_of
+from gquery.planner.ir.expr import Constant, Expression, Parameter, columns, is_aggregated
+from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.query_plan import Advice, QueryPlan
+from gquery.planner.ir.segments import BoundQuery, Projection
+from gquery.planner.memo.recent import Recent
+from gquery.planner.memo.shape import shape_of
+from gquery.planner.passes.candidates import paying_filters, required_filters
+from gquery.planner.passes.comparisons import split_predicates
+from gquery.planner.passes.compose_functional_edges import compose
+from gquery.planner.passes.constraints import constraints_of
+from gquery.planner.passes.demand import ignores_repeats, is_counted, kept_vertices, variables_of, weighs_repeats
+from gquery.planner.passes.parts import rewrite
 from gquery.stopping import Check, unchecked
 from gquery.storage.statistics import Statistics
 

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from gquery.errors import PlanError
-from gquery.planner.physical import LoopFilter, MatchPlan
-from gquery.planner.query_plan import QueryPlan
+from gquery.planner.ir.filters import LoopFilter
+from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.ir.query_plan import QueryPlan
 from gquery.storage.schema import Direction
 
 _TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 import gquery
-from gquery.executor import kernel_cache
+from gquery.executor.cpu.machine import kernel_cache
 from gquery.settings import Settings
 
 

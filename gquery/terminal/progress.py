@@ -9,7 +9,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from gquery.executor.kernel_cache import compiled_kernels
+from gquery.executor.cpu.machine.kernel_cache import compiled_kernels
 
 if TYPE_CHECKING:
     from rich.console import Console

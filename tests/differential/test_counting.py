@@ -16,8 +16,11 @@ import pytest
 
 import gquery
 from gquery import session
-from gquery.executor.cpu import bitsets, frames, pack
-from gquery.planner import factorise, filters, matching, ordering, shape, solving, symmetry
+from gquery.executor.cpu.candidates import row_bitmaps as bitsets
+from gquery.executor.cpu.search import frames, pack
+from gquery.planner.memo import shape
+from gquery.planner.passes import candidates as filters
+from gquery.planner.search import factorise, matching, ordering, solving, symmetry
 from gquery.storage import statistics
 from gquery.storage.adjacency import Adjacency
 from tests.differential import sql

@@ -12,7 +12,8 @@ from random import Random
 
 import pytest
 
-from gquery.executor.cpu import engine, frames, pack
+from gquery.executor.cpu import engine
+from gquery.executor.cpu.search import frames, pack
 from tests.differential import sql
 from tests.differential.build import expected_rows, found_rows, to_gquery
 from tests.differential.forms import DataGraph, Match, Query, Vertex

@@ -9,7 +9,7 @@ import pytest
 
 import gquery
 from gquery.executor.cpu import engine
-from gquery.planner import symmetry
+from gquery.planner.search import symmetry
 
 MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")
 PATTERNS = {

@@ -8,8 +8,8 @@ from dataclasses import fields
 
 from gquery.grammar.ast import Node
 from gquery.grammar.parser import parse
-from gquery.planner.expr import Expression
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.query_graph import QueryGraph
 from gquery.session import Prepared
 from tests.planner.town import town
 
@@ -48,8 +48,8 @@ carets:
 
 ## 2. From tree to query graph
 
-`gquery/planner/bind.py` resolves names, labels, types and properties against the schema. The parts of WHERE that
-speak of one element alone go to that element; the rest spans several:
+`gquery/planner/binding/clauses.py` resolves names, labels, types and properties against the schema. The parts of
+WHERE that speak of one element alone go to that element; the rest spans several:
 
 ```
 {bound}
@@ -57,7 +57,7 @@ speak of one element alone go to that element; the rest spans several:
 
 ## 3. Filters
 
-`gquery/planner/filters.py` picks what narrows the candidates of each vertex before any matching, and
+`gquery/planner/passes/candidates.py` picks what narrows the candidates of each vertex before any matching, and
 `comparisons.py` and `constraints.py` say what the matcher has to test while it matches.
 {constraints}
 
@@ -66,9 +66,9 @@ speak of one element alone go to that element; the rest spans several:
 `demand.py` says which vertices the answer speaks of: these are listed, the others are summed out, so that only the
 number of their matches is known. `cardinality.py` estimates how many vertices pass, `ordering.py` picks the order of
 what is listed, `grouping.py` the vertex groups, `factorise.py` the tree of what is summed out, and `matching.py` puts
-together the `MatchPlan` of `physical.py`, which is all that the executor is told. A count may become several plans that
-are added and subtracted (`inclusion.py`), and symmetric matches are found once (`symmetry.py`). `explain.py` prints it,
-as `graph.explain(...)` does:
+together the `MatchPlan` of `ir/match_plan.py`, which is all that the executor is told. A count may become several
+plans that are added and subtracted (`inclusion.py`), and symmetric matches are found once (`symmetry.py`).
+`explain.py` prints it, as `graph.explain(...)` does:
 
 ```
 {plan}
@@ -76,10 +76,10 @@ as `graph.explain(...)` does:
 
 ## 5. Candidates and matches
 
-A run filters first (`gquery/executor/cpu/candidates.py`) and then plans again with the true numbers. `pack.py`
-turns the plan into flat arrays, and the kernel in `extend.py` lists matches block by block (`blocks.py`), on all cores
-(`workers.py`); `sweep.py` sums chains out in the same way, `total.py` whatever branches. Only ids travel: an int32 for
-a vertex, an int64 for an edge.
+A run filters first (`gquery/executor/cpu/candidates/sets.py`) and then plans again with the true numbers.
+`search/pack.py` turns the plan into flat arrays, and the kernel in `list_blocks.py` lists matches block by block
+(`blocks.py`), on all cores (`workers.py`); `sum_chain.py` sums chains out in the same way, `sum_tree.py` whatever
+branches. Only ids travel: an int32 for a vertex, an int64 for an edge.
 `graph.profile(...)` shows what happened (times and bytes are left out here):
 
 ```

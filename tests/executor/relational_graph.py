@@ -14,7 +14,7 @@ from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
 from gquery.grammar.parser import parse
 from gquery.parameters import snapshot_of
-from gquery.planner.bind import bind
+from gquery.planner.binding.clauses import bind
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
 from gquery.values import Row, rows_of
 

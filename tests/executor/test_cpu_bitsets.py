@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.bitsets import Bitsets
-from gquery.executor.cpu.candidates import CandidateSet
-from gquery.executor.cpu.lookup import count_both
-from gquery.executor.cpu.native import address
+from gquery.executor.cpu.candidates.row_bitmaps import Bitsets
+from gquery.executor.cpu.candidates.sets import CandidateSet
+from gquery.executor.cpu.kernels.sorted_rows import count_both
+from gquery.executor.cpu.machine.native import address
 from gquery.executor.memory import Budget
 from gquery.storage.adjacency import Adjacency, build_adjacency
 

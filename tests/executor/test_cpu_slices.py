@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gquery.executor.cpu.slices import run_slices
+from gquery.executor.cpu.machine.slices import run_slices
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

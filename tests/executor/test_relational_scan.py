@@ -12,8 +12,8 @@ from gquery.executor.progress import Control
 from gquery.executor.relational import database, scan
 from gquery.grammar.parser import parse
 from gquery.parameters import snapshot_of
-from gquery.planner.bind import bind
-from gquery.planner.expr import Expression
+from gquery.planner.binding.clauses import bind
+from gquery.planner.ir.expr import Expression
 from tests.executor.relational_graph import snapshot
 
 PERSON, CITY = 0, 1

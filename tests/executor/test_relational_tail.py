@@ -13,7 +13,7 @@ import gquery
 from gquery.errors import BindError, ExecutionError
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
-from gquery.planner.logical import SortItem
+from gquery.planner.ir.segments import SortItem
 from tests.executor.relational_graph import ask, batch_of, snapshot, tail_of
 
 EVERYONE = {"a": [0, 1, 2, 3, 4]}

@@ -9,8 +9,8 @@ import pytest
 
 import gquery
 from gquery.errors import UnsupportedError
-from gquery.planner import functions
-from gquery.planner.expr import Call, walk
+from gquery.planner.ir import functions
+from gquery.planner.ir.expr import Call, walk
 from tests.executor.relational_graph import tail_of, value_of
 
 DEPTH = 12

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import gquery
-from gquery.executor import kernel_cache
-from gquery.executor.cpu import compile as compiling
+from gquery.executor.cpu.machine import compile as compiling
+from gquery.executor.cpu.machine import kernel_cache
 from tests.conftest import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,10 +12,10 @@ import pytest
 
 import gquery
 from gquery.grammar.parser import _Reader
-from gquery.planner import bind as binding
-from gquery.planner.constraints import _Finder
-from gquery.planner.factorise import Factoriser
-from gquery.planner.solving import _Orders
+from gquery.planner.binding import clauses as binding
+from gquery.planner.passes.constraints import _Finder
+from gquery.planner.search.factorise import Factoriser
+from gquery.planner.search.solving import _Orders
 from tests.conftest import PATIENCE
 from tests.planner.shapes import pattern, shape
 from tests.planner.town import town

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 import gquery
-from gquery.planner.physical import Problem
-from gquery.planner.symmetry import Symmetry
+from gquery.planner.ir.problem import Problem
+from gquery.planner.search.symmetry import Symmetry
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import unchecked

@@ -12,7 +12,7 @@ import pytest
 
 from gquery.errors import GQueryError
 from gquery.grammar import parse
-from gquery.planner.bind import bind
+from gquery.planner.binding.clauses import bind
 from gquery.storage.schema import Schema
 from tests.planner.town import town
 

@@ -8,10 +8,10 @@ import pytest
 
 from gquery import Graph, UnsupportedError
 from gquery.grammar import parse
-from gquery.planner.bind import bind
-from gquery.planner.expr import Call, Expression
-from gquery.planner.logical import BoundQuery
-from gquery.planner.query_graph import Part, QueryGraph
+from gquery.planner.binding.clauses import bind
+from gquery.planner.ir.expr import Call, Expression
+from gquery.planner.ir.query_graph import Part, QueryGraph
+from gquery.planner.ir.segments import BoundQuery
 from tests.planner.town import town
 
 Bound = Callable[[str], QueryGraph]

@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 import gquery
-from gquery.planner.cardinality import estimate
-from gquery.planner.matching import pick_space, plan_matching
-from gquery.planner.physical import MatchPlan
+from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.matching import pick_space, plan_matching
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import gquery
-from gquery.planner import solving
-from gquery.planner.recent import Recent
-from gquery.planner.remembered import Remembered
+from gquery.planner.memo.recent import Recent
+from gquery.planner.memo.remembered import Remembered
+from gquery.planner.search import solving
 from gquery.session import Prepared
 from gquery.settings import Settings
 from tests.planner.town import town

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from gquery import PlanError
-from gquery.planner.cardinality import estimate
-from gquery.planner.matching import plan_matching
-from gquery.planner.physical import EdgeChoice, ExtendStep, LoopFilter, MatchPlan
-from gquery.planner.query_plan import QueryPlan
+from gquery.planner.ir.filters import LoopFilter
+from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
+from gquery.planner.ir.problem import EdgeChoice
+from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify
 from gquery.session import Prepared
 from gquery.settings import Settings

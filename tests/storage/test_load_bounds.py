@@ -104,7 +104,7 @@ def test_wide_tables(tmp_path: Path) -> None:
 def test_more_rows_than_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pa.parquet.write_table(pa.table({"a": [1] * 1000, "b": [2] * 1000}), tmp_path / "g.parquet")
     assert load(tmp_path / "g.parquet").report.edges == 1000
-    monkeypatch.setattr("gquery.storage.load.arrow_values.os.sysconf", lambda _: 80)
+    monkeypatch.setattr("gquery.storage.load.assembly.arrow_values.os.sysconf", lambda _: 80)
     with pytest.raises(LoadError, match="1,000 rows of 2 columns"):
         load(tmp_path / "g.parquet")
     monkeypatch.undo()
@@ -217,7 +217,7 @@ def test_memory_that_ends_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("gquery.storage.load.arrow.to_table", fail)
+    monkeypatch.setattr("gquery.storage.load.formats.arrow.to_table", fail)
     with pytest.raises(LoadError, match="does not fit into memory"):
         from_arrow({"A": {"id": [1]}}, {})
 

@@ -8,7 +8,7 @@ import pytest
 
 from gquery.errors import LoadError
 from gquery.storage.load import load
-from gquery.storage.load.names import find_ends
+from gquery.storage.load.formats.names import find_ends
 from tests.storage.loaded import edges, ids, vertices, write
 
 WITH_HEADER = {

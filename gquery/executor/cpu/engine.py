@@ -10,23 +10,24 @@ from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Matches
-from gquery.executor.cpu import choices as kernel
-from gquery.executor.cpu import fold
-from gquery.executor.cpu.candidate_graph import refine
-from gquery.executor.cpu.candidates import CpuCandidates
-from gquery.executor.cpu.compile import stoppable, stoppable_steps
-from gquery.executor.cpu.frames import Memory, PartialMatches, Stage
-from gquery.executor.cpu.heap import keep_freed_memory
-from gquery.executor.cpu.pack import pack
-from gquery.executor.cpu.workers import Enumeration
-from gquery.executor.cpu.workspace import SCRATCH_ROWS
-from gquery.executor.exact import SAFE, exact_sum
+from gquery.executor.cpu.candidates.candidate_graph import refine
+from gquery.executor.cpu.candidates.sets import CpuCandidates
+from gquery.executor.cpu.kernels import edge_choices as kernel
+from gquery.executor.cpu.kernels import sum_branch as fold
+from gquery.executor.cpu.kernels.workspace import SCRATCH_ROWS
+from gquery.executor.cpu.machine.compile import stoppable, stoppable_steps
+from gquery.executor.cpu.machine.heap import keep_freed_memory
+from gquery.executor.cpu.search.frames import Memory, PartialMatches, Stage
+from gquery.executor.cpu.search.pack import pack
+from gquery.executor.cpu.search.packed import PackedPlan
+from gquery.executor.cpu.search.workers import Enumeration
+from gquery.executor.lowering.exact import SAFE, exact_sum
 from gquery.executor.memory import DEFAULT_BUFFERS
-from gquery.executor.packed import PackedPlan
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
-from gquery.planner.physical import Filter, MatchPlan
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.ir.filters import Filter
+from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
 _LARGEST_BUFFER = 1 << 15  # partial matches: stays in the second-level cache, and is a good Arrow batch

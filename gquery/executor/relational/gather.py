@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
-from gquery.planner.common import MOST_DIGITS, holds_any, member_of, type_of_arrow
-from gquery.planner.expr import Attribute, Column, Kind, Type
+from gquery.planner.ir.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
+from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
 from gquery.values import tags_of
 

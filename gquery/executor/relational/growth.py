@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gquery.planner.expr import Call, Constant, Expression, Kind, children, is_aggregated
+from gquery.planner.ir.expr import Call, Constant, Expression, Kind, children, is_aggregated
 
 LONGEST_LIST = 1_000_000  # values of a range()
 LONGEST_OF_GROUP = 10_000  # the same for what is computed of groups, of which DuckDB takes 2,048 at a time

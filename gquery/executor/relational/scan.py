@@ -21,13 +21,13 @@ from gquery.executor.progress import Control
 from gquery.executor.relational import database
 from gquery.executor.relational.gather import as_shown, gather, stored_column, travelling_type
 from gquery.executor.relational.growth import rows_at_once
-from gquery.executor.relational.sql import SqlWriter
-from gquery.executor.relational.sql_values import sorting_key
-from gquery.executor.relational.sql_words import quoted
+from gquery.executor.relational.sql.expressions import SqlWriter
+from gquery.executor.relational.sql.values import sorting_key
+from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
-from gquery.planner.common import DATE, NARROW_INTEGER, type_of_arrow, written_decimal
-from gquery.planner.expr import (
+from gquery.planner.ir.common_type import DATE, NARROW_INTEGER, type_of_arrow, written_decimal
+from gquery.planner.ir.expr import (
     NULL,
     Attribute,
     Call,
@@ -40,7 +40,7 @@ from gquery.planner.expr import (
     Type,
     columns,
 )  # fmt: skip
-from gquery.planner.temporal import reading
+from gquery.planner.ir.temporal import reading
 from gquery.storage.graph import Snapshot
 
 Parameters = Mapping[str, object]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gquery.executor.relational.growth import may_be_long, rows_at_once
-from gquery.executor.relational.sql import SqlWriter, inputs
-from gquery.executor.relational.sql_values import sorting_key
-from gquery.executor.relational.sql_words import distinct_name, quoted
-from gquery.planner.expr import Attribute, Call, Column, Expression, is_aggregated, is_volatile
-from gquery.planner.logical import Projection
+from gquery.executor.relational.sql.expressions import SqlWriter, inputs
+from gquery.executor.relational.sql.values import sorting_key
+from gquery.executor.relational.sql.words import distinct_name, quoted
+from gquery.planner.ir.expr import Attribute, Call, Column, Expression, is_aggregated, is_volatile
+from gquery.planner.ir.segments import Projection
 
 WEIGHT = " weight"
 

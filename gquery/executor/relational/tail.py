@@ -16,12 +16,12 @@ from gquery.executor.progress import Control
 from gquery.executor.relational import database
 from gquery.executor.relational.elements import ElementWriter, ends_of, path_ids
 from gquery.executor.relational.gather import gather, travelling_type
-from gquery.executor.relational.sql import SqlWriter, inputs
+from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, Statement, build_statement
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, average_width, batch_bytes, element_widths, parts, widths_of
-from gquery.planner.expr import (
+from gquery.planner.ir.expr import (
     NODE,
     RELATIONSHIP,
     Attribute,
@@ -34,8 +34,8 @@ from gquery.planner.expr import (
     columns,
     is_aggregated,
 )
-from gquery.planner.logical import Projection
-from gquery.planner.query_graph import QueryGraph
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.segments import Projection
 from gquery.storage.graph import Snapshot
 
 Batches = Generator[pa.RecordBatch, None, None]

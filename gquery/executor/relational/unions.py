@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gquery.planner.expr import Kind, Type
+from gquery.planner.ir.expr import Kind, Type
 from gquery.values import holds_union, tags_of
 
 _NAMES = {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gquery.errors import Span
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import stored_column
-from gquery.planner.expr import Attribute, Column, Kind, Type
+from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
 
 Bytes = NDArray[np.int64]

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from gquery.errors import BindError
-from gquery.executor.relational.sql_words import quoted
+from gquery.executor.relational.sql.words import quoted
 from gquery.integrations.duckdb import shadow
 from gquery.integrations.duckdb.portable import conform, portable_schema
 from gquery.integrations.duckdb.registry import Graph

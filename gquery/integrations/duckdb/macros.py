@@ -21,7 +21,7 @@ import duckdb
 import pyarrow as pa
 
 from gquery.errors import BindError
-from gquery.executor.relational.sql_words import quoted
+from gquery.executor.relational.sql.words import quoted
 from gquery.integrations.duckdb import ctrl_c, shadow
 from gquery.integrations.duckdb.interruption import watcher
 from gquery.integrations.duckdb.parameters import from_json, parameters_of

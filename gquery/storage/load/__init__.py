@@ -25,7 +25,7 @@ def load(source: str | os.PathLike[str], **options: Unpack[FileOptions]) -> Load
 
     The options are explained at `gquery.load`. Raises LoadError, QueryTimeout.
     """
-    from gquery.storage.load.assemble import assemble
+    from gquery.storage.load.assembly.assemble import assemble
     from gquery.storage.load.options import FileOptions, read_options
     from gquery.storage.load.running import run
     from gquery.storage.load.source import read_source
@@ -61,7 +61,7 @@ def from_duckdb(
 
     Options are those of `from_arrow`. Raises LoadError, QueryTimeout.
     """
-    from gquery.storage.load.duckdb_tables import check_connection, fetch_all
+    from gquery.storage.load.formats.duckdb_tables import check_connection, fetch_all
     from gquery.storage.load.options import TableOptions, read_options
     from gquery.storage.load.running import run
 
@@ -77,8 +77,8 @@ def from_duckdb(
 def _from_tables(
     loading: Loading, vertices: Mapping[Any, Any], edges: Mapping[Any, Any], options: TableOptions
 ) -> LoadedGraph:
-    from gquery.storage.load.arrow import read_edges, read_vertices
-    from gquery.storage.load.assemble import assemble
+    from gquery.storage.load.assembly.assemble import assemble
+    from gquery.storage.load.formats.arrow import read_edges, read_vertices
 
     vertex_rows = read_vertices(loading, vertices, options.get("id"))
     return assemble(loading, vertex_rows, read_edges(loading, edges, options.get("ends")))

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from gquery.errors import LoadError, did_you_mean
-from gquery.storage.load.dialect import Format
-from gquery.storage.load.files import layout_of, read_table
-from gquery.storage.load.header import Role
+from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
+from gquery.storage.load.formats.files import layout_of, read_table
+from gquery.storage.load.formats.names import find_ends, find_id
 from gquery.storage.load.loading import Loading, no_such_file
-from gquery.storage.load.names import find_ends, find_id
 from gquery.storage.load.options import check_character, check_encoding
-from gquery.storage.load.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
-from gquery.storage.load.text import open_file
+from gquery.storage.load.text.decoded import open_file
+from gquery.storage.load.text.dialect import Format
+from gquery.storage.load.text.header import Role
 
 _MAX_MAPPING = 1 << 24  # bytes
 _FORMAT_KEYS = {"delimiter": str, "quote": str, "header": bool, "null": list, "encoding": str}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypedDict
 
 from gquery.errors import LoadError, did_you_mean
-from gquery.storage.load.dialect import Format
-from gquery.storage.load.header import TYPES
+from gquery.storage.load.text.dialect import Format
+from gquery.storage.load.text.header import TYPES
 
 Progress = Callable[[str, float], None]
 

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from gquery.errors import LoadError
-from gquery.storage.load.dialect import Format
-from gquery.storage.load.edge_list import read_edge_list
-from gquery.storage.load.files import ending, is_binary, layout_of
-from gquery.storage.load.folder import read_edge_file, read_folder, read_vertex_file, with_id
-from gquery.storage.load.graph_text import read_graph_text
-from gquery.storage.load.kuzu import is_kuzu, read_kuzu
+from gquery.storage.load.assembly.rows import EdgeRows, VertexRows
+from gquery.storage.load.formats.edge_list import read_edge_list
+from gquery.storage.load.formats.files import ending, is_binary, layout_of
+from gquery.storage.load.formats.folder import read_edge_file, read_folder, read_vertex_file, with_id
+from gquery.storage.load.formats.graph_text import read_graph_text
+from gquery.storage.load.formats.kuzu import is_kuzu, read_kuzu
+from gquery.storage.load.formats.names import ID_NAMES, find_ends
+from gquery.storage.load.formats.other_formats import refuse_other_formats
+from gquery.storage.load.formats.sif import read_sif
 from gquery.storage.load.loading import Loading, as_path, cannot_read, no_such_file
 from gquery.storage.load.mapping import read_mapping, read_toml
-from gquery.storage.load.names import ID_NAMES, find_ends
-from gquery.storage.load.other_formats import refuse_other_formats
-from gquery.storage.load.rows import EdgeRows, VertexRows
-from gquery.storage.load.sif import read_sif
-from gquery.storage.load.text import decode_line, read_head
+from gquery.storage.load.text.decoded import decode_line, read_head
+from gquery.storage.load.text.dialect import Format
 from gquery.storage.persist.manifest import is_saved
 
 Read = tuple[list[VertexRows], list[EdgeRows]]

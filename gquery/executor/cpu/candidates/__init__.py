@@ -1,0 +1,1 @@
+"""Candidate sets and the candidate graph on the CPU."""

@@ -1,0 +1,409 @@
+"""A level's candidates: the intersection of the rows of its backward neighbours, and the tests beyond the rows.
+
+Rows are sorted, so the shortest is walked and the others are looked into, by a bit test where the row is kept as a
+bitset for a while and by galloping in step otherwise (a leapfrog join).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gquery.executor.cpu.kernels.row_bitset import bits_of
+from gquery.executor.cpu.kernels.sorted_rows import contains, count_common, has_bit, lower_bound, rank, row
+from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.machine.native import load_int32, load_int64
+from gquery.executor.cpu.search.packed import (
+    ABSENT_BEGIN,
+    ABSENT_END,
+    BACKWARD_BEGIN,
+    BACKWARD_END,
+    COMPARE_BEGIN,
+    COMPARE_END,
+    CUT_BEGIN,
+    CUT_END,
+    DIFFERENT_BEGIN,
+    DIFFERENT_END,
+    EQUAL,
+    FIRST,
+    LEFT,
+    LEFT_RANKS,
+    LENGTH,
+    LESS,
+    LEVEL,
+    NEIGHBOURS,
+    NOT_EQUAL,
+    NULL_RANK,
+    OFFSETS,
+    OPERATOR,
+    PAIRS_BEGIN,
+    PAIRS_END,
+    RANKS,
+    RIGHT,
+    RIGHT_RANKS,
+    ROWS,
+    SIMPLE,
+    SIZE,
+    SMALLER_BEGIN,
+    SMALLER_END,
+    TESTED,
+    VERTICES,
+    WORDS,
+    A,
+    B,
+    C,
+    D,
+)
+
+
+@inlined
+def floor_of(steps, smaller, level, vertices):  # type: ignore[no-untyped-def]
+    """The first position that a level may take: its vertex id is above those of all levels that must be smaller."""
+    floor = np.int64(steps[level, CUT_BEGIN])
+    for index in range(steps[level, SMALLER_BEGIN], steps[level, SMALLER_END]):
+        above = np.int64(vertices[smaller[index]]) + 1
+        if steps[level, VERTICES] != 0:
+            above = rank(steps[level, WORDS], steps[level, RANKS], above)
+        floor = max(floor, above)
+    return floor
+
+
+@inlined
+def open_level(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    smaller,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
+):
+    """Points the cursors of a level at the rows of its backward neighbours and picks the shortest as pivot."""
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    floor = floor_of(steps, smaller, level, vertices)
+    last[level] = floor - 1
+    shortest = np.int64(-1)
+    for index in range(begin, end):
+        position = positions[backward[index, LEVEL]]
+        low, high = row(backward[index, OFFSETS], backward[index, FIRST], backward[index, ROWS], position)
+        begins[index] = low
+        cursors[index] = low
+        ends[index] = high
+        bitsets[index] = 0
+        if shortest < 0 or high - low < shortest:
+            shortest = high - low
+            pivots[level] = index
+    if begin == end:
+        return
+    pivot = pivots[level]
+    if floor > 0:
+        low = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], floor)
+        begins[pivot] = low
+        cursors[pivot] = low
+    if steps[level, CUT_END] > 0:
+        ends[pivot] = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], steps[level, CUT_END])
+    for index in range(begin, end):
+        if index != pivot and shortest > 0:
+            position = np.int64(positions[backward[index, LEVEL]])
+            length = ends[index] - begins[index]
+            bitsets[index] = bits_of(backward[index], position, length, shortest, marks, marked)
+
+
+@inlined
+def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  # type: ignore[no-untyped-def]
+    """The next position in every row of the level, or -1."""
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    if begin == end:
+        position = last[level] + 1
+        if position >= steps[level, SIZE]:
+            return np.int64(-1)
+        last[level] = position
+        return np.int64(position)
+    pivot = pivots[level]
+    values = backward[pivot, NEIGHBOURS]
+    cursor, stop = cursors[pivot], ends[pivot]
+    if end - begin == 1 and steps[level, SIMPLE] == 1:
+        if cursor == stop:
+            return np.int64(-1)
+        cursors[pivot] = cursor + 1
+        return np.int64(load_int32(values, cursor))
+    while cursor < stop:
+        position = load_int32(values, cursor)
+        if position == last[level]:  # a parallel edge: the embedding is the same
+            cursor += 1
+            continue
+        common = True
+        for index in range(begin, end):
+            if index == pivot:
+                continue
+            if bitsets[index] != 0:
+                if not has_bit(bitsets[index], position):
+                    cursor += 1
+                    common = False
+                    break
+                continue
+            found = lower_bound(backward[index, NEIGHBOURS], cursors[index], ends[index], position)
+            cursors[index] = found
+            if found == ends[index]:
+                cursors[pivot] = stop
+                return np.int64(-1)
+            other = load_int32(backward[index, NEIGHBOURS], found)
+            if other != position:
+                cursor = lower_bound(values, cursor + 1, stop, other)
+                common = False
+                break
+        if common:
+            cursors[pivot] = cursor + 1
+            last[level] = position
+            return np.int64(position)
+    cursors[pivot] = cursor
+    return np.int64(-1)
+
+
+@inlined
+def accepts(  # type: ignore[no-untyped-def]
+    steps, different, pairs, compare, absent, level, position, vertex, positions, vertices, marks, marked
+):
+    """Everything but the backward rows: membership, injectivity, edge collisions, comparisons, non-edges. The levels
+    that must be smaller were minded when the level was opened."""
+    if steps[level, VERTICES] == 0 and steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex):
+        return False
+    vertices[level] = vertex
+    positions[level] = position
+    if steps[level, TESTED] == 0:
+        return True
+    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
+        if vertices[different[index]] == vertex:
+            return False
+    return steps[level, TESTED] == 1 or passes(steps, pairs, compare, absent, level, positions, vertices, marks, marked)
+
+
+@kernel
+def passes(steps, pairs, compare, absent, level, positions, vertices, marks, marked):  # type: ignore[no-untyped-def]
+    """The rarer tests on a level that was just matched: edge collisions, comparisons, non-edges."""
+    vertex = vertices[level]
+    for index in range(steps[level, PAIRS_BEGIN], steps[level, PAIRS_END]):
+        if (
+            vertices[pairs[index, A]] == vertices[pairs[index, B]]
+            and vertices[pairs[index, C]] == vertices[pairs[index, D]]
+        ):
+            return False
+    for index in range(steps[level, COMPARE_BEGIN], steps[level, COMPARE_END]):
+        left = load_int64(compare[index, LEFT_RANKS], np.int64(positions[compare[index, LEFT]]))
+        right = load_int64(compare[index, RIGHT_RANKS], np.int64(positions[compare[index, RIGHT]]))
+        if left == NULL_RANK or right == NULL_RANK:
+            return False
+        operator = compare[index, OPERATOR]
+        if operator == EQUAL:
+            holds = left == right
+        elif operator == NOT_EQUAL:
+            holds = left != right
+        elif operator == LESS:
+            holds = left < right
+        else:
+            holds = left <= right
+        if not holds:
+            return False
+    for index in range(steps[level, ABSENT_BEGIN], steps[level, ABSENT_END]):
+        other = np.int64(vertices[absent[index, LEVEL]])
+        low, high = row(absent[index, OFFSETS], absent[index, FIRST], absent[index, ROWS], other)
+        bits = bits_of(absent[index], other, high - low, np.int64(1), marks, marked)
+        if bits != 0:
+            if has_bit(bits, vertex):
+                return False
+        elif contains(absent[index, NEIGHBOURS], low, high, vertex):
+            return False
+    return True
+
+
+@inlined
+def common_size(  # type: ignore[no-untyped-def]
+    values, low, high, bits, others, other_low, other_high, words
+):
+    """Size of the intersection of two rows without repeats and of the bitset at `words`. bits: the other row as a
+    bitset, 0 when it is not written."""
+    count = np.int64(0)
+    if bits == 0:
+        count = count_common(values, low, high, others, other_low, other_high, words)
+    elif words == 0:  # additions instead of branches: which neighbours are common cannot be predicted
+        for index in range(low, high):
+            count += has_bit(bits, load_int32(values, index))
+    else:
+        for index in range(low, high):
+            neighbour = load_int32(values, index)
+            count += has_bit(bits, neighbour) & has_bit(words, neighbour)
+    return count
+
+
+@kernel
+def set_size(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    smaller,
+    different,
+    absent,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
+):
+    """Matches of a leaf by set size: the rows' intersection less the rows that must be missed and the vertices matched
+    already. Returns the size and the number of neighbours looked at."""
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    open_level(
+        steps,
+        backward,
+        smaller,
+        level,
+        positions,
+        vertices,
+        begins,
+        cursors,
+        ends,
+        bitsets,
+        pivots,
+        last,
+        marks,
+        marked,
+    )
+    words = steps[level, WORDS] if steps[level, VERTICES] == 0 else np.int64(0)
+    pivot = pivots[level]
+    floor = np.int64(last[level]) + 1
+    looks = ends[pivot] - cursors[pivot] + 1
+    count = np.int64(0)
+    if end - begin == 2 and steps[level, SIMPLE] == 1:
+        other = begin + end - 1 - pivot
+        count = common_size(
+            backward[pivot, NEIGHBOURS],
+            cursors[pivot],
+            ends[pivot],
+            bitsets[other],
+            backward[other, NEIGHBOURS],
+            begins[other],
+            ends[other],
+            words,
+        )
+    elif end - begin == 1 and words == 0 and steps[level, SIMPLE] == 1:
+        count = ends[pivot] - cursors[pivot]
+    else:
+        while True:
+            position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+            if position < 0:
+                break
+            if words == 0 or has_bit(words, position):
+                count += 1
+    if count == 0:
+        return count, looks
+    missed = steps[level, ABSENT_BEGIN]  # at most one, of a level with one row, where positions are vertices
+    missing = missed < steps[level, ABSENT_END]
+    low, high = np.int64(0), np.int64(0)
+    if missing:
+        low, high = row(
+            absent[missed, OFFSETS], absent[missed, FIRST], absent[missed, ROWS], vertices[absent[missed, LEVEL]]
+        )
+        position = np.int64(vertices[absent[missed, LEVEL]])
+        bits = bits_of(absent[missed], position, high - low, ends[begin] - begins[begin], marks, marked)
+        low = lower_bound(absent[missed, NEIGHBOURS], low, high, floor)
+        if steps[level, CUT_END] > 0:
+            high = lower_bound(absent[missed, NEIGHBOURS], low, high, steps[level, CUT_END])
+        if bits == 0 and high - low < ends[begin] - begins[begin]:
+            count -= common_size(
+                absent[missed, NEIGHBOURS],
+                low,
+                high,
+                bits,
+                backward[begin, NEIGHBOURS],
+                begins[begin],
+                ends[begin],
+                words,
+            )
+        else:
+            count -= common_size(
+                backward[begin, NEIGHBOURS],
+                begins[begin],
+                ends[begin],
+                bits,
+                absent[missed, NEIGHBOURS],
+                low,
+                high,
+                words,
+            )
+        looks += min(high - low, ends[begin] - begins[begin])
+    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
+        vertex = vertices[different[index]]
+        repeated = False
+        for earlier in range(steps[level, DIFFERENT_BEGIN], index):
+            repeated |= vertices[different[earlier]] == vertex
+        if repeated or (steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex)):
+            continue
+        position = np.int64(vertex)
+        if steps[level, VERTICES] != 0:
+            position = rank(steps[level, WORDS], steps[level, RANKS], vertex)
+        inside = position >= floor
+        for other in range(begin, end):
+            inside = inside and contains(backward[other, NEIGHBOURS], begins[other], ends[other], position)
+        if missing and inside:
+            inside = not contains(absent[missed, NEIGHBOURS], low, high, position)
+        count -= inside
+    return count, looks
+
+
+@inlined
+def leaf_size(  # type: ignore[no-untyped-def]
+    steps,
+    backward,
+    smaller,
+    different,
+    absent,
+    level,
+    positions,
+    vertices,
+    begins,
+    cursors,
+    ends,
+    bitsets,
+    pivots,
+    last,
+    marks,
+    marked,
+):
+    """The same as `set_size`, without a call where the size is the length of the one row."""
+    size, looks = np.int64(0), np.int64(1)
+    if steps[level, LENGTH] == 1:
+        only = steps[level, BACKWARD_BEGIN]
+        position = positions[backward[only, LEVEL]]
+        low, high = row(backward[only, OFFSETS], backward[only, FIRST], backward[only, ROWS], position)
+        size = high - low
+    else:
+        size, looks = set_size(
+            steps,
+            backward,
+            smaller,
+            different,
+            absent,
+            level,
+            positions,
+            vertices,
+            begins,
+            cursors,
+            ends,
+            bitsets,
+            pivots,
+            last,
+            marks,
+            marked,
+        )
+    return size, looks

@@ -1,0 +1,1 @@
+"""What Numba and the machine are told: compilation, addresses, memory, threads."""

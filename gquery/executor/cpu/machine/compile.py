@@ -1,0 +1,145 @@
+"""How kernels are compiled: once per machine, without the interpreter's lock and without Numba's runtime.
+
+Kernels allocate nothing, so they can do without the runtime, and then their array arguments are not reference counted:
+the atomic counting inside the inner loops took more than half of the enumeration's time.
+
+Compiling a kernel takes up to some seconds in which nothing could stop it. So it happens in a thread of its own, while
+the thread that wants to call the kernel waits and looks at its query's check. A query that stops leaves the compilation
+going on: the next one finds the kernel.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, TypeVar
+
+from numba import njit
+from numba.core import config
+
+from gquery.executor.cpu.machine import kernel_cache
+from gquery.stopping import Check, unchecked
+
+Item = TypeVar("Item")
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
+_POLL = 0.02  # seconds between two looks at the check
+_PATIENCE = 1.0  # seconds of waiting after which it is said why
+_settings: Any = config  # whose names are made when it is imported
+_log = logging.getLogger("gquery")
+
+kernel_cache.begin()
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function that stays a function."""
+    return _compiled(function)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function that becomes part of its callers: passing many arrays costs more than the work done."""
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    before = _settings.CACHE_DIR
+    _settings.CACHE_DIR = str(kernel_cache.folder())
+    try:
+        compiled: Any = njit(**_OPTIONS, **options)(function)
+    finally:
+        _settings.CACHE_DIR = before
+
+    def compile_for_arguments(*arguments: Any) -> Any:
+        """What Numba calls when there is no kernel for arguments of these types yet."""
+        types = tuple(compiled.typeof_pyval(argument) for argument in arguments)
+        return _compilations.wait(lambda: compiled.compile(types))
+
+    compiled._compile_for_args = compile_for_arguments
+    return compiled  # type: ignore[no-any-return]
+
+
+# --- waiting -----------------------------------------------------------------------------------------------------
+
+_thread = threading.local()  # check: of the query that the thread works for
+
+
+@contextmanager
+def stoppable(check: Check) -> Iterator[None]:
+    """Whatever this thread waits for meanwhile ends when `check` raises."""
+    before = getattr(_thread, "check", unchecked)
+    _thread.check = check
+    try:
+        yield
+    finally:
+        _thread.check = before
+
+
+def stoppable_steps(check: Check, steps: Generator[Item, None, None]) -> Generator[Item, None, None]:
+    """The same steps, each of them stoppable; between two of them the thread may work for other queries."""
+    with closing(steps):
+        while True:
+            with stoppable(check):
+                try:
+                    step = next(steps)
+                except StopIteration:
+                    return
+            yield step
+
+
+class _Compilations:
+    """The compilations under way, each in its thread; Numba takes them one after the other."""
+
+    def __init__(self) -> None:
+        self._threads: set[threading.Thread] = set()
+        self._told = False
+
+    def wait(self, compile_kernel: Callable[[], Any]) -> Any:
+        """What a compilation gives. The check of the waiting thread may end the waiting, but not the compilation."""
+        check: Check = getattr(_thread, "check", unchecked)
+        outcome: list[Any] = []
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                outcome.append(compile_kernel())
+            except BaseException as error:  # raised again where the kernel is called
+                failure.append(error)
+            finally:
+                self._threads.discard(thread)
+
+        thread = threading.Thread(target=work, name="gquery-compiling", daemon=True)
+        self._threads.add(thread)
+        thread.start()
+        began = time.monotonic()
+        while thread.is_alive():
+            thread.join(_POLL)
+            check()
+            if time.monotonic() - began > _PATIENCE:
+                self._tell()
+        if failure:
+            raise failure[0]
+        return outcome[0]
+
+    def _tell(self) -> None:
+        if not self._told:
+            self._told = True
+            _log.warning("gquery compiles its kernels, once on this machine: this takes some seconds")
+
+    def stop(self) -> None:
+        """Before Python ends: LLVM must not be at work when its library goes. A thread ends at its next step in Python,
+        which is after the part of a kernel that LLVM has in hand."""
+        for thread in tuple(self._threads):
+            if thread.ident is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
+        for thread in tuple(self._threads):
+            if thread.is_alive():
+                thread.join()
+
+
+_compilations = _Compilations()
+atexit.register(_compilations.stop)

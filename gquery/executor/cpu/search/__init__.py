@@ -1,0 +1,1 @@
+"""Packed tables, frames and workers: how kernels run."""

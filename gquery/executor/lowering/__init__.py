@@ -1,0 +1,1 @@
+"""What every backend is told, and what is done for all of them."""

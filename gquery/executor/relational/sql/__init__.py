@@ -1,0 +1,1 @@
+"""Bound expressions as SQL of DuckDB."""

@@ -1,0 +1,280 @@
+"""Bound expressions as DuckDB SQL.
+
+Constants are written as literals, parameters are given to the prepared statement. Three-valued logic is SQL's own;
+where Cypher differs from DuckDB it is said in `calls.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from gquery.errors import BindError, UnsupportedError
+from gquery.executor.relational.sql.calls import write_call
+from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
+from gquery.executor.relational.sql.lists import is_written_out
+from gquery.executor.relational.sql.once import once
+from gquery.executor.relational.sql.parameters import given_value, parameter_sql
+from gquery.executor.relational.sql.values import by_member, converted, needs_keys, sorting_key, sql_type
+from gquery.executor.relational.sql.words import distinct_name, literal
+from gquery.planner.ir.common_type import MOST_DIGITS, decimal, digits_and_scale, holds_any
+from gquery.planner.ir.expr import (
+    Aggregate,
+    Attribute,
+    Call,
+    Case,
+    Column,
+    Constant,
+    Expression,
+    Kind,
+    Parameter,
+    Type,
+    children,
+    is_volatile,
+    walk,
+)  # fmt: skip
+from gquery.planner.ir.functions import comparable
+
+_PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
+_CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})
+_CHEAP_TEXT = 80  # characters
+_CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
+
+
+@dataclass(frozen=True, slots=True)
+class SqlWriter:
+    """Writes expressions over an input relation.
+
+    columns: SQL of everything that the relation holds. values: the statement's parameters, filled while expressions are
+    written. weight: SQL of how many matches a row stands for, None when each is one. keys: the grouping keys when the
+    text stands above GROUP BY, where only keys and aggregates can be read. subqueries: whether they can stand here.
+    """
+
+    columns: Mapping[Expression, str]
+    parameters: Mapping[str, object]
+    values: dict[str, object] = field(default_factory=dict)
+    keys: frozenset[Expression] | None = None
+    weight: str | None = None
+    subqueries: bool = True
+    _slots: dict[str, str] = field(default_factory=dict)
+
+    def write(self, expression: Expression) -> str:
+        if self.keys is not None and (expression in self.keys or isinstance(expression, Aggregate)):
+            text = replace(self, keys=None).write(expression)
+            # Grouped by its key, such a value is one of those that are equal.
+            return f"any_value({text})" if expression in self.keys and holds_any(expression.type) else text
+        if expression in self.columns:
+            return self.columns[expression] if self.keys is None else self._of_key(expression)
+        match expression:
+            case Constant(value=value):
+                return literal(value)
+            case Parameter():
+                return self._parameter(expression)
+            case Case():
+                return self._case(expression)
+            case Aggregate():
+                return self._aggregate(expression)
+            case Call(function="in", arguments=(value, Parameter() as items)) if self._is_hashed(value, items):
+                # A subquery is hashed; a list would be searched from its start for every row.
+                return f"({self.write(value)} IN (SELECT unnest({self.write(items)})))"
+            case Call(function="in", arguments=(value, Call() as items)) if is_written_out(items):
+                return self._call(expression, (value, *items.arguments))
+            case Call(function="coalesce" | "list" | "+") if holds_any(expression.type):
+                short = [self._is_short(part) for part in expression.arguments]
+                parts = [self._part(part, expression) for part in expression.arguments]
+                return once(parts, short, partial(write_call, expression))
+            case Call(arguments=(Expression(type=Type(kind=Kind.ANY)), *_)) if expression.function not in _WHOLE:
+                return self._of_each_member(expression)
+            case Call():
+                return self._call(expression, expression.arguments)
+        raise AssertionError(expression)
+
+    def condition(self, expression: Expression) -> str:
+        """The SQL of a condition of which only the true rows matter: null may come out as false."""
+        match expression:
+            case Call(function="in", arguments=(value, Call(arguments=items))) if not is_volatile(value):
+                if items and all(is_known_list(item, value.type) for item in items):
+                    return f"({self.write(value)} IN ({', '.join(map(self.write, items))}))"
+            case Call(arguments=(one, other)):
+                plain = condition(expression, [self.write(one), self.write(other)])
+                return plain if plain is not None and not is_volatile(expression) else self.write(expression)
+        return self.write(expression)
+
+    def asked(self, sql: str) -> dict[str, object]:
+        """The parameters that a statement of the writer's texts speaks of; DuckDB takes no others."""
+        names = set(_PARAMETERS.findall(sql))
+        return {name: value for name, value in self.values.items() if name in names}
+
+    def _call(self, call: Call, arguments: tuple[Expression, ...]) -> str:
+        texts = [self.write(argument) for argument in arguments]
+        short = [self._is_short(argument) or self._is_cheap(argument, text)
+                 for argument, text in zip(arguments, texts, strict=True)]  # fmt: skip
+        return once(texts, short, partial(write_call, call))
+
+    def _is_short(self, expression: Expression) -> bool:
+        """Whether the expression may be written again and again."""
+        return isinstance(expression, Constant | Parameter) or (self.keys is None and expression in self.columns)
+
+    def _is_cheap(self, expression: Expression, text: str) -> bool:
+        """Whether it takes less time to compute the expression again than to call a lambda that has it computed once:
+        a little arithmetic, a short list that is written out."""
+        return len(text) <= _CHEAP_TEXT and all(
+            part.function in _CHEAP if isinstance(part, Call) else self._is_short(part) for part in walk(expression)
+        )
+
+    def _case(self, case: Case) -> str:
+        """The subject of a simple CASE is written again for each of its branches."""
+        tests = [self.write(test) for test, _ in case.branches]
+        if case.subject is not None:
+            tests = self._matches(case, case.subject, tests)
+        values = [self._as(value, case.type) for _, value in case.branches]
+        branches = " ".join(f"WHEN {test} THEN {value}" for test, value in zip(tests, values, strict=True))
+        return f"CASE {branches} ELSE {self._as(case.default, case.type)} END"
+
+    def _matches(self, case: Case, subject: Expression, tests: list[str]) -> list[str]:
+        """Whether the subject is equal to each of the tests."""
+        text = self.write(subject)
+        check_depth(subject.span, subject.type, *(test.type for test, _ in case.branches))
+        if is_volatile(subject):
+            raise UnsupportedError("gquery has no CASE of what is random", span=subject.span)
+        if len(text) * len(tests) > _CASE_TEXT and not self._is_short(subject):
+            raise UnsupportedError("gquery has no CASE of so large a subject and so many branches", span=subject.span,
+                                   hint="CASE WHEN takes conditions that are written out")  # fmt: skip
+        written = []
+        for (test, _), test_text in zip(case.branches, tests, strict=True):
+            short = [self._is_short(subject), self._is_short(test)]
+            compare = partial(_equal_texts, subject.type, test.type)
+            written.append(once([text, test_text], short, compare))
+        return written
+
+    def _is_hashed(self, value: Expression, items: Parameter) -> bool:
+        """Whether DuckDB's equality is Cypher's for a value and the items of a list."""
+        item = items.type.item if self.subqueries else None
+        if item is None or Kind.NULL in (value.type.kind, item.kind) or not comparable(value.type, item):
+            return False
+        if needs_keys(value.type, item):
+            return False
+        if item.kind is Kind.FLOAT:
+            return not any(each is not None and math.isnan(each) for each in self.parameters[items.name])  # type: ignore[attr-defined]
+        return item.kind not in (Kind.LIST, Kind.MAP)
+
+    def _of_each_member(self, call: Call) -> str:
+        """A function of a value that carries its own type: what it is of each type that there may be."""
+        several, *rest = call.arguments
+        others = [self.write(argument) for argument in rest]
+
+        def of_member(text: str, member: Type) -> str:
+            known = Constant(member, several.span, None)
+            return write_call(replace(call, arguments=(known, *rest)), [text, *others])
+
+        return by_member(self.write(several), several.type, of_member)
+
+    def _as(self, expression: Expression, wanted: Type) -> str:
+        return converted(self.write(expression), expression.type, wanted)
+
+    def _part(self, part: Expression, whole: Call) -> str:
+        """An argument of `coalesce`, a list, or lists that are joined, in the type that the whole has for it."""
+        is_item = whole.function == "list" or (whole.function == "+" and part.type.kind is not Kind.LIST)
+        return self._as(part, whole.type.item or whole.type if is_item else whole.type)
+
+    def _of_key(self, expression: Expression) -> str:
+        """A property of an element that is a grouping key: it has one value in the group."""
+        subject = expression.arguments[0] if isinstance(expression, Call) else expression
+        for key in self.keys or ():
+            element = isinstance(key, Column) and key.attribute is Attribute.ELEMENT
+            if element and isinstance(subject, Column) and key.variable == subject.variable:  # type: ignore[attr-defined]
+                return f"any_value({self.columns[expression]})"
+        raise BindError("this is neither aggregated nor a grouping key", span=expression.span,
+                        hint="return it as a column of its own too")  # fmt: skip
+
+    def _parameter(self, parameter: Parameter) -> str:
+        slot = self._slots.get(parameter.name)
+        if slot is None:
+            slot = distinct_name(re.sub(r"\W", "_", f"p_{parameter.name}", flags=re.ASCII), self.values)
+            self._slots[parameter.name] = slot
+            self.values[slot] = given_value(self.parameters[parameter.name], parameter.type)
+        return parameter_sql(slot, parameter.type)
+
+    def _aggregate(self, aggregate: Aggregate) -> str:
+        if self.weight is not None and not aggregate.distinct and aggregate.function in ("count", "sum", "avg"):
+            return self._weighed(aggregate, self.weight)
+        if aggregate.argument is None:
+            return "count(*)"
+        nested = aggregate.argument.type.kind in (Kind.LIST, Kind.MAP)  # where DuckDB copies what min() takes
+        value = replace(self, subqueries=self.subqueries and not nested).write(aggregate.argument)
+        if holds_any(aggregate.argument.type) and (aggregate.distinct or aggregate.function in ("min", "max")):
+            return _by_key(aggregate, value, sorting_key(value, aggregate.argument.type))
+        argument = f"DISTINCT {value}" if aggregate.distinct else value
+        match aggregate.function:
+            case "sum" if aggregate.type.kind is Kind.DECIMAL:
+                return f"coalesce(sum({argument}), 0::{sql_type(aggregate.type)})"
+            case "avg" if aggregate.argument.type.kind is Kind.DECIMAL:  # DuckDB's own rounds while it adds
+                return f"(sum({argument})::DOUBLE / nullif(count({argument}), 0))"
+            case "collect":
+                return f"coalesce(list({argument}) FILTER ({value} IS NOT NULL), [])"
+            case "sum" if aggregate.type.kind is Kind.INTEGER:  # summed in 128 bits, and an error if 64 are too few
+                return f"CAST(coalesce(sum({argument}), 0) AS BIGINT)"
+            case "sum":
+                return f"coalesce(sum({argument}), 0.0::DOUBLE)"
+            case "stdev":
+                return f"coalesce(stddev_samp({argument}), 0.0::DOUBLE)"
+            case "stdevp":
+                return f"coalesce(stddev_pop({argument}), 0.0::DOUBLE)"
+        return f"{aggregate.function}({argument})"
+
+    def _weighed(self, aggregate: Aggregate, weight: str) -> str:
+        """The aggregate of rows that stand for several matches each."""
+        value = "0" if aggregate.argument is None else self.write(aggregate.argument)
+        number = f"coalesce(sum({weight}) FILTER (({value}) IS NOT NULL), 0)"
+        match aggregate.function:
+            case "count":
+                return f"CAST({number} AS BIGINT)"
+            case "sum" if aggregate.type.kind is Kind.INTEGER:
+                return f"CAST(coalesce(sum(CAST({value} AS HUGEINT) * {weight}), 0) AS BIGINT)"
+            case "sum" if aggregate.type.kind is Kind.DECIMAL:
+                wide = sql_type(aggregate.type)
+                return f"coalesce(sum({value}::{wide} * {weight}::DECIMAL(19,0)), 0::{wide})"
+            case "sum":
+                return f"coalesce(sum({value} * {weight}), 0.0::DOUBLE)"
+            case "avg" if aggregate.argument is not None and aggregate.argument.type.kind is Kind.DECIMAL:
+                wide = sql_type(decimal(MOST_DIGITS, digits_and_scale(aggregate.argument.type)[1]))
+                return f"(sum({value}::{wide} * {weight}::DECIMAL(19,0))::DOUBLE / nullif({number}, 0))"
+        return f"(sum(CAST({value} AS DOUBLE) * {weight}) / nullif({number}, 0))"
+
+
+def _equal_texts(one: Type, other: Type, texts: list[str]) -> str:
+    return equal(texts[0], one, texts[1], other)
+
+
+# Calls that take a value of several types as it is; others take what it is of each.
+_WHOLE = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is null", "is not null", "coalesce", "list", "map", "+"})
+
+
+def _by_key(aggregate: Aggregate, value: str, key: str) -> str:
+    """Aggregates that tell equal values of several types from others."""
+    match aggregate.function:
+        case "count":
+            return f"count(DISTINCT {key})"
+        case "min" | "max":
+            return f"arg_{aggregate.function}({value}, {key})"
+    pairs = f"list_sort(list(DISTINCT {{k: {key}, v: {value}}}) FILTER ({value} IS NOT NULL))"
+    firsts = "list_filter(b.v0, lambda e, i: i = 1 OR b.v0[i - 1].k <> e.k)"
+    values = f"list_transform({firsts}, lambda e: e.v)"
+    return f"coalesce(list_transform([{{v0: {pairs}}}], lambda b: {values})[1], [])"
+
+
+def inputs(expression: Expression) -> Iterable[Expression]:
+    """What the expression reads of the graph: columns, and the ends of a relationship variable."""
+    if isinstance(expression, Column) or _is_end(expression):
+        yield expression
+    else:
+        for child in children(expression):
+            yield from inputs(child)
+
+
+def _is_end(expression: Expression) -> bool:
+    ends = isinstance(expression, Call) and expression.function in ("startnode", "endnode")
+    return ends and isinstance(expression.arguments[0], Column)  # type: ignore[attr-defined]

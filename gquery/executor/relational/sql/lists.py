@@ -1,0 +1,123 @@
+"""Lists and maps: positions count from 0 here and from 1 in DuckDB, and a slice has no end where DuckDB's has one."""
+
+from __future__ import annotations
+
+from gquery.errors import UnsupportedError
+from gquery.executor.relational.sql.comparison import (
+    all_known,
+    any_equal,
+    are_near,
+    check_depth,
+    equal,
+    field_of,
+    have_plain_items,
+    is_known_list,
+    unknown,
+)
+from gquery.executor.relational.sql.numbers import arithmetic
+from gquery.executor.relational.sql.temporal import field_of_time
+from gquery.executor.relational.sql.texts import joined_texts
+from gquery.executor.relational.sql.values import needs_keys
+from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile
+from gquery.planner.ir.functions import comparable
+
+
+def member(call: Call, arguments: list[str]) -> str:
+    """`value IN items`. The items of a list that is written out are arguments of their own."""
+    value, *items = arguments
+    one, many = call.arguments
+    if many.type.kind is Kind.NULL:
+        return unknown(*arguments)
+    if is_written_out(many):
+        listed = many.arguments  # type: ignore[attr-defined]
+        if not items:
+            return f"({value} IS NULL AND FALSE)"  # no literal, which ORDER BY would not take
+        alike = all(_is_simple(item) and _is_plain(one, item) for item in listed)
+        no_nan = _is_simple(one) or all(isinstance(item, Constant) for item in listed)
+        nested = one.type.kind in (Kind.LIST, Kind.MAP)
+        if alike and no_nan and not nested and not is_volatile(one):  # DuckDB would ask for the value again and again
+            return f"({value} IN ({', '.join(items)}))"
+        if (
+            have_plain_items(one.type)
+            and not is_volatile(one)
+            and all(is_known_list(item, one.type) for item in listed)
+        ):
+            by_item = any_equal(value, one.type, f"[{', '.join(items)}]", one.type)
+            return f"CASE WHEN {all_known(value, one.type)} THEN {value} IN ({', '.join(items)}) ELSE {by_item} END"
+        if many.type.item is not None and needs_keys(one.type, many.type.item):
+            pairs = zip(items, listed, strict=True)
+            return f"({' OR '.join(equal(value, one.type, item, part.type) for item, part in pairs)})"
+        items = [f"[{', '.join(items)}]"]
+    if many.type.item is None:
+        return f"CASE WHEN len({items[0]}) = 0 THEN FALSE END"
+    check_depth(call.span, one.type, many.type.item)
+    return any_equal(value, one.type, items[0], many.type.item)
+
+
+def _is_plain(one: Expression, item: Expression) -> bool:
+    """Whether DuckDB compares the two as Cypher does."""
+    return comparable(one.type, item.type) and (not needs_keys(one.type, item.type) or are_near(one, item))
+
+
+def is_written_out(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.function == "list"
+
+
+def _is_simple(expression: Expression) -> bool:
+    """Whether DuckDB's equality is Cypher's: no nested value, and no NaN on either side."""
+    if expression.type.kind in (Kind.LIST, Kind.MAP):
+        return False
+    return expression.type.kind is not Kind.FLOAT or isinstance(expression, Constant)
+
+
+def plus(call: Call, arguments: list[str]) -> str:
+    """Numbers add, texts and lists join."""
+    left, right = arguments
+    one, other = (argument.type for argument in call.arguments)
+    if call.type.kind is Kind.STRING:
+        return joined_texts(left, one, right, other)
+    if call.type.kind is not Kind.LIST:
+        return arithmetic(call, arguments)
+    if Kind.NULL in (one.kind, other.kind):
+        return f"CASE WHEN {left} IS NULL AND {right} IS NULL THEN NULL END"
+    lists = [side for side, type_ in ((left, one), (right, other)) if type_.kind is Kind.LIST]
+    joined = f"list_concat({left}, {right})"
+    if len(lists) == 1:
+        joined = f"list_append({left}, {right})" if one.kind is Kind.LIST else f"list_prepend({left}, {right})"
+    return f"CASE WHEN {' AND '.join(f'{side} IS NOT NULL' for side in lists)} THEN {joined} END"
+
+
+def index(call: Call, arguments: list[str]) -> str:
+    """Negative positions count from the end, in both."""
+    subject, position = arguments
+    match call.arguments[1]:
+        case Constant(value=int() as number):
+            return f"{subject}[{number + 1 if number >= 0 else number}]"
+    return f"{subject}[CASE WHEN {position} >= 0 THEN {position} + 1 ELSE {position} END]"
+
+
+def slice_of(call: Call, arguments: list[str]) -> str:
+    """`[start..end]`. A bound left out is a null."""
+    subject, start, end = arguments
+    first = "1" if _is_null(call.arguments[1]) else f"CASE WHEN {start} >= 0 THEN {start} + 1 ELSE {start} END"
+    last = f"len({subject})" if _is_null(call.arguments[2]) else f"CASE WHEN {end} >= 0 THEN {end} ELSE {end} - 1 END"
+    return f"{subject}[{first}:{last}]"
+
+
+def _is_null(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and expression.value is None
+
+
+def map_of(call: Call, arguments: list[str]) -> str:
+    pairs = zip(arguments[::2], arguments[1::2], strict=True)
+    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+
+
+def field(call: Call, arguments: list[str]) -> str:
+    """`subject.key` of a map or a point in time."""
+    subject, key = call.arguments
+    if not isinstance(key, Constant):
+        raise UnsupportedError("gquery has no computed keys", span=key.span)
+    if subject.type.kind is Kind.MAP:
+        return field_of(arguments[0], str(key.value))
+    return field_of_time(arguments[0], subject.type, str(key.value), key.span)

@@ -1,0 +1,1 @@
+"""From the syntax tree to segments: names, labels, types and properties resolved."""

@@ -1,0 +1,327 @@
+"""Binds expressions: names to columns, operators and functions to calls with a known type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
+from gquery.grammar import ast
+from gquery.planner.binding.comparisons import COMPARISONS, notices, read_datetime, read_texts
+from gquery.planner.binding.scope import Names
+from gquery.planner.ir import functions
+from gquery.planner.ir.common_type import type_of_stored
+from gquery.planner.ir.expr import (
+    BOOLEAN,
+    INTEGER,
+    NULL,
+    STRING,
+    Aggregate,
+    Attribute,
+    Call,
+    Case,
+    Column,
+    Constant,
+    Expression,
+    Kind,
+    Parameter,
+    Type,
+    is_aggregated,
+    is_volatile,
+)
+from gquery.planner.ir.value_types import type_of_value
+from gquery.stopping import Check
+from gquery.storage.schema import Schema
+
+_ELEMENT_FUNCTIONS = {"id": Attribute.ID, "labels": Attribute.LABELS, "type": Attribute.TYPE}
+
+
+class ExpressionBinder:
+    """Binds expressions over the elements in `names`.
+
+    `aggregates`: whether count() and its kin may stand here; `place` names the place for the message when not.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        names: Names,
+        parameters: Mapping[str, object],
+        *,
+        aggregates: bool,
+        place: str,
+        check: Check,
+    ) -> None:
+        self.schema = schema
+        self.names = names
+        self.parameters = parameters
+        self.aggregates = aggregates
+        self.place = place
+        self.check = check
+        self.aliases: dict[str, Expression] = {}
+
+    def bind(self, tree: ast.Expression) -> Expression:
+        self.check()
+        match tree:
+            case ast.Literal(value=value):
+                return Constant(type_of_value(value, tree.span), tree.span, value)
+            case ast.Parameter(name=name):
+                return self.parameter(name, tree.span)
+            case ast.Variable(name=name):
+                return self._variable(name, tree.span)
+            case ast.Property():
+                return self._property(tree)
+            case ast.ListLiteral(items=items):
+                return self.call("list", tuple(self.bind(item) for item in items), tree.span)
+            case ast.MapLiteral(entries=entries):
+                keys = [Constant(STRING, entry.span, entry.key) for entry in entries]
+                values = [self.bind(entry.value) for entry in entries]
+                pairs = tuple(part for pair in zip(keys, values, strict=True) for part in pair)
+                fields = tuple((entry.key, value.type) for entry, value in zip(entries, values, strict=True))
+                return Call(Type(Kind.MAP, None, None, fields), tree.span, "map", pairs)
+            case ast.Unary(operator=operator, operand=operand):
+                return self._unary(operator, operand, tree.span)
+            case ast.Binary(operator=operator, left=left, right=right):
+                return self.call(operator, (self.bind(left), self.bind(right)), tree.span)
+            case ast.LabelTest():
+                return self._label_test(tree)
+            case ast.Index(subject=subject, index=index):
+                return self._index(subject, index, tree.span)
+            case ast.Slice(subject=subject, start=start, end=end):
+                parts = [Constant(NULL, tree.span, None) if part is None else self.bind(part) for part in (start, end)]
+                return self.call("slice", (self.bind(subject), *parts), tree.span)
+            case ast.FunctionCall():
+                return self._function(tree)
+            case ast.Case():
+                return self._case(tree)
+            case ast.PatternPredicate() | ast.Exists():
+                raise UnsupportedError(
+                    "gquery has patterns as conditions only in WHERE, alone, after NOT or joined by AND",
+                    span=tree.span,
+                    hint="such as WHERE a.x = 1 AND NOT (a)-->(b)",
+                )
+        raise AssertionError(tree)
+
+    def parameter(self, name: str, span: Span) -> Parameter:
+        if name not in self.parameters:
+            raise BindError(
+                f"parameter `${name}` has no value",
+                span=span,
+                hint=did_you_mean(name, self.parameters) or "give it in the query's parameters",
+            )
+        return Parameter(type_of_value(self.parameters[name], span, f"parameter `${name}`"), span, name)
+
+    def call(self, function: str, given: tuple[Expression, ...], span: Span, name_span: Span | None = None) -> Call:
+        """A call with its type. Raises BindError when the arguments do not fit."""
+        if function == "in" or function in COMPARISONS:
+            given = self._compared(function, given, span)
+        arguments = functions.prepared(function, given)
+        types = tuple(argument.type for argument in arguments)
+        return Call(functions.resolve(function, types, name_span or span), span, function, arguments)
+
+    def _compared(self, function: str, arguments: tuple[Expression, ...], span: Span) -> tuple[Expression, ...]:
+        """The operands of a comparison, texts among them read as dates where they meet dates."""
+        read = read_texts(function, arguments, self.parameters)
+        self.names.notices.extend(notices(function, read, span))
+        return read
+
+    def _variable(self, name: str, span: Span) -> Expression:
+        if name in self.aliases:
+            return self.aliases[name]
+        if name in self.names.vertices:
+            return Column(self._node_type(name), span, name, Attribute.ELEMENT)
+        if name in self.names.edges:
+            return Column(self._relationship_type(name), span, name, Attribute.ELEMENT)
+        if name in self.names.paths:
+            path = self.names.paths[name]
+            nodes, relationships = self._node_type(*path.vertices), self._relationship_type(*path.edges)
+            fields = (("nodes", Type(Kind.LIST, None, nodes)), ("relationships", Type(Kind.LIST, None, relationships)))
+            return Column(Type(Kind.PATH, None, None, fields), span, name, Attribute.ELEMENT)
+        raise self.names.unknown(name, span)
+
+    def _node_type(self, *variables: str) -> Type:
+        tables = {table for variable in variables for table in self.names.vertices[variable].tables}
+        return Type(Kind.NODE, tables=tuple(sorted(tables)))
+
+    def _relationship_type(self, *variables: str) -> Type:
+        types = {type_ for variable in variables for type_ in self.names.edges[variable].types}
+        tables = (index for index, table in enumerate(self.schema.edge_tables) if table.type in types)
+        return Type(Kind.RELATIONSHIP, tables=tuple(tables))
+
+    def _property(self, tree: ast.Property) -> Expression:
+        subject = self.bind(tree.subject)
+        if (
+            isinstance(subject, Column)
+            and subject.attribute is Attribute.ELEMENT
+            and subject.type.kind is not Kind.PATH
+        ):
+            return self.element_property(subject, tree.key, tree.key_span, tree.span)
+        if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
+            raise UnsupportedError("gquery has no properties of computed nodes and relationships", span=tree.span)
+        key = Constant(STRING, tree.key_span, tree.key)
+        if subject.type.kind is Kind.MAP:
+            fields = dict(subject.type.fields)
+            if tree.key not in fields:
+                raise BindError(
+                    f"the map has no key `{tree.key}`", span=tree.key_span, hint=did_you_mean(tree.key, fields)
+                )
+            return Call(fields[tree.key], tree.span, "field", (subject, key))
+        return self.call("field", (subject, key), tree.span)
+
+    def element_property(self, subject: Column, key: str, key_span: Span, span: Span) -> Column:
+        """The column of a node's or relationship's property; an unknown one is an error."""
+        name = subject.variable
+        if subject.type.kind is Kind.NODE:
+            tables = self.names.vertices[name].tables
+            properties = self.schema.vertex_properties(tables)
+            everywhere = self.schema.vertex_properties()
+            owner = f"`{name.strip()}`" + _labelled(
+                sorted({label for t in tables for label in self.schema.vertex_tables[t].labels})
+            )
+        else:
+            types = self.names.edges[name].types
+            properties = self.schema.edge_properties(types)
+            everywhere = self.schema.edge_properties()
+            owner = f"`{name.strip()}`" + _labelled(list(types))
+        if key not in properties:
+            nothing_fits = not (self.names.vertices[name].tables if subject.type.kind is Kind.NODE else types)
+            if nothing_fits and key in everywhere:
+                properties = everywhere
+            else:
+                raise BindError(
+                    f"{owner} has no property `{key}`",
+                    span=key_span,
+                    hint=did_you_mean(key, properties) or _listing(properties),
+                )
+        return Column(type_of_stored(properties[key]), span, name, Attribute.PROPERTY, key)
+
+    def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
+        if operator == "+":
+            return self.bind(operand)
+        bound = self.bind(operand)
+        if operator == "-" and isinstance(bound, Constant) and isinstance(bound.value, int | float):
+            return Constant(bound.type, span, -bound.value)
+        return self.call("negate" if operator == "-" else operator, (bound,), span)
+
+    def _index(self, subject: ast.Expression, index: ast.Expression, span: Span) -> Expression:
+        if isinstance(index, ast.Literal) and isinstance(index.value, str):  # n["name"] is n.name
+            return self._property(ast.Property(subject=subject, key=index.value, key_span=index.span, span=span))
+        return self.call("index", (self.bind(subject), self.bind(index)), span)
+
+    def _label_test(self, tree: ast.LabelTest) -> Expression:
+        subject = self.bind(tree.subject)
+        if not isinstance(subject, Column) or subject.type.kind not in (Kind.NODE, Kind.RELATIONSHIP):
+            raise BindError("only a node or a relationship can be tested for labels", span=tree.subject.span)
+        return self._label_expression(subject, tree.labels)
+
+    def _label_expression(self, subject: Column, labels: ast.LabelExpression) -> Expression:
+        match labels:
+            case ast.LabelName(name=name):
+                node = subject.type.kind is Kind.NODE
+                known = self.schema.labels if node else self.schema.types
+                if name not in known:
+                    kind = "label" if node else "relationship type"
+                    raise BindError(
+                        f"the graph has no {kind} `{name}`", span=labels.span, hint=did_you_mean(name, known)
+                    )
+                constant = Constant(STRING, labels.span, name)
+                column = self._attribute(subject, "labels" if node else "type", labels.span)
+                return self.call("in" if node else "=", (constant, column), labels.span)
+            case ast.LabelWildcard():
+                column = self._attribute(subject, "labels", labels.span)
+                size = self.call("size", (column,), labels.span)
+                return self.call(">", (size, Constant(INTEGER, labels.span, 0)), labels.span)
+            case ast.LabelNot(operand=operand):
+                return self.call("not", (self._label_expression(subject, operand),), labels.span)
+            case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):
+                parts = (self._label_expression(subject, left), self._label_expression(subject, right))
+                return self.call("and" if isinstance(labels, ast.LabelAnd) else "or", parts, labels.span)
+        raise AssertionError(labels)
+
+    def _attribute(self, subject: Expression, function: str, span: Span) -> Column:
+        attribute = _ELEMENT_FUNCTIONS[function]
+        fits = {"id": (Kind.NODE, Kind.RELATIONSHIP), "labels": (Kind.NODE,), "type": (Kind.RELATIONSHIP,)}[function]
+        if not (isinstance(subject, Column) and subject.attribute is Attribute.ELEMENT and subject.type.kind in fits):
+            wanted = " or ".join("a " + kind.value.lower() for kind in fits)
+            raise BindError(f"{function}() takes {wanted}, not {subject.type}", span=span)
+        if attribute is Attribute.LABELS:
+            return Column(Type(Kind.LIST, pa.list_(pa.string()), STRING), span, subject.variable, attribute)
+        if attribute is Attribute.TYPE:
+            return Column(STRING, span, subject.variable, attribute)
+        if subject.type.kind is Kind.RELATIONSHIP:
+            return Column(INTEGER, span, subject.variable, attribute)
+        tables = [self.schema.vertex_tables[index] for index in subject.type.tables]
+        type_ = type_of_stored(table.id_type for table in tables)
+        return Column(type_, span, subject.variable, attribute)
+
+    def _function(self, tree: ast.FunctionCall) -> Expression:
+        if functions.is_aggregate(tree.name):
+            return self._aggregate(tree)
+        if tree.distinct or tree.star:
+            word = "*" if tree.star else "DISTINCT"
+            raise BindError(f"`{word}` goes with aggregates only, {tree.name}() is not one", span=tree.span)
+        if functions.is_operator(tree.name):
+            raise BindError(f"there is no function `{tree.name}`", span=tree.name_span)
+        arguments = tuple(self.bind(argument) for argument in tree.arguments)
+        if tree.name in _ELEMENT_FUNCTIONS:
+            if len(arguments) != 1:
+                raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
+            return self._attribute(arguments[0], tree.name, tree.span)
+        instant = read_datetime(arguments[0], self.parameters) if tree.name == "datetime" and arguments else None
+        return instant or self.call(tree.name, arguments, tree.span, tree.name_span)
+
+    def _aggregate(self, tree: ast.FunctionCall) -> Aggregate:
+        if not self.aggregates:
+            raise BindError(
+                f"{tree.name}() cannot stand in {self.place}", span=tree.span, hint="aggregates belong to RETURN"
+            )
+        if tree.star:
+            if tree.name != "count":
+                raise BindError(f"only count takes `*`, {tree.name}() does not", span=tree.span)
+            return Aggregate(INTEGER, tree.span, "count", None, False)
+        arguments = tuple(self.bind(argument) for argument in tree.arguments)
+        if len(arguments) != 1:
+            raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
+        if is_aggregated(arguments[0]):
+            raise BindError("an aggregate cannot stand inside another", span=tree.arguments[0].span)
+        if is_volatile(arguments[0]):
+            raise BindError("an aggregate cannot take what is random for every row", span=tree.arguments[0].span)
+        (argument,) = functions.prepared(tree.name, arguments)
+        result = functions.resolve(tree.name, (argument.type,), tree.name_span)
+        return Aggregate(result, tree.span, tree.name, argument, tree.distinct)
+
+    def _case(self, tree: ast.Case) -> Case:
+        subject = None if tree.subject is None else self.bind(tree.subject)
+        branches = []
+        for branch in tree.branches:
+            condition = self.bind(branch.condition)
+            if subject is not None:
+                _, condition = self._compared("=", (subject, condition), branch.condition.span)
+            elif condition.type.kind not in (Kind.BOOLEAN, Kind.NULL):
+                raise BindError(f"WHEN needs a condition, not {condition.type}", span=branch.condition.span)
+            branches.append((condition, self.bind(branch.value)))
+        default = Constant(NULL, tree.span, None) if tree.default is None else self.bind(tree.default)
+        *values, default = functions.prepared("coalesce", (*(value for _, value in branches), default))
+        result = functions.resolve("coalesce", tuple(value.type for value in (*values, default)), tree.span)
+        tests = (test for test, _ in branches)
+        return Case(result, tree.span, tuple(zip(tests, values, strict=True)), default, subject)
+
+
+def expect_boolean(expression: Expression, place: str) -> Expression:
+    """The expression itself when it can be a condition."""
+    if expression.type not in (BOOLEAN, NULL):
+        raise BindError(f"{place} needs a condition, not {expression.type}", span=expression.span)
+    return expression
+
+
+def _labelled(names: list[str]) -> str:
+    return (
+        "" if not names else " (" + ", ".join(f":{name}" for name in names[:4]) + ("…" if len(names) > 4 else "") + ")"
+    )
+
+
+def _listing(properties: Mapping[str, object]) -> str:
+    if not properties:
+        return "it has no properties at all"
+    return "it has " + ", ".join(f"`{name}`" for name in list(properties)[:8]) + ("…" if len(properties) > 8 else "")

@@ -1,0 +1,53 @@
+"""Conditions that ask for patterns: `(a)-[:KNOWS]->(b)`, `EXISTS { ... }`, and NOT before either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gquery.errors import Span
+from gquery.grammar import ast
+from gquery.planner.binding.describe import described_patterns
+from gquery.planner.binding.scope import NewNames
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTest:
+    """Whether `match` has a match or, when `absent`, has none."""
+
+    kind: Literal["exists", "absent"]
+    match: ast.Match
+    new_names: NewNames
+    span: Span
+    described: str
+
+
+def joined_by_and(condition: ast.Expression) -> Iterator[ast.Expression]:
+    """The conditions that AND joins, which must all be true."""
+    if isinstance(condition, ast.Binary) and condition.operator == "and":
+        yield from joined_by_and(condition.left)
+        yield from joined_by_and(condition.right)
+    else:
+        yield condition
+
+
+def pattern_test(condition: ast.Expression) -> PatternTest | None:
+    """The condition as a pattern test; None when it is an ordinary expression."""
+    asked, absent = condition, False
+    while isinstance(asked, ast.Unary) and asked.operator == "not":
+        asked, absent = asked.operand, not absent
+    match asked:
+        case ast.PatternPredicate(pattern=pattern):
+            clause = ast.Match(patterns=(pattern,), where=None, mode=None, optional=False, span=pattern.span)
+            return _test(absent, clause, "none", condition.span, described_patterns([pattern]))
+        case ast.Exists(match=clause):
+            described = f"EXISTS {{ {described_patterns(clause.patterns)} }}"
+            return _test(absent, clause, "own", condition.span, described)
+    return None
+
+
+def _test(absent: bool, clause: ast.Match, new_names: NewNames, span: Span, described: str) -> PatternTest:
+    if absent:
+        return PatternTest("absent", clause, new_names, span, f"NOT {described}")
+    return PatternTest("exists", clause, new_names, span, described)

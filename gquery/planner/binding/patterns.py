@@ -1,0 +1,212 @@
+"""Declares the elements of patterns, before any condition on them is bound.
+
+Patterns are declared in blocks. A MATCH is a block, and so are the patterns of a condition. What is not simply
+required, which is OPTIONAL MATCH and every such condition, gets a part of the query graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
+from gquery.grammar import ast
+from gquery.planner.binding.describe import described_patterns
+from gquery.planner.binding.labels import types_of
+from gquery.planner.binding.pattern_condition import PatternTest, joined_by_and, pattern_test
+from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
+from gquery.planner.ir.query_graph import PathVariable, Scope
+from gquery.settings import MatchMode
+from gquery.storage.schema import Schema
+
+
+class PatternBinder:
+    """Declares MATCH clauses, in order. `mode` is for clauses that name none."""
+
+    def __init__(self, schema: Schema, mode: MatchMode) -> None:
+        self.schema = schema
+        self.mode = mode
+        self.names = Names()
+        self.blocks: list[Block] = []
+
+    def declare(self, clause: ast.Match) -> None:
+        """Declares what a clause binds, and the patterns in its conditions."""
+        part = None
+        if clause.optional:
+            described = f"OPTIONAL MATCH {described_patterns(clause.patterns)}"
+            part = self._open(PartDraft("optional", None, described, clause.span))
+        mode = clause.mode or self.mode
+        block = self._declare_block(clause, Block(part, "shared"), mode)
+        for condition in _conditions(clause):
+            test = pattern_test(condition)
+            if test is None:
+                self._add_condition(condition, block)
+            else:
+                self._declare_test(test, part, mode)
+
+    # --- blocks and parts --------------------------------------------------------------------------------------
+
+    def _open(self, part: PartDraft) -> int:
+        self.names.parts.append(part)
+        return len(self.names.parts) - 1
+
+    def _declare_test(self, test: PatternTest, within: int | None, mode: MatchMode) -> None:
+        part = self._open(PartDraft(test.kind, within, test.described, test.span))
+        block = self._declare_block(test.match, Block(part, test.new_names), test.match.mode or mode)
+        for condition in _conditions(test.match):
+            if pattern_test(condition) is not None:
+                raise UnsupportedError(
+                    "gquery has no patterns as conditions inside one another",
+                    span=condition.span,
+                    hint="the conditions of an inner pattern may speak of labels and properties",
+                )
+            self._add_condition(condition, block)
+
+    def _declare_block(self, clause: ast.Match, block: Block, mode: MatchMode) -> Block:
+        vertices: dict[int, None] = {}
+        edges: list[int] = []
+        for pattern in clause.patterns:
+            chain = [self._declare_vertex(node, block) for node in pattern.nodes]
+            links = [
+                self._declare_edge(relationship, chain[position], chain[position + 1], block)
+                for position, relationship in enumerate(pattern.relationships)
+            ]
+            vertices.update(dict.fromkeys(chain))
+            edges += [self.names.edges[link].index for link in links]
+            if pattern.variable is not None:
+                self._declare_path(pattern.variable, chain, links, block)
+        self._expect_own_element(block)
+        block.visible = frozenset(self.names.named())
+        self.names.scopes.append(Scope(mode, tuple(vertices), tuple(edges), block.part))
+        self.blocks.append(block)
+        return block
+
+    def _expect_own_element(self, block: Block) -> None:
+        if block.part is None or any(block.part in self.names.owners(variable) for _, variable in block.elements):
+            return
+        part = self.names.parts[block.part]
+        optional = part.kind == "optional"
+        raise UnsupportedError(
+            f"gquery has no {'OPTIONAL MATCH' if optional else 'EXISTS { ... }'} that binds nothing of its own",
+            span=part.span,
+            hint="it changes no row: leave it out" if optional else "write what is in it as a condition of its own",
+        )
+
+    def _add_condition(self, condition: ast.Expression, block: Block) -> None:
+        """A label test that every match of the block must pass narrows the tables before anything else is bound."""
+        block.conditions.append(condition)
+        if isinstance(condition, ast.LabelTest) and isinstance(condition.subject, ast.Variable):
+            vertex = self.names.vertices.get(block.variable(condition.subject.name))
+            if vertex is not None and vertex.part == block.part:
+                vertex.labels.append(condition.labels)
+
+    # --- elements ----------------------------------------------------------------------------------------------
+
+    def _declare_vertex(self, node: ast.NodePattern, block: Block) -> int:
+        variable = f" v{len(self.names.vertices)}"
+        if node.variable is not None:
+            variable = self._variable(node.variable, block, "node")
+            if variable in self.names.vertices:
+                self._use(node.variable, self.names.vertices[variable].part, block)
+        draft = VertexDraft(len(self.names.vertices), variable, node.variable is not None, block.part)
+        vertex = self.names.vertices.setdefault(variable, draft)
+        if node.labels is not None and vertex.part == block.part:
+            vertex.labels.append(node.labels)
+        elif node.labels is not None:
+            subject = ast.Variable(name=variable, span=node.span)
+            block.conditions.append(ast.LabelTest(subject=subject, labels=node.labels, span=node.labels.span))
+        block.elements.append((node, variable))
+        block.mentioned.add(variable)
+        return vertex.index
+
+    def _declare_edge(self, relationship: ast.RelationshipPattern, left: int, right: int, block: Block) -> str:
+        variable, named = f" e{len(self.names.edges)}", False
+        if (name := relationship.variable) is not None:
+            known = self._variable(name, block, "relationship")
+            if known in block.mentioned:
+                raise BindError(
+                    f"relationship `{name.name}` stands twice in one MATCH",
+                    span=name.span,
+                    hint="give the second one a name of its own",
+                )
+            if known in self.names.edges:
+                self._use(name, self.names.edges[known].part, block)
+                block.same_edges.append((known, variable, name.span))
+                block.mentioned.add(known)
+            else:
+                variable, named = known, True
+        source, target = (right, left) if relationship.direction == "in" else (left, right)
+        types = types_of(self.schema, relationship.types)
+        directed = relationship.direction != "both"
+        place = len(self.names.edges)
+        self.names.edges[variable] = EdgeDraft(place, variable, named, block.part, source, target, types, directed)
+        block.elements.append((relationship, variable))
+        block.mentioned.add(variable)
+        return variable
+
+    def _declare_path(self, name: ast.Variable, chain: list[int], links: list[str], block: Block) -> None:
+        variable = self._variable(name, block, "path")
+        if variable in self.names.paths:
+            raise BindError(f"path `{name.name}` is defined twice", span=name.span)
+        vertices = list(self.names.vertices)
+        path = PathVariable(variable, tuple(vertices[index] for index in chain), tuple(links))
+        self.names.paths[variable] = path
+        if block.part not in self.names.owners(variable):
+            raise UnsupportedError(
+                "gquery has no path of nodes that were bound before OPTIONAL MATCH or EXISTS { ... }",
+                span=name.span,
+                hint="define the path in the MATCH that binds its node",
+            )
+
+    def _variable(self, name: ast.Variable, block: Block, kind: str) -> str:
+        """The variable that a name stands for in the block; it may be a new one."""
+        if is_hidden(name.name):
+            raise BindError("a variable cannot begin with a blank", span=name.span)
+        variable = block.variable(name.name)
+        self.names.expect_free(variable, name.span, kind)
+        if block.new_names == "shared" or self.names.is_bound(variable):
+            return variable
+        if block.new_names == "none":
+            raise BindError(
+                f"variable `{name.name}` is not defined, and a pattern used as a condition cannot define it",
+                span=name.span,
+                hint=did_you_mean(name.name, self.names.named()) or "leave the name out, or write EXISTS { ... }",
+            )
+        hidden = " " * (len(self.blocks) + 2) + name.name
+        block.own[name.name] = ast.Variable(name=hidden, span=name.span)
+        return hidden
+
+    def _use(self, name: ast.Variable, owner: int | None, block: Block) -> None:
+        """Lets a pattern use what part `owner` has. An OPTIONAL MATCH comes to hang on that part."""
+        if owner in self.names.lineage(block.part):
+            return
+        part = None if block.part is None else self.names.parts[block.part]
+        if part is not None and part.kind == "optional" and part.within in self.names.lineage(owner):
+            part.within = owner
+            return
+        if self.names.filters(block.part):
+            raise unusable(name.name, name.span)
+        raise UnsupportedError(
+            "gquery has no pattern over two OPTIONAL MATCH clauses of which neither builds on the other",
+            span=name.span,
+            hint=f"bind `{name.name}` in the same OPTIONAL MATCH as the other variables here",
+        )
+
+
+def unusable(name: str, span: Span) -> UnsupportedError:
+    """The error for a variable of an OPTIONAL MATCH where rows are filtered by it."""
+    return UnsupportedError(
+        "gquery has no MATCH that uses a variable of an OPTIONAL MATCH before it",
+        span=span,
+        hint=f"bind `{name}` by MATCH, or use it only in OPTIONAL MATCH and RETURN",
+    )
+
+
+def _conditions(clause: ast.Match) -> Iterator[ast.Expression]:
+    """The conjuncts of a clause: of the WHEREs inside its patterns, then of its own."""
+    for pattern in clause.patterns:
+        elements: list[ast.NodePattern | ast.RelationshipPattern] = [*pattern.nodes, *pattern.relationships]
+        for element in elements:
+            if element.where is not None:
+                yield from joined_by_and(element.where)
+    if clause.where is not None:
+        yield from joined_by_and(clause.where)

@@ -1,0 +1,134 @@
+"""What names mean while a query is bound: the graph elements in scope and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gquery.errors import BindError, Notice, Span, did_you_mean
+from gquery.grammar import ast
+from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.query_graph import PartKind, PathVariable, Scope
+
+
+@dataclass(slots=True)
+class VertexDraft:
+    """A query vertex while clauses are still adding to it. `part`: the part that has it, None when it is required."""
+
+    index: int
+    variable: str
+    named: bool
+    part: int | None
+    labels: list[ast.LabelExpression] = field(default_factory=list)
+    tables: tuple[int, ...] = ()
+    predicates: list[Expression] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class EdgeDraft:
+    """A query edge while clauses are still adding to it."""
+
+    index: int
+    variable: str
+    named: bool
+    part: int | None
+    source: int
+    target: int
+    types: tuple[str, ...]
+    directed: bool
+    predicates: list[Expression] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PartDraft:
+    """A part of the query graph while it is declared. `span`: the clause or condition that it is written as."""
+
+    kind: PartKind
+    within: int | None
+    described: str
+    span: Span
+    predicates: list[Expression] = field(default_factory=list)
+
+
+NewNames = Literal["shared", "own", "none"]
+"""What a name that nothing binds yet becomes: a variable for all that follows, a variable of the block, an error."""
+
+
+@dataclass(slots=True)
+class Block:
+    """Patterns that are matched together: a MATCH clause, or the patterns of a condition.
+
+    elements: the nodes and relationships as written, each with its variable. conditions: the conjuncts of its WHEREs.
+    same_edges: relationships that are another one too, by variable. own: what the names that only it knows stand for.
+    visible: the variables that its conditions may use. mentioned: those that its patterns speak of, its own and earlier
+    ones.
+    """
+
+    part: int | None
+    new_names: NewNames
+    elements: list[tuple[ast.NodePattern | ast.RelationshipPattern, str]] = field(default_factory=list)
+    conditions: list[ast.Expression] = field(default_factory=list)
+    same_edges: list[tuple[str, str, Span]] = field(default_factory=list)
+    own: dict[str, ast.Variable] = field(default_factory=dict)
+    visible: frozenset[str] = frozenset()
+    mentioned: set[str] = field(default_factory=set)
+
+    def variable(self, name: str) -> str:
+        """What a name stands for in this block."""
+        return self.own[name].name if name in self.own else name
+
+
+def is_hidden(variable: str) -> bool:
+    """Whether no clause can name the variable: it has no name, or one that only its block knows."""
+    return variable.startswith(" ")
+
+
+@dataclass(slots=True)
+class Names:
+    """Everything bound so far, by variable. Vertices and edges are in the order of their indices. notices: what has to
+    be said of the query, though it can be answered."""
+
+    vertices: dict[str, VertexDraft] = field(default_factory=dict)
+    edges: dict[str, EdgeDraft] = field(default_factory=dict)
+    paths: dict[str, PathVariable] = field(default_factory=dict)
+    scopes: list[Scope] = field(default_factory=list)
+    parts: list[PartDraft] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    def is_bound(self, variable: str) -> bool:
+        return variable in self.vertices or variable in self.edges or variable in self.paths
+
+    def named(self) -> list[str]:
+        """The variables that a clause can name, elements first."""
+        return [variable for variable in (*self.vertices, *self.edges, *self.paths) if not is_hidden(variable)]
+
+    def lineage(self, part: int | None) -> Iterator[int | None]:
+        """The part and all that it hangs on, innermost first; None, for what is required, comes last."""
+        while part is not None:
+            yield part
+            part = self.parts[part].within
+        yield None
+
+    def filters(self, part: int | None) -> bool:
+        """Whether what the part asks for decides if a row is there at all: it is required, or a condition of that."""
+        return part is None or (self.parts[part].kind != "optional" and self.parts[part].within is None)
+
+    def owners(self, variable: str) -> set[int | None]:
+        """The parts that a variable's elements belong to: several for a path."""
+        if variable in self.paths:
+            path = self.paths[variable]
+            return {owner for name in (*path.vertices, *path.edges) for owner in self.owners(name)}
+        return {self.vertices[variable].part if variable in self.vertices else self.edges[variable].part}
+
+    def unknown(self, name: str, span: Span) -> BindError:
+        """The error for a variable that nothing binds."""
+        known = self.named()
+        listing = "in scope are " + ", ".join(f"`{variable}`" for variable in known) if known else None
+        return BindError(f"variable `{name}` is not defined", span=span, hint=did_you_mean(name, known) or listing)
+
+    def expect_free(self, variable: str, span: Span, wanted: str) -> None:
+        """Raises when the variable already stands for something that is not `wanted`."""
+        for kind, taken in (("node", self.vertices), ("relationship", self.edges), ("path", self.paths)):
+            if variable in taken and kind != wanted:
+                raise BindError(f"`{variable.strip()}` is a {kind} already, it cannot be a {wanted} too", span=span)

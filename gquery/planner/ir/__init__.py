@@ -1,0 +1,1 @@
+"""What the stages of planning hand on: data, and nothing of the rooms that make it."""

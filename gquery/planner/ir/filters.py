@@ -1,0 +1,60 @@
+"""What narrows the candidates of query vertices and edges before any matching. Indices are those of the query graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gquery.planner.ir.expr import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFilter:
+    """C(vertex) starts as the vertices of these tables."""
+
+    vertex: int
+    tables: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateFilter:
+    """Keeps the vertices for which all predicates are true: a column scan of each table."""
+
+    vertex: int
+    predicates: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFilter:
+    """Keeps the vertices with (`present`) or without an edge to themselves among `types`."""
+
+    vertex: int
+    types: tuple[str, ...]
+    present: bool
+    edge: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourFilter:
+    """Keeps the vertices with at least `required` entries of the edge's adjacency that lead to vertices with the
+    labels and predicates of the other end: EGSM's neighbour-label count (section 4.2, step 1), typed and directed.
+    alike: all query edges at the vertex that ask for the same. share: of the vertices that are thought to stay.
+    signature: bits of which a vertex's signature has one exactly when it stays (G-Morph section 3); None: the rows have
+    to be looked at."""
+
+    vertex: int
+    edge: int
+    required: int
+    alike: tuple[int, ...] = ()
+    share: float = 1.0
+    signature: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePredicateFilter:
+    """Only the data edges for which all predicates are true are candidates of the query edge."""
+
+    edge: int
+    predicates: tuple[Expression, ...]
+
+
+Filter = LabelFilter | PredicateFilter | LoopFilter | NeighbourFilter | EdgePredicateFilter

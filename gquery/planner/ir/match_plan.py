@@ -1,0 +1,118 @@
+"""The match plan: what the executor is told, and all that it is told. Indices are those of the query graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gquery.planner.ir.problem import Comparison, EdgeChoice, Problem
+from gquery.planner.ir.query_graph import PartKind, QueryGraph
+from gquery.storage.schema import Direction
+
+Space = Literal["candidates", "vertices"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendStep:
+    """Matches one more query vertex.
+
+    backward: query edges to vertices matched before; their rows are intersected.
+    different_from: vertices that must be others. different_pairs: (a, b, c, d), not both a = b and c = d, which is how
+    two query edges collide. comparisons: indices of the plan's comparisons that can be checked from here on.
+    absent: vertices matched before that must not be neighbours, with the direction seen from them and the edge types.
+    above: vertices matched before whose data vertices must have smaller ids (symmetry breaking).
+    rows: estimated embeddings after this step.
+
+    cap: what the sum over this vertex and all below it counts as, when they are a part of the query graph: at least one
+    (`optional`), one if there is any (`exists`), or one if there is none (`absent`).
+    folded: the sum over this vertex is computed for all candidates of its parent at once.
+    parent: the level under which this one is searched; for a vertex that is listed, the level before. context: when the
+    vertex is summed out, the vertices matched before that the sum depends on. contexts: about how many different ones
+    there will be when their sums are remembered, 0 when they are not.
+    """
+
+    vertex: int
+    backward: tuple[int, ...]
+    different_from: tuple[int, ...]
+    different_pairs: tuple[tuple[int, int, int, int], ...]
+    comparisons: tuple[int, ...]
+    absent: tuple[tuple[int, Direction, tuple[str, ...]], ...]
+    above: tuple[int, ...]
+    rows: float
+    parent: int
+    context: tuple[int, ...] = ()
+    contexts: float = 0.0
+    cap: PartKind | None = None
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a run has counted. vertices[u] = |C(u)|; edges: candidate edges, for query edges where they are known.
+    shares[u, e]: the share of the vertices that stayed when those without an edge like e went; they had none to lose.
+    """
+
+    vertices: tuple[float, ...]
+    edges: Mapping[int, int]
+    shares: Mapping[tuple[int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Cardinalities:
+    """vertices[u] = |C(u)|; edges[e] = candidate edges of query edge e; degrees[e] = mean row of the raw adjacency
+    seen from (source, target). Estimates before the filters ran, true numbers after."""
+
+    vertices: tuple[float, ...]
+    edges: tuple[float, ...]
+    degrees: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """How a problem is solved.
+
+    space: `candidates` refines the candidate sets in `sweeps` and enumerates on the candidate graph; `vertices` walks
+    the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
+    only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
+    are materialised between groups (BFS); the summed steps are the last group.
+    factor: matches that each one found stands for (symmetry); permutations: which, when they are listed: in each of
+    them query vertex v is matched to what was found for p[v]. weighted: what is listed comes with the number of matches
+    that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
+    neighbours looked at.
+    """
+
+    problem: Problem
+    space: Space
+    steps: tuple[ExtendStep, ...]
+    kept: int
+    groups: tuple[int, ...]
+    factor: int
+    permutations: tuple[tuple[int, ...], ...]
+    weighted: bool
+    limit: int | None
+    cardinalities: Cardinalities
+    cost: float
+    reason: str
+
+    @property
+    def graph(self) -> QueryGraph:
+        return self.problem.graph
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        return self.problem.comparisons
+
+    @property
+    def choices(self) -> tuple[EdgeChoice, ...]:
+        return self.problem.constraints.choices
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The matching order: query vertices by level."""
+        return tuple(step.vertex for step in self.steps)
+
+    @property
+    def counting(self) -> bool:
+        """Whether nothing is listed: only the number of matches is wanted."""
+        return self.kept == 0

@@ -1,0 +1,132 @@
+"""A query graph with all tests on its matches. Indices are those of the query graph."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.hashed import Hashed
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.storage.schema import Direction
+
+Absence = tuple[int, int, Direction, tuple[str, ...]]
+TURNED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A predicate over two vertices: `left_value operator right_value`, operator one of `= <> < <=`.
+
+    Both sides are evaluated once per candidate and compared by rank inside the enumeration.
+    """
+
+    left: int
+    left_value: Expression
+    operator: str
+    right: int
+    right_value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChoice:
+    """A query edge whose data edges have to be told apart. `collides`: query edges that must be other data edges.
+    `vertices`: the ends of all edges that it may collide with, directly or through others, and its own. `listed`:
+    the data edges are part of the answer; otherwise their number is a factor."""
+
+    edge: int
+    collides: tuple[int, ...]
+    vertices: tuple[int, ...]
+    listed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What the match modes demand beyond labels and edges. Pairs of query vertices are ascending.
+
+    different: pairs that must be different vertices. apart: pairs that are different anyway, because of an edge between
+    them. different_pairs: (a, b, c, d), not both a = b and c = d. absent: (u, w, direction, types), no data edge of the
+    types between them, as seen from u. loopless: vertices without a self-loop. choices: the query edges whose data
+    edges are told apart.
+    """
+
+    different: frozenset[tuple[int, int]]
+    apart: frozenset[tuple[int, int]]
+    different_pairs: tuple[tuple[int, int, int, int], ...]
+    absent: tuple[Absence, ...]
+    loopless: tuple[int, ...]
+    choices: tuple[EdgeChoice, ...]
+
+    @property
+    def size(self) -> int:
+        """How many tests there are, and vertices and edges that choices speak of."""
+        tests = len(self.different) + len(self.apart) + len(self.different_pairs) + len(self.absent)
+        return tests + sum(len(choice.vertices) + len(choice.collides) for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A query graph with all tests on its matches: the query's own, or one that was made from it to count by.
+
+    merged: for each vertex the vertices of the query that it stands for. edges: for each edge the query's edge, or None
+    for one that was added. coefficient: how often its matches count, negative for those that were counted too much.
+    """
+
+    graph: QueryGraph
+    constraints: Constraints
+    comparisons: tuple[Comparison, ...]
+    merged: tuple[tuple[int, ...], ...]
+    edges: tuple[int | None, ...]
+    coefficient: int = 1
+
+    def tests(self) -> Iterator[tuple[int, ...]]:
+        """Sets of vertices that are spoken of together by more than an edge whose data edges all count."""
+        yield from self.plain_tests()
+        yield from self.constraints.different_pairs
+        yield from self.checks()
+
+    def plain_tests(self) -> Iterator[tuple[int, ...]]:
+        """Those of the tests that take something away from a set, or that an edge exists."""
+        existence = (
+            edge for edge in self.graph.edges if self.edges[edge.index] is None or self.graph.is_existence(edge)
+        )
+        yield from ((edge.source, edge.target) for edge in existence)
+        yield from self.different
+
+    def checks(self) -> Iterator[tuple[int, ...]]:
+        """Those of the tests that each candidate has to be looked at for, pairs that differ (`different_pairs`)
+        apart."""
+        yield from ((comparison.left, comparison.right) for comparison in self.comparisons)
+        yield from ((one, other) for one, other, *_ in self.constraints.absent)
+        for choice in self.constraints.choices:
+            if choice.collides or choice.listed or len(choice.vertices) == 1:
+                yield choice.vertices
+
+    @cached_property
+    def different(self) -> frozenset[tuple[int, int]]:
+        """The pairs that have to be tested for being different vertices: not those of which one is a neighbour of a
+        third vertex and the other must not be."""
+        pairs = self.constraints.different
+        if not self.constraints.absent or not pairs or self.graph.parts:
+            return pairs
+        strangers: dict[tuple[int, Direction, tuple[str, ...]], int] = defaultdict(int)  # masks of vertices
+        for one, other, direction, types in self.constraints.absent:
+            strangers[one, direction, types] |= 1 << other
+            strangers[other, TURNED[direction], types] |= 1 << one
+        incident = self.graph.incident()
+        implied = [0] * len(self.graph.vertices)
+        for (centre, direction, types), far in strangers.items():
+            for edge in incident[centre]:
+                if direction in ("both", edge.direction(centre)) and set(edge.types) <= set(types):
+                    implied[edge.other(centre)] |= far
+        return frozenset(
+            (one, other) for one, other in pairs if not (implied[one] >> other | implied[other] >> one) & 1
+        )
+
+    @cached_property
+    def key(self) -> Hashed:
+        """What tells the problems of one query apart, but for their coefficients."""
+        edges = tuple((edge.source, edge.target, edge.types, edge.directed) for edge in self.graph.edges)
+        return Hashed((self.merged, self.edges, edges, self.constraints))

@@ -1,0 +1,155 @@
+"""Query graphs: the bound form of MATCH. Everything below the binder speaks of vertices and edges by index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gquery.planner.ir.expr import Expression
+from gquery.settings import MatchMode
+from gquery.storage.schema import Direction, Hop
+
+PartKind = Literal["optional", "exists", "absent"]
+
+IDENTITY = ("\0same",)
+"""The types of a query edge whose two ends are the same data vertex; the planner adds such edges, no user can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """Several edges as one, each of which leads to at most one vertex. tables: of the vertex that the first begins at;
+    count: about how many of its vertices they lead anywhere from."""
+
+    tables: tuple[int, ...]
+    hops: tuple[Hop, ...]
+    count: float
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """What stands for the edge's types: no data edge has such, and only the same hops have the same."""
+        return (f"\0through {self.tables} {self.hops}",)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVertex:
+    """A query vertex u.
+
+    tables: the vertex tables (label sets) that its label expressions admit, ascending.
+    predicates: conjuncts of WHERE and of property maps that speak of this vertex alone.
+    """
+
+    index: int
+    variable: str
+    tables: tuple[int, ...]
+    predicates: tuple[Expression, ...]
+    described: str  # as a user would write it, such as `(a:Person)`
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEdge:
+    """A query edge from `source` to `target` (indices of query vertices); when not directed, the order is as written.
+
+    types: the edge types that it admits, sorted. predicates: conjuncts that speak of this edge alone. through: what it
+    is made of, when the planner made it of others.
+    """
+
+    index: int
+    variable: str
+    source: int
+    target: int
+    types: tuple[str, ...]
+    directed: bool
+    predicates: tuple[Expression, ...]
+    described: str  # such as `(a)-[:KNOWS]->(b)`
+    through: Through | None = None
+
+    def other(self, vertex: int) -> int:
+        return self.target if vertex == self.source else self.source
+
+    def direction(self, vertex: int) -> Direction:
+        """How the edge leads away from one of its ends."""
+        return "both" if not self.directed else "out" if vertex == self.source else "in"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One MATCH clause or pattern predicate: the mode holds among its own vertices and edges (indices), not across
+    clauses. `part`: the part whose patterns these are, None for a required MATCH."""
+
+    mode: MatchMode
+    vertices: tuple[int, ...]
+    edges: tuple[int, ...]
+    part: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sub-pattern that is not simply required: an OPTIONAL MATCH, or a pattern of which one match must exist or none.
+
+    vertices, edges: indices of the query vertices and edges that only it has, at least one; through the ends of its
+    edges it also uses vertices of what it hangs on. predicates: the conjuncts that speak of several elements or of
+    earlier ones. within: index of the innermost optional part that it hangs on, None when it hangs on required
+    vertices only. When that part has no match, neither has this one. It may use what that part itself hangs on too.
+    """
+
+    kind: PartKind
+    vertices: tuple[int, ...]
+    edges: tuple[int, ...]
+    predicates: tuple[Expression, ...]
+    within: int | None
+    described: str  # such as `NOT (a)-[:KNOWS]->(b)` or `OPTIONAL MATCH (a)<-[:LIKES]-(b:Person)`
+
+
+@dataclass(frozen=True, slots=True)
+class PathVariable:
+    """A named path: variables of its vertices and edges in turn, one more vertex than edges."""
+
+    name: str
+    vertices: tuple[str, ...]
+    edges: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryGraph:
+    """Consecutive MATCH clauses as one graph. `predicates`: the conjuncts that span several elements.
+
+    `parts`, in order of appearance: what is not simply required. Its vertices and edges stand among all others, the
+    rest is required; predicates that speak of one of them alone are held there.
+    """
+
+    vertices: tuple[QueryVertex, ...]
+    edges: tuple[QueryEdge, ...]
+    scopes: tuple[Scope, ...]
+    predicates: tuple[Expression, ...]
+    paths: tuple[PathVariable, ...]
+    parts: tuple[Part, ...] = ()
+
+    def incident(self) -> tuple[tuple[QueryEdge, ...], ...]:
+        """The edges at every vertex, by index; a self-loop stands there once."""
+        found: list[list[QueryEdge]] = [[] for _ in self.vertices]
+        for edge in self.edges:
+            found[edge.source].append(edge)
+            if edge.target != edge.source:
+                found[edge.target].append(edge)
+        return tuple(map(tuple, found))
+
+    def part_of(self, vertex: int) -> int | None:
+        """The part that has the vertex as its own, None when it is required."""
+        return next((number for number, part in enumerate(self.parts) if vertex in part.vertices), None)
+
+    def is_existence(self, edge: QueryEdge) -> bool:
+        """Whether only the existence of a data edge matters: it is all that a part without vertices says."""
+        return any(edge.index in part.edges and not part.vertices for part in self.parts)
+
+    def binds(self, edge: int, vertex: int) -> bool:
+        """Whether every match of the vertex takes a match of the edge: not so when the vertex may be matched although
+        the part that has the edge is not."""
+        number = next((number for number, part in enumerate(self.parts) if edge in part.edges), None)
+        while number is not None and self.parts[number].kind == "exists":
+            if vertex in self.parts[number].vertices:
+                return True
+            number = self.parts[number].within
+        own = self.part_of(vertex)
+        while own is not None and own != number and self.parts[own].kind == "exists":
+            own = self.parts[own].within
+        return own == number

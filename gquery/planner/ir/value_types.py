@@ -1,0 +1,70 @@
+"""Types of the values that come from outside: literals, parameters, Arrow columns."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from gquery.errors import BindError, Span
+from gquery.planner.ir.common_type import MOST_DIGITS, NARROW_INTEGER, decimal_of, unify
+from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+
+
+def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
+    """The type of a Python value; raises BindError for one that no Cypher value can hold."""
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return BOOLEAN
+        case int():
+            if not -(2**63) <= value < 2**63:
+                raise BindError(f"{what} does not fit into 64 bits", span=span)
+            return INTEGER
+        case float():
+            return FLOAT
+        case decimal.Decimal():
+            return _type_of_decimal(value, span, what)
+        case str():
+            return STRING
+        case bytes():
+            return Type(Kind.BYTES, pa.binary())
+        case datetime.date() | datetime.time():
+            return Type(Kind.TEMPORAL, pa.scalar(value).type)
+        case datetime.timedelta():
+            return Type(Kind.TEMPORAL, pa.month_day_nano_interval())
+        case Mapping():
+            fields = tuple((str(key), type_of_value(item, span, what)) for key, item in value.items())
+            return Type(Kind.MAP, None, None, fields)
+        case list() | tuple() | set() | frozenset():
+            return Type(Kind.LIST, None, _common_item(list(value), span, what))
+    if hasattr(value, "tolist") and callable(value.tolist):  # a NumPy scalar or array, a pandas or Arrow column
+        return type_of_value(value.tolist(), span, what)
+    raise BindError(f"{what} is a {type(value).__name__}, which is no Cypher value", span=span)
+
+
+def _type_of_decimal(value: decimal.Decimal, span: Span, what: str) -> Type:
+    found = decimal_of(value)
+    if found is None:
+        raise BindError(f"{what} has more than {MOST_DIGITS} digits", span=span)
+    return found
+
+
+def _common_item(items: list[Any], span: Span, what: str) -> Type | None:
+    """The type of the items of a list; whole numbers beside floats count as floats where these hold them exactly."""
+    if not items:
+        return None
+    types = [
+        NARROW_INTEGER if type(item) is int and abs(item) <= 2**53 else type_of_value(item, span, what)
+        for item in items
+    ]
+    common = unify(types)
+    if common is None:
+        raise BindError(
+            f"{what} mixes {' and '.join(dict.fromkeys(str(each) for each in types))} in one list", span=span
+        )
+    return INTEGER if common == NARROW_INTEGER else common

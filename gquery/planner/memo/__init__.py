@@ -1,0 +1,1 @@
+"""What planning keeps for the next query."""

@@ -1,0 +1,68 @@
+"""What planning has found out about queries of one graph and keeps for the next.
+
+A text that is asked again, with other values for its parameters say, is neither bound nor planned anew. A query of a
+known *shape*, whatever its constants are, takes the matching orders that were found for that shape when its candidate
+sets were about as large. Only orders are handed on, as advice: tests, symmetry and estimates are each query's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from gquery.errors import BindError, Span
+from gquery.grammar.ast import Query
+from gquery.planner.ir.query_plan import Advice, QueryPlan
+from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.ir.temporal import readings
+from gquery.planner.ir.value_types import type_of_value
+from gquery.planner.memo.recent import Recent
+
+Asked = tuple[str, Hashable, Hashable]
+
+# Bytes, roughly, of all that is kept of texts, and of orders.
+_TEXTS, _ORDERS = 1 << 26, 1 << 25
+_EACH, _CHARACTER, _TEST = 20_000, 150, 300  # of a text, for each of its characters, for each test of its pattern
+
+
+class Remembered:
+    """Trees, bound queries and plans by text, matching orders by shape. What is kept is bounded by its size: a text of
+    a hundred thousand words takes megabytes, and so does the plan of a pattern of two hundred vertices."""
+
+    def __init__(self) -> None:
+        self.orders: Recent[Advice] = Recent(_ORDERS)
+        self._texts: Recent[Any] = Recent(_TEXTS)
+
+    def tree(self, text: str, make: Callable[[], Query]) -> Query:
+        """The syntax tree of a text. What is no text is `make`'s to refuse."""
+        if not isinstance(text, str):
+            return make()
+        tree: Query = self._texts.get(text, make, lambda _: _size(text))
+        return tree
+
+    def bound(self, asked: Asked, make: Callable[[], BoundQuery]) -> BoundQuery:
+        """The bound query of a text with a mode and types of parameters."""
+        bound: BoundQuery = self._texts.get(asked, make, lambda _: _size(asked[0]))
+        return bound
+
+    def plan(self, asked: tuple[Hashable, ...], make: Callable[[], QueryPlan]) -> QueryPlan:
+        """The plan of a bound query with a limit."""
+        plan: QueryPlan = self._texts.get(
+            asked, make, lambda made: _size(str(asked[0])) + _TEST * made.problem.constraints.size
+        )
+        return plan
+
+
+def _size(text: str) -> int:
+    return _EACH + _CHARACTER * len(text)
+
+
+def types_of(parameters: Mapping[str, object]) -> Hashable:
+    """What binding asks of the parameters: types, and which texts can be read as dates and times. Something of its own
+    when one of them has no type."""
+    try:
+        return frozenset(
+            (name, type_of_value(value, Span(0, 0)), readings(value)) for name, value in parameters.items()
+        )
+    except BindError:
+        return object()

@@ -1,0 +1,164 @@
+"""Picks the filters that narrow the candidate sets: those that pay, cheapest first.
+
+Labels, predicates and self-loops are part of what the query asks, so they always run. Neighbour-label counts only save
+work: the enumeration would find out by itself that a vertex lacks an edge, one visit at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gquery.planner.ir.filters import (
+    EdgePredicateFilter,
+    Filter,
+    LabelFilter,
+    LoopFilter,
+    NeighbourFilter,
+    PredicateFilter,
+)
+from gquery.planner.ir.match_plan import Counted
+from gquery.planner.ir.problem import Constraints
+from gquery.planner.ir.query_graph import IDENTITY, QueryEdge, QueryGraph
+from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.search.cardinality import edges_between, estimate, kept_share
+from gquery.planner.search.factorise import Tree
+from gquery.planner.search.matching import estimated_tree
+from gquery.stopping import Check
+from gquery.storage.statistics import Statistics
+
+# Costs in neighbours looked at, as in `factorise.py`.
+_ROW, _LOOK = 0.15, 0.05  # filtering a vertex by its row, and each of its entries that is tested
+_SIGNATURE = 0.05  # filtering a vertex by its signature
+_CHEAP = 12_000.0  # filters that cost less together are all run without planning first
+_VISIT = 2.5  # a vertex that the enumeration matches in vain
+
+_IDENTICAL = 0.5  # share of vertices that are thought to be candidates of another query vertex too
+_HARDLY_ANY, _NEARLY_ALL = 0.001, 0.99
+
+
+def required_filters(graph: QueryGraph, constraints: Constraints, all_types: tuple[str, ...]) -> tuple[Filter, ...]:
+    """Labels, predicates of edges and vertices, self-loops."""
+    filters: list[Filter] = [LabelFilter(vertex.index, vertex.tables) for vertex in graph.vertices]
+    filters += [EdgePredicateFilter(edge.index, edge.predicates) for edge in graph.edges if edge.predicates]
+    filters += [PredicateFilter(vertex.index, vertex.predicates) for vertex in graph.vertices if vertex.predicates]
+    filters += [
+        LoopFilter(edge.source, edge.types, True, edge.index) for edge in graph.edges if edge.source == edge.target
+    ]
+    filters += [LoopFilter(vertex, all_types, False, None) for vertex in constraints.loopless]
+    return tuple(filters)
+
+
+def paying_filters(plan: QueryPlan, limit: int | None, check: Check) -> tuple[tuple[NeighbourFilter, ...], int, int]:
+    """The neighbour-label counts that save more work than they cost; how many others every vertex passes; and how many
+    do not pay.
+
+    Before the candidate graph is built, all pay that are not passed by all: it takes several sweeps over what they
+    leave.
+    """
+    possible = [(filter_, *_passing(plan.graph, filter_, plan.statistics)) for filter_ in _neighbour_counts(plan.graph)]
+    everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
+    sizes = estimate(plan.graph, plan.statistics).vertices
+    left = list(sizes)
+    for filter_, share, _ in possible:
+        left[filter_.vertex] *= share
+    chosen: list[tuple[float, NeighbourFilter]] = []
+    implied = 0
+    for filter_, share, looks in possible:
+        if share >= 1.0:
+            implied += 1
+        else:
+            signature = _signature(plan.graph, filter_, plan.statistics)
+            each = _ROW + looks * _LOOK if signature is None else _SIGNATURE
+            chosen.append((sizes[filter_.vertex] * each, replace(filter_, share=share, signature=signature)))
+    paying = chosen
+    if sum(cost for cost, _ in chosen) > _CHEAP:
+        cardinalities = estimate(plan.graph, plan.statistics, Counted(tuple(left), {}, everywhere))
+        tree = estimated_tree(plan, cardinalities, limit, check)
+        if tree is not None:
+            vain = _vain_visits(plan.graph, tree)
+            paying = [(cost, each) for cost, each in chosen if _saved(each, vain) >= cost]
+    ordered = sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share))
+    return tuple(each for _, each in ordered), implied, len(chosen) - len(paying)
+
+
+def _signature(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics) -> int | None:
+    """The bits that tell as much as the rows, when any neighbour with the labels will do."""
+    vertex, edge = graph.vertices[filter_.vertex], graph.edges[filter_.edge]
+    other = graph.vertices[edge.other(vertex.index)]
+    if filter_.required > 1 or edge.types == IDENTITY or edge.predicates or other.predicates:
+        return None
+    return statistics.signature(edge.types, edge.direction(vertex.index), other.tables)
+
+
+def _saved(filter_: NeighbourFilter, vain: Mapping[tuple[int, int], float]) -> float:
+    """What a filter saves: the vain visits are counted of those that pass."""
+    visits = max(vain.get((filter_.vertex, edge), 0.0) for edge in filter_.alike)
+    return (1 / filter_.share - 1) * visits * _VISIT
+
+
+def _vain_visits(graph: QueryGraph, tree: Tree) -> dict[tuple[int, int], float]:
+    """For (vertex, query edge) how often the vertex is matched before anything looks at the edge."""
+    level = {each.vertex: number for number, each in enumerate(tree.levels)}
+    visits = {}
+    for edge in graph.edges:
+        first, last = sorted((edge.source, edge.target), key=lambda vertex: level[vertex])
+        if not tree.levels[level[last]].folded:
+            visits[first, edge.index] = tree.levels[level[first]].rows
+    return visits
+
+
+def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics) -> tuple[float, float]:
+    """(about which share of the vertices passes, 1.0 only when all do; how many entries are tested for each)."""
+    vertex, edge = graph.vertices[filter_.vertex], graph.edges[filter_.edge]
+    other = graph.vertices[edge.other(vertex.index)]
+    if edge.types == IDENTITY:
+        return (1.0 if set(vertex.tables) <= set(other.tables) and not other.predicates else _IDENTICAL), 1.0
+    direction = edge.direction(vertex.index)
+    count = statistics.vertex_count(vertex.tables)
+    degree = statistics.degree(edge.types, direction, vertex.tables)
+    if count == 0 or degree.with_any == 0:
+        return _HARDLY_ANY, 0.0
+    mean = degree.mean * count / degree.with_any  # of those that have any
+    certain = statistics.leads_only_to(edge.types, direction, vertex.tables, other.tables)
+    certain = certain and not other.predicates and not edge.predicates
+    if certain and filter_.required == 1 and degree.with_any == count and len(edge.types) == 1:
+        return 1.0, 0.0
+    source, target = (vertex, other) if edge.source == vertex.index else (other, vertex)
+    leads = edges_between(edge, source.tables, target.tables, statistics) / (degree.mean * count)
+    leads *= kept_share(other.predicates, count) * kept_share(edge.predicates, count)
+    any_leads = 1.0 if certain else 1 - (1 - min(leads, 1.0)) ** mean
+    # Degrees fall off geometrically: of the vertices with k entries, 1 - 1/mean have one more.
+    enough = (1 - 1 / max(mean, 1.0)) ** (filter_.required - 1)
+    share = degree.with_any / count * any_leads * enough
+    return min(max(share, _HARDLY_ANY), _NEARLY_ALL), 0.0 if certain else min(mean, filter_.required / max(leads, 1e-9))
+
+
+def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
+    """For each vertex and each class of alike query edges at it: how many of them there must be room for."""
+    found: dict[tuple[int, object], NeighbourFilter] = {}
+    incident = graph.incident()
+    for scope in graph.scopes:
+        own = set(scope.edges)
+        for vertex in scope.vertices:
+            at_vertex = [edge for edge in incident[vertex] if edge.index in own]
+            links = [edge for edge in at_vertex if edge.source != edge.target and graph.binds(edge.index, vertex)]
+            for alike, edges in _classes(graph, vertex, links).items():
+                distinct = edges if scope.mode == "different edges" else {edge.other(vertex) for edge in edges}
+                required = 1 if scope.mode == "repeatable elements" else len(distinct)
+                filter_ = NeighbourFilter(vertex, edges[0].index, required, tuple(edge.index for edge in edges))
+                key = (vertex, alike)
+                if key not in found or found[key].required < required:
+                    found[key] = filter_
+    return list(found.values())
+
+
+def _classes(graph: QueryGraph, vertex: int, edges: list[QueryEdge]) -> dict[object, list[QueryEdge]]:
+    """The edges at a vertex by what they ask of a data edge and its other end."""
+    classes: dict[object, list[QueryEdge]] = {}
+    for edge in edges:
+        other = graph.vertices[edge.other(vertex)]
+        outgoing = edge.directed and edge.source == vertex
+        alike = (edge.types, outgoing, edge.directed, edge.predicates, other.tables, other.predicates)
+        classes.setdefault(alike, []).append(edge)
+    return classes

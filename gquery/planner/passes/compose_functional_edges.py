@@ -1,0 +1,171 @@
+"""Composes edges that lead to one vertex at most: where `(a)-[:LIVES_IN]->(x)-[:PART_OF]->(b)` closes a cycle, a, b and
+the rest are matched with one edge from a to b, and x need not be.
+
+Such edges are the columns of a relational schema written as edges: every person lives in one city, every city is part
+of one country. A cycle through them ("in the same country") is otherwise searched vertex by vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
+
+from gquery.planner.ir.problem import Comparison, Constraints
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Through
+from gquery.planner.passes.renumber import renumbered_comparisons, renumbered_constraints
+from gquery.planner.search.cardinality import kept_share
+from gquery.stopping import Check
+from gquery.storage.schema import Hop
+from gquery.storage.statistics import Statistics
+
+_FEW_ARE_ENOUGH = 1000  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
+
+
+def compose(
+    graph: QueryGraph,
+    constraints: Constraints,
+    comparisons: tuple[Comparison, ...],
+    spoken_of: frozenset[str],
+    statistics: Statistics,
+    check: Check,
+) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
+    """The query without the vertices that nothing but two such edges speaks of."""
+    while not graph.parts:
+        check()
+        told = _told(constraints, comparisons)
+        found = next(_chains(graph, told, {choice.edge for choice in constraints.choices}, spoken_of, statistics), None)
+        if found is None:
+            break
+        first, second, middle = found
+        instead = _as_one(graph, first, second, middle, statistics)
+        graph, constraints, comparisons = _without(graph, constraints, comparisons, middle, instead)
+    return graph, constraints, comparisons
+
+
+def _told(constraints: Constraints, comparisons: tuple[Comparison, ...]) -> set[int]:
+    """The vertices that a test speaks of."""
+    told = {vertex for pair in constraints.different for vertex in pair}
+    told |= {vertex for quad in constraints.different_pairs for vertex in quad}
+    told |= {vertex for one, other, *_ in constraints.absent for vertex in (one, other)}
+    told |= {vertex for choice in constraints.choices for vertex in choice.vertices}
+    told |= {vertex for comparison in comparisons for vertex in (comparison.left, comparison.right)}
+    return told | set(constraints.loopless)
+
+
+def _chains(
+    graph: QueryGraph, told: set[int], chosen: set[int], spoken_of: frozenset[str], statistics: Statistics
+) -> Iterator[tuple[QueryEdge, QueryEdge, int]]:
+    """Two edges, the second from where the first leads to, that can be one, and the vertex in between."""
+    counts = ((statistics.vertex_count(vertex.tables), vertex.predicates) for vertex in graph.vertices)
+    smallest = min((count * kept_share(predicates, count) for count, predicates in counts if predicates), default=inf)
+    incident = graph.incident()
+    for middle in graph.vertices:
+        edges = incident[middle.index]
+        if len(edges) != 2 or middle.index in told or middle.predicates or middle.variable in spoken_of:
+            continue
+        if any(edge.predicates or edge.index in chosen or edge.variable in spoken_of for edge in edges):
+            continue
+        for first, second in (edges, edges[::-1]):
+            begin, end = first.other(middle.index), second.other(middle.index)
+            if middle.index in (begin, end) or begin == end:
+                continue
+            if not all(graph.vertices[each].tables for each in (begin, middle.index, end)):
+                continue
+            if statistics.vertex_count(graph.vertices[begin].tables) > _FEW_ARE_ENOUGH * smallest:
+                continue
+            lead_to_one = _leads_to_one(graph, first, begin, statistics) and _leads_to_one(
+                graph, second, middle.index, statistics
+            )
+            if lead_to_one and _connected(incident, begin, end, middle.index):
+                yield first, second, middle.index
+
+
+def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, statistics: Statistics) -> bool:
+    if edge.through is not None:
+        return edge.source == source
+    return statistics.degree(edge.types, edge.direction(source), graph.vertices[source].tables).maximum <= 1
+
+
+def _connected(incident: Sequence[tuple[QueryEdge, ...]], begin: int, end: int, without: int) -> bool:
+    """Whether there is another way from `begin` to `end`."""
+    reached, pending = {begin, without}, [begin]
+    while pending:
+        vertex = pending.pop()
+        for edge in incident[vertex]:
+            if edge.other(vertex) not in reached:
+                reached.add(edge.other(vertex))
+                pending.append(edge.other(vertex))
+    return end in reached
+
+
+def _as_one(graph: QueryGraph, first: QueryEdge, second: QueryEdge, middle: int, statistics: Statistics) -> QueryEdge:
+    """The edge that stands for both."""
+    begin, end = first.other(middle), second.other(middle)
+    tables = graph.vertices[begin].tables
+    hops = _hops(graph, first, begin, tables, statistics)
+    *_, (_, _, reached) = hops
+    hops = (*hops, *_hops(graph, second, middle, reached, statistics))
+    through = Through(tables, hops, _count(tables, hops, statistics))
+    variable, described = f"{first.variable}{second.variable}", _described(first, second, middle)
+    return QueryEdge(len(graph.edges), variable, begin, end, through.types, True, (), described, through)
+
+
+def _without(
+    graph: QueryGraph, constraints: Constraints, comparisons: tuple[Comparison, ...], middle: int, instead: QueryEdge
+) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
+    """The query without a vertex and its edges, but with another edge, and all that is left numbered anew."""
+    vertices = [vertex for vertex in graph.vertices if vertex.index != middle]
+    edges = [edge for edge in graph.edges if middle not in (edge.source, edge.target)]
+    vertex = {old.index: new for new, old in enumerate(vertices)}
+    edge = {old.index: new for new, old in enumerate(edges)}
+    apart = frozenset(pair for pair in constraints.apart if middle not in pair)
+    tests = renumbered_constraints(replace(constraints, apart=apart), vertex, edge)
+    assert tests is not None  # no vertices became one
+    scopes = tuple(
+        replace(
+            scope,
+            vertices=tuple(vertex[each] for each in scope.vertices if each in vertex),
+            edges=tuple(edge[each] for each in scope.edges if each in edge),
+        )
+        for scope in graph.scopes
+    )
+    return (
+        replace(
+            graph,
+            vertices=tuple(replace(each, index=place) for place, each in enumerate(vertices)),
+            edges=tuple(
+                replace(each, index=place, source=vertex[each.source], target=vertex[each.target])
+                for place, each in enumerate([*edges, instead])
+            ),
+            scopes=scopes,
+        ),
+        tests,
+        renumbered_comparisons(comparisons, vertex),
+    )
+
+
+def _hops(
+    graph: QueryGraph, edge: QueryEdge, source: int, tables: tuple[int, ...], statistics: Statistics
+) -> tuple[Hop, ...]:
+    """The edge as hops from vertices of the tables; only to tables that its edges lead to from there."""
+    if edge.through is not None:
+        return edge.through.hops
+    direction = edge.direction(source)
+    reached = statistics.reached(edge.types, direction, tables)
+    return ((edge.types, direction, tuple(sorted(reached.intersection(graph.vertices[edge.other(source)].tables)))),)
+
+
+def _count(tables: tuple[int, ...], hops: tuple[Hop, ...], statistics: Statistics) -> float:
+    """About how many vertices of the tables the hops lead anywhere from."""
+    count = float(statistics.vertex_count(tables))
+    for types, direction, reached in hops:
+        count *= statistics.degree(types, direction, tables).mean
+        tables = reached
+    return count
+
+
+def _described(first: QueryEdge, second: QueryEdge, middle: int) -> str:
+    if first.target == middle == second.source:
+        return first.described + second.described[second.described.index(")") + 1 :]
+    return f"{first.described} with {second.described}"

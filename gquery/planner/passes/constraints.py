@@ -1,0 +1,230 @@
+"""What a match mode demands of the elements of a clause, reduced to tests that matching can make.
+
+Two query edges of one clause in `different edges` mode collide when one data edge could serve both. Where every vertex
+pair has at most one fitting data edge, a collision is an equality of end vertices, tested while vertices are matched.
+Where parallel edges exist, the data edges themselves are told apart at the end (`EdgeChoice`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gquery.planner.ir.problem import Absence, Constraints, EdgeChoice
+from gquery.planner.ir.query_graph import IDENTITY, QueryEdge, QueryGraph, Scope
+from gquery.stopping import Check
+from gquery.storage.statistics import Statistics
+
+Equality = tuple[int, int]
+Kind = tuple[tuple[str, ...], bool]  # types of a query edge, and whether it is directed
+
+
+def constraints_of(
+    graph: QueryGraph,
+    statistics: Statistics,
+    needed_edges: frozenset[int],
+    different: frozenset[tuple[int, int]],
+    absent: tuple[Absence, ...],
+    check: Check,
+) -> Constraints:
+    """Constraints of every clause. `needed_edges`: edges whose data edges the answer asks for. `different`, `absent`:
+    pairs of vertices that WHERE says are different, or not neighbours."""
+    finder = _Finder(graph, statistics, check)
+    for scope in graph.scopes:
+        finder.add(scope)
+    told_apart = needed_edges | set(finder.collisions)
+    told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge) and not graph.is_existence(edge)}
+    different |= finder.different
+    return Constraints(
+        different,
+        frozenset(finder.apart),
+        tuple(q for q in finder.different_pairs if (q[0], q[1]) not in different and (q[2], q[3]) not in different),
+        (*finder.absent, *absent),
+        tuple(finder.loopless),
+        tuple(_choices(graph, sorted(told_apart), finder.collisions, needed_edges)),
+    )
+
+
+def _choices(
+    graph: QueryGraph, edges: Iterable[int], collisions: Mapping[int, set[int]], needed_edges: frozenset[int]
+) -> Iterator[EdgeChoice]:
+    known: dict[int, tuple[tuple[int, ...], bool]] = {}  # what edges have in common that may collide through others
+    for edge in edges:
+        if edge not in known:
+            tied, pending = {edge}, [edge]
+            while pending:
+                found = collisions.get(pending.pop(), set()) - tied
+                tied |= found
+                pending.extend(found)
+            ends = {end for member in tied for end in (graph.edges[member].source, graph.edges[member].target)}
+            known.update(dict.fromkeys(tied, (tuple(sorted(ends)), bool(tied & needed_edges))))
+        yield EdgeChoice(edge, tuple(sorted(collisions.get(edge, ()))), *known[edge])
+
+
+def _ascending(one: int, other: int) -> Equality:
+    return (one, other) if one < other else (other, one)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """When edges of two kinds may be one data edge. directed: both are. unique: no two data edges of either kind share
+    their ends, so that equal ends mean the same data edge. loops: some data edge of both kinds is a self-loop."""
+
+    directed: bool
+    unique: bool
+    loops: bool
+
+
+class _Finder:
+    """`may_equal[u][w]`: whether two query vertices can be one data vertex, as far as labels and edges tell."""
+
+    def __init__(self, graph: QueryGraph, statistics: Statistics, check: Check) -> None:
+        self.graph = graph
+        self.statistics = statistics
+        self.check = check
+        self.apart = set(self._apart())
+        self.may_equal = self._equalities()
+        self.different: set[Equality] = set()
+        self.different_pairs: list[tuple[int, int, int, int]] = []
+        self.absent: list[Absence] = []
+        self.loopless: list[int] = []
+        self.collisions: defaultdict[int, set[int]] = defaultdict(set)  # edge -> the edges that it may collide with
+
+    def add(self, scope: Scope) -> None:
+        if scope.mode in ("different nodes", "induced"):
+            for one, others in _later(sorted(set(scope.vertices))):
+                self.check()
+                may_equal = self.may_equal[one]
+                self.different.update((one, other) for other in others if may_equal[other])
+        if scope.mode == "induced":
+            self._forbid_other_edges(scope)
+        if scope.mode == "different edges":
+            self._keep_edges_apart(scope)
+
+    def is_simple(self, edge: QueryEdge) -> bool:
+        """Whether no two data edges fit the query edge between the same vertices."""
+        return self.statistics.simple(edge.types, "out" if edge.directed else "both")
+
+    def _equalities(self) -> list[bytearray]:
+        tables = [vertex.tables for vertex in self.graph.vertices]
+        rows = {
+            own: bytes(not set(own).isdisjoint(other) for other in tables) for own in dict.fromkeys(tables)
+        }  # fmt: skip
+        found = [bytearray(rows[own]) for own in tables]
+        for one, other in self.apart:
+            found[one][other] = found[other][one] = False
+        return found
+
+    def _apart(self) -> Iterator[Equality]:
+        """Pairs of vertices with a query edge between them, whose data edges are never self-loops."""
+        for edge in self.graph.edges:
+            if edge.source != edge.target and edge.types != IDENTITY:
+                source, target = self.graph.vertices[edge.source], self.graph.vertices[edge.target]
+                if not self.statistics.loops(edge.types, set(source.tables) & set(target.tables)):
+                    yield _ascending(edge.source, edge.target)
+
+    def _keep_edges_apart(self, scope: Scope) -> None:
+        edges = [self.graph.edges[index] for index in sorted(set(scope.edges))]
+        kinds = {(edge.types, edge.directed) for edge in edges}
+        rules = {(one, other): self._rule(one, other) for one in kinds for other in kinds}
+        for place, one in enumerate(edges):
+            self.check()
+            kind, ends = (one.types, one.directed), {one.source, one.target}
+            for other in edges[place + 1 :]:
+                rule = rules[kind, (other.types, other.directed)]
+                if rule is None:
+                    continue
+                if len(ends) == 2 and other.source != other.target and ends.isdisjoint((other.source, other.target)):
+                    self._keep_far_apart(one, other, rule)
+                else:
+                    self._keep_apart(one, other, rule)
+
+    def _rule(self, one: Kind, other: Kind) -> _Rule | None:
+        """None when no data edge is of both kinds."""
+        common = set(one[0]) & set(other[0])
+        if not common:
+            return None
+        directed = one[1] and other[1]
+        unique = self.statistics.simple((*one[0], *other[0]), "out" if directed else "both")
+        return _Rule(directed, unique, self.statistics.loops(tuple(common)) > 0)
+
+    def _keep_far_apart(self, one: QueryEdge, other: QueryEdge, rule: _Rule) -> None:
+        """For edges without a common end: most pairs in a large pattern are such."""
+        (source, target), (far_source, far_target) = (one.source, one.target), (other.source, other.target)
+        to_source, to_target = self.may_equal[source], self.may_equal[target]
+        along = to_source[far_source] and to_target[far_target]
+        against = not rule.directed and to_source[far_target] and to_target[far_source]
+        if not rule.unique:
+            if along or against:
+                self._collide(one, other)
+            return
+        if along:
+            self.different_pairs.append((*_ascending(source, far_source), *_ascending(target, far_target)))
+        if against:
+            self.different_pairs.append((*_ascending(source, far_target), *_ascending(target, far_source)))
+
+    def _collide(self, one: QueryEdge, other: QueryEdge) -> None:
+        self.collisions[other.index].add(one.index)
+        self.collisions[one.index].add(other.index)
+
+    def _keep_apart(self, one: QueryEdge, other: QueryEdge, rule: _Rule) -> None:
+        ways = [way for way in _coincidences(one, other) if self._is_possible(way, one, other, rule.loops)]
+        if not ways:
+            return
+        if not rule.unique or any(len(way) == 0 for way in ways):
+            self._collide(one, other)
+            return
+        for way in ways:
+            if len(way) == 1:
+                self.different.add(way[0])
+            else:
+                self.different_pairs.append((*way[0], *way[1]))
+
+    def _is_possible(self, way: tuple[Equality, ...], one: QueryEdge, other: QueryEdge, loops: bool) -> bool:
+        if not all(self.may_equal[low][high] for low, high in way):
+            return False
+        return loops or not any(_implies(way, edge.source, edge.target) for edge in (one, other))
+
+    def _forbid_other_edges(self, scope: Scope) -> None:
+        covered: set[tuple[int, int]] = set()
+        for index in scope.edges:
+            edge = self.graph.edges[index]
+            covered.add((edge.source, edge.target))
+            if not edge.directed:
+                covered.add((edge.target, edge.source))
+        vertices = sorted(set(scope.vertices))
+        types = tuple(sorted(self.statistics.types))
+        self.loopless.extend(vertex for vertex in vertices if (vertex, vertex) not in covered)
+        for one, others in _later(vertices):
+            self.check()
+            for other in others:
+                out, back = (one, other) not in covered, (other, one) not in covered
+                if out or back:
+                    self.absent.append((one, other, "both" if out and back else "out" if out else "in", types))
+
+
+def _later(vertices: list[int]) -> Iterator[tuple[int, list[int]]]:
+    """Each with those behind it."""
+    return ((vertex, vertices[place + 1 :]) for place, vertex in enumerate(vertices))
+
+
+def _coincidences(one: QueryEdge, other: QueryEdge) -> Iterator[tuple[Equality, ...]]:
+    """The ways in which both query edges can be one data edge, each as the equalities of vertices that it takes."""
+    yield _equalities((one.source, other.source), (one.target, other.target))
+    if not (one.directed and other.directed):
+        yield _equalities((one.source, other.target), (one.target, other.source))
+
+
+def _equalities(*pairs: Equality) -> tuple[Equality, ...]:
+    return tuple(dict.fromkeys((min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]))
+
+
+def _implies(way: tuple[Equality, ...], one: int, other: int) -> bool:
+    """Whether the equalities make two different query vertices the same data vertex."""
+    if one == other:
+        return False
+    reached = {one}
+    for _ in way:
+        reached |= {b for a, b in way if a in reached} | {a for a, b in way if b in reached}
+    return other in reached

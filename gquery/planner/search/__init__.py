@@ -1,0 +1,1 @@
+"""Order, tree, groups and strategies, by cost."""

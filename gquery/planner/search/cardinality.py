@@ -1,0 +1,148 @@
+"""Estimates: sizes of candidate sets and relations before anything ran, and of partial matches along an order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from gquery.planner.ir.expr import Attribute, Call, Column, Expression
+from gquery.planner.ir.match_plan import Cardinalities, Counted
+from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.query_graph import IDENTITY, QueryEdge, QueryGraph
+from gquery.storage.statistics import Statistics
+
+# Shares of the elements that a predicate is thought to keep, when nothing is known but its operator.
+_EQUALITY, _RANGE, _OTHER = 0.1, 0.3, 0.5
+
+
+def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None = None) -> Cardinalities:
+    """Cardinalities from the graph's statistics: alone, which is what EXPLAIN shows, or with what a run has counted."""
+    everything = [max(1, statistics.vertex_count(vertex.tables)) for vertex in graph.vertices]
+    if counted is not None:
+        sizes = [max(1e-9, float(size)) for size in counted.vertices]
+    else:
+        sizes = [
+            max(1.0, total * kept_share(vertex.predicates, total))
+            for vertex, total in zip(graph.vertices, everything, strict=True)
+        ]
+    own = counted.shares if counted else {}
+    edges, degrees = [], []
+    for edge in graph.edges:
+        source, target = graph.vertices[edge.source], graph.vertices[edge.target]
+        total = edges_between(edge, source.tables, target.tables, statistics)
+        kept = total * kept_share(edge.predicates, total)
+        known = counted.edges.get(edge.index) if counted else None
+        shares = [
+            min(1.0, sizes[end] / everything[end] / max(1e-9, own.get((end, edge.index), 1.0)))
+            for end in (edge.source, edge.target)
+        ]
+        edges.append(kept * shares[0] * shares[1] if known is None else float(known))
+        degrees.append((kept / everything[source.index], kept / everything[target.index]))
+    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees))
+
+
+def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistics: Statistics) -> Cardinalities:
+    """Cardinalities of a problem that was made from the query's, from those of the query and its graph."""
+    vertices = problem.graph.vertices
+    sizes = tuple(min(known.vertices[origin] for origin in group) for group in problem.merged)
+    first = {origin: vertex for vertex, group in enumerate(problem.merged) for origin in group}
+    edges, degrees = [], []
+    for edge, origin in zip(problem.graph.edges, problem.edges, strict=True):
+        if origin is None:
+            ends = [vertices[end] for end in (edge.source, edge.target)]
+            counts = [max(1, statistics.vertex_count(end.tables)) for end in ends]
+            total = edges_between(edge, ends[0].tables, ends[1].tables, statistics)
+            edges.append(total * sizes[edge.source] / counts[0] * sizes[edge.target] / counts[1])
+            degrees.append((total / counts[0], total / counts[1]))
+        else:
+            shrunk = 1.0
+            for end in (graph.edges[origin].source, graph.edges[origin].target):
+                shrunk *= sizes[first[end]] / max(1e-9, known.vertices[end])
+            edges.append(known.edges[origin] * shrunk)
+            degrees.append(known.degrees[origin])
+    return Cardinalities(sizes, tuple(edges), tuple(degrees))
+
+
+def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:
+    """Entries that the edge's adjacency has from the source tables to the target tables, predicates aside."""
+    if edge.through is not None:
+        return edge.through.count
+    if edge.types == IDENTITY:
+        return float(statistics.vertex_count(set(sources) & set(targets)))
+    total = statistics.edges_between(edge.types, sources, targets)
+    return float(total if edge.directed else total + statistics.edges_between(edge.types, targets, sources))
+
+
+def kept_share(predicates: tuple[Expression, ...], count: float) -> float:
+    """The share of `count` elements that the predicates are thought to keep."""
+    return math.prod(_selectivity(predicate, count) for predicate in predicates)
+
+
+def _selectivity(predicate: Expression, count: float) -> float:
+    if not isinstance(predicate, Call):
+        return _OTHER
+    if predicate.function == "=":
+        by_id = any(isinstance(side, Column) and side.attribute is Attribute.ID for side in predicate.arguments)
+        by_id = by_id or any(isinstance(side, Column) and side.key == "id" for side in predicate.arguments)
+        return 1 / max(1.0, count) if by_id else _EQUALITY
+    return _RANGE if predicate.function in ("<", "<=", ">", ">=", "starts with", "in") else _OTHER
+
+
+ENDLESS = 1e100  # estimates end here, so that products of them are numbers
+_CLOSING = 0.3
+_GALLOP = 0.3  # a step of galloping in another row, in neighbours looked at
+
+
+class PrefixModel:
+    """Estimated partial matches and work along a matching order.
+
+    The most selective backward edge of a vertex counts in full, each further one keeps at least the share `_CLOSING`:
+    neighbours of neighbours are neighbours far more often than by chance, and taking the edges as independent would
+    estimate almost nothing for dense patterns, so that every order looked alike. For the same reason an estimate never
+    falls below one match.
+    """
+
+    def __init__(self, graph: QueryGraph, cardinalities: Cardinalities, raw: bool) -> None:
+        """`raw`: lists are those of the raw adjacency, longer than the candidate edges."""
+        self.sizes = [max(size, 1e-9) for size in cardinalities.vertices]
+        self.links: list[list[tuple[float, int, float]]] = [[] for _ in graph.vertices]
+        for edge in graph.edges:
+            if edge.source == edge.target:
+                continue
+            count = max(cardinalities.edges[edge.index], 1e-9)
+            selectivity = min(1.0, count / (self.sizes[edge.source] * self.sizes[edge.target]))
+            for vertex, other, side in ((edge.source, edge.target, 1), (edge.target, edge.source, 0)):
+                row = cardinalities.degrees[edge.index][side] if raw else count / self.sizes[other]
+                self.links[vertex].append((selectivity, 1 << other, row))
+        for links in self.links:
+            links.sort()
+        self.neighbours = [{link[1].bit_length() - 1 for link in links} for links in self.links]
+        self.near = [_union(link[1] for link in links) for links in self.links]
+        self._extensions: list[dict[int, tuple[float, float, int]]] = [{} for _ in graph.vertices]
+
+    def extension(self, vertex: int, matched: int) -> tuple[float, float, int]:
+        """Extending a match of the set `matched` (a bit mask) by `vertex`: (factor of rows, neighbours looked at,
+        backward edges)."""
+        matched &= self.near[vertex]
+        known = self._extensions[vertex].get(matched)
+        if known is None:
+            known = self._extensions[vertex][matched] = self._extended(vertex, matched)
+        return known
+
+    def _extended(self, vertex: int, matched: int) -> tuple[float, float, int]:
+        closing = [link for link in self.links[vertex] if matched & link[1]]
+        if not closing:
+            return self.sizes[vertex], self.sizes[vertex], 0
+        factor = self.sizes[vertex] * closing[0][0]
+        for selectivity, _, _ in closing[1:]:
+            factor *= max(selectivity, _CLOSING)
+        shortest = max(1e-9, min(link[2] for link in closing))
+        galloped = sum(math.log2(1 + link[2] / shortest) for link in closing) - 1
+        return factor, shortest * (1 + _GALLOP * galloped), len(closing)
+
+
+def _union(masks: Iterable[int]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union

@@ -1,0 +1,326 @@
+"""Decides what is listed and what is summed out, and in which tree.
+
+Summing query vertices out one by one is variable elimination: the sum over a vertex depends on the vertices that it is
+tied to by an edge or a test, directly or through vertices summed out before. They are its *context*; the last of them
+to be matched is its parent. Read from the top this is a search over an AND/OR tree, where different children of a
+vertex do not depend on each other, and each sum is computed once for each context that occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
+
+from gquery.planner.ir.query_graph import Part
+from gquery.planner.search.cardinality import ENDLESS, PrefixModel
+from gquery.planner.search.ties import Ties
+from gquery.stopping import Check
+
+# Costs in neighbours looked at.
+_ENTER = 1.5  # beginning the sum of a level
+_RECALL = 2.0  # looking a sum up, and storing it
+_TEST = 0.5  # correcting a set size for a vertex that must be another
+_MISS, _CACHED = 2.5, 50_000  # finding a row of a vertex with more candidates than the caches hold rows of
+_REUSE = 1.3  # visits for each context from which on remembering pays
+_FOLD_ROW, _FOLD_LOOK = 0.1, 0.15  # folding a row, and each of its entries when they are looked at
+_FOLDS = 10.0  # rows folded for each visit of the parent that would need one, up to which folding pays
+_WIDEST = 16  # vertices of a context; larger ones hardly come twice, and are not estimated
+
+EMPTY: Mapping[int, tuple[int, ...]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of the tree: `parent` is a level, -1 for the first; `context` query vertices; `contexts` how many
+    different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it;
+    folded: its sums are computed for all candidates of its parent at once."""
+
+    vertex: int
+    parent: int
+    context: tuple[int, ...]
+    contexts: float
+    rows: float
+    folded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Levels in matching order, every one after its parent and directly followed by its own subtree. `cost`: estimated
+    neighbours looked at."""
+
+    levels: tuple[Level, ...]
+    cost: float
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        return tuple(level.vertex for level in self.levels)
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether nothing is left to search below the first vertex."""
+        return len(self.levels) > 1 and all(level.folded for level in self.levels[1:])
+
+
+class Factoriser:
+    """Trees over the vertices of one query graph.
+
+    `kept`: vertices that must be listed. `parts`: sub-patterns; the vertices of each are summed out together, below all
+    that it hangs on.
+    """
+
+    def __init__(
+        self, model: PrefixModel, ties: Ties, kept: frozenset[int], parts: tuple[Part, ...], check: Check
+    ) -> None:
+        self.model = model
+        self.ties = ties
+        self.kept = kept
+        self.parts = parts
+        self.check = check
+        self.part_of = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
+        self._uncached = _mask(vertex for vertex, size in enumerate(model.sizes) if size > _CACHED)
+        self._ranked = sorted(range(len(model.sizes)), key=model.sizes.__getitem__)
+        self._rank = [0] * len(model.sizes)
+        for rank, vertex in enumerate(self._ranked):
+            self._rank[vertex] = 1 << rank
+        self._near_ranks = [self._ranks(near) for near in model.near]
+        self._sizes: dict[int, float] = {0: 1.0}
+        self._eliminations: dict[tuple[int, int], float] = {}
+
+    def tied(self, ties: Ties) -> Factoriser:
+        """The same with other ties."""
+        return Factoriser(self.model, ties, self.kept, self.parts, self.check)
+
+    def eliminated(self) -> tuple[int, ...]:
+        """A matching order from greedy elimination: always the vertex whose sums are cheapest to compute goes next, and
+        those of inner parts before those of outer ones."""
+        near = list(self.ties.near)
+        left = _mask(range(len(near)))
+        by_depth: dict[int, list[int]] = {}
+        for vertex in range(len(near)):
+            if vertex not in self.kept:
+                by_depth.setdefault(self._depth(vertex), []).append(vertex)
+        last: list[int] = []
+        for depth in sorted(by_depth, reverse=True):
+            costs = {vertex: self._elimination_cost(vertex, near[vertex] & left) for vertex in by_depth[depth]}
+            queue = [(cost, vertex) for vertex, cost in costs.items()]
+            heapify(queue)
+            while queue:
+                cost, chosen = heappop(queue)
+                if costs.get(chosen) != cost:
+                    continue
+                self.check()
+                del costs[chosen]
+                last.append(chosen)
+                left &= ~(1 << chosen)
+                around = near[chosen] & left
+                if around == left and left.bit_count() > _WIDEST:  # all that are left are tied to each other
+                    rest = sorted(costs, key=lambda vertex: (-self.model.sizes[vertex], vertex))
+                    last += rest
+                    left &= ~_mask(rest)
+                    break
+                for vertex in _members(around):
+                    near[vertex] |= around & ~(1 << vertex)
+                    if vertex in costs:
+                        changed = self._elimination_cost(vertex, near[vertex] & left)
+                        if changed != costs[vertex]:
+                            costs[vertex] = changed
+                            heappush(queue, (changed, vertex))
+        return tuple(reversed(last))
+
+    def extended(self, order: tuple[int, ...]) -> tuple[int, ...]:
+        """An order with what it lacks behind it: always the connected vertex that leaves the fewest partial matches,
+        those of inner parts after those of outer ones."""
+        result, matched = list(order), _mask(order)
+        left = sorted(set(range(len(self.ties.near))).difference(order))
+        while left:
+            self.check()
+            depth = min(self._depth(vertex) for vertex in left)
+            outer = [vertex for vertex in left if self._depth(vertex) == depth]
+            connected = [vertex for vertex in outer if self.model.near[vertex] & matched] or outer
+            vertex = min(connected, key=lambda v: (self.model.extension(v, matched)[0], v))
+            left.remove(vertex)
+            result.append(vertex)
+            matched |= 1 << vertex
+        return tuple(result)
+
+    def tree(self, order: tuple[int, ...], kept: int, above: Mapping[int, tuple[int, ...]] = EMPTY) -> Tree:
+        """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
+        to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out."""
+        parents, contexts = self._parents(order, kept)
+        children: dict[int, list[int]] = {}
+        for vertex in order[max(1, kept) :]:
+            children.setdefault(parents[vertex], []).append(vertex)
+        foldable = self._foldable(order, parents, contexts, children)
+        levels: list[Level] = []
+        accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
+        placed: dict[int, int] = {}
+        matched = 0
+        cost = 0.0
+        self.check()
+        for vertex in _preorder(order, children, kept):
+            parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
+            listed = len(levels) < max(1, kept)
+            visits = accepted[parent] if levels else 1.0
+            context = matched if listed else contexts[vertex]
+            placed[vertex] = len(levels)
+            matched |= 1 << vertex
+            factor, looks, backward = self.model.extension(vertex, context)
+            thinned = 1 + len(above.get(vertex, ()))
+            factor, looks = factor / thinned, looks / thinned
+            leaf = not listed and vertex not in children
+            if vertex in foldable:
+                above_all = self.model.sizes[parents[vertex]]
+                if levels[parent].folded or above_all <= _FOLDS * visits:
+                    cost += above_all * (_FOLD_ROW + (0.0 if leaf else looks * _FOLD_LOOK))
+                    accepted.append(above_all)
+                    levels.append(Level(vertex, parent, _members(context), 0.0, max(1.0, above_all), True))
+                    continue
+            evaluations = visits
+            remembered = 0.0
+            if not listed:
+                number = self._number(context)
+                trivial = leaf and backward == 1 and context.bit_count() == 1
+                if number * _REUSE < visits and not trivial:
+                    evaluations = remembered = number
+                    cost += visits * _RECALL
+            counted = leaf and backward == 1 and not self.ties.checked[vertex] & context
+            cost += evaluations * (
+                _ENTER
+                + self._misses(vertex, context, order[0])
+                + (context.bit_count() * _TEST if counted else looks + (0 if leaf else factor))
+            )
+            rows = min(ENDLESS, max(1.0, (visits if listed else evaluations) * factor))
+            accepted.append(rows)
+            levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows, False))
+        tree = Tree(tuple(levels), cost)
+        scan = _ENTER + 2 * self.model.sizes[tree.levels[0].vertex]  # what finding the first vertex was taken to cost
+        return replace(tree, cost=cost - scan) if tree.is_folded else tree
+
+    def _misses(self, vertex: int, context: int, root: int) -> float:
+        """Cost of finding the rows that a vertex's candidates are in. Those of the root are met in order."""
+        return _MISS * (self.model.near[vertex] & context & self._uncached & ~(1 << root)).bit_count()
+
+    def _foldable(
+        self, order: tuple[int, ...], parents: dict[int, int], contexts: dict[int, int], children: dict[int, list[int]]
+    ) -> set[int]:
+        """The vertices whose sums depend on their parent's vertex alone, by one edge, with all that is below them."""
+        found: set[int] = set()
+        for vertex in reversed(order):
+            if vertex not in parents:
+                continue
+            parent = 1 << parents[vertex]
+            alone = contexts[vertex] == parent and not self.ties.tested[vertex] & parent
+            if not alone or self.model.extension(vertex, parent)[2] != 1:
+                continue
+            if all(child in found for child in children.get(vertex, ())):
+                found.add(vertex)
+        return found
+
+    def _depth(self, vertex: int) -> int:
+        """In how many parts a vertex lies: the inner ones are summed out before what they hang on."""
+        depth, number = 0, self.part_of.get(vertex)
+        while number is not None:
+            depth, number = depth + 1, self.parts[number].within
+        return depth
+
+    def _parents(self, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:
+        """Parent (a vertex) and context (a mask) of the vertices that are summed out."""
+        place = {vertex: level for level, vertex in enumerate(order)}
+        listed = max(1, kept)
+        roots = self._roots(order)
+        inherited = list(self.ties.near)
+        parents: dict[int, int] = {}
+        contexts: dict[int, int] = {}
+        earlier = _mask(order)
+        for level in range(len(order) - 1, listed - 1, -1):
+            vertex = order[level]
+            earlier &= ~(1 << vertex)
+            contexts[vertex] = inherited[vertex] & earlier
+            if contexts[vertex] >> order[level - 1] & 1:
+                parent = level - 1
+            else:
+                parent = max((place[other] for other in _members(contexts[vertex])), default=0)
+            root = roots.get(vertex)
+            if root is not None:
+                parent = max(parent, place[root])
+            parents[vertex] = order[max(parent, listed - 1)]
+            if parent >= listed:
+                inherited[order[parent]] |= contexts[vertex] & ~(1 << order[parent])
+        return parents, contexts
+
+    def _roots(self, order: tuple[int, ...]) -> dict[int, int]:
+        """For the vertices of parts: the vertex of the same or the enclosing part that they must be matched under. The
+        first of a part to be matched is the root of all the others."""
+        first: dict[int, int] = {}
+        for vertex in order:
+            if vertex in self.part_of:
+                first.setdefault(self.part_of[vertex], vertex)
+        roots = {}
+        for vertex, number in self.part_of.items():
+            enclosing: int | None = number
+            if first[number] == vertex:
+                enclosing = self.parts[number].within
+            if enclosing is not None:
+                roots[vertex] = first[enclosing]
+        return roots
+
+    def _elimination_cost(self, vertex: int, context: int) -> float:
+        key = (vertex, context)
+        if key not in self._eliminations:
+            factor, looks, backward = self.model.extension(vertex, context)
+            each = 1.0 if backward == 1 and context.bit_count() == 1 else looks + factor
+            self._eliminations[key] = self._number(context) * each
+        return self._eliminations[key]
+
+    def _number(self, context: int) -> float:
+        """About how many different assignments a context takes: the matches of the query graph among its vertices,
+        always extended by the smallest connected one."""
+        if context not in self._sizes:
+            if context.bit_count() > _WIDEST:
+                return ENDLESS * context.bit_count()
+            if context & (context - 1) == 0:
+                return max(1.0, self.model.sizes[context.bit_length() - 1])
+            rows, matched, near = 1.0, 0, 0
+            left = self._ranks(context)
+            while left:
+                rank = left & near or left
+                rank &= -rank
+                left ^= rank
+                vertex = self._ranked[rank.bit_length() - 1]
+                rows = max(1.0, rows * self.model.extension(vertex, matched)[0])
+                matched |= 1 << vertex
+                near |= self._near_ranks[vertex]
+            self._sizes[context] = rows
+        return self._sizes[context]
+
+    def _ranks(self, vertices: int) -> int:
+        """The same set with the smallest vertex as bit 0."""
+        return sum(self._rank[vertex] for vertex in _members(vertices))
+
+
+def _preorder(order: tuple[int, ...], children: dict[int, list[int]], kept: int) -> list[int]:
+    result = list(order[: max(1, kept) - 1])
+    pending = [order[max(1, kept) - 1]]
+    while pending:
+        vertex = pending.pop()
+        result.append(vertex)
+        pending.extend(reversed(children.get(vertex, [])))
+    return result
+
+
+def _mask(vertices: Iterable[int]) -> int:
+    mask = 0
+    for vertex in vertices:
+        mask |= 1 << vertex
+    return mask
+
+
+@lru_cache(maxsize=1 << 12)
+def _members(mask: int) -> tuple[int, ...]:
+    members = []
+    while mask:
+        members.append((mask & -mask).bit_length() - 1)
+        mask &= mask - 1
+    return tuple(members)

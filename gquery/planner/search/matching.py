@@ -1,0 +1,228 @@
+"""The second half of planning: order, tree, groups and space, from cardinalities.
+
+A count may be planned as a sum of several problems, some of them negative (inclusion and exclusion), each of them may
+be searched for one match of every symmetric class only, and each sums its vertices out in the order that is cheapest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, Space
+from gquery.planner.ir.problem import TURNED, Problem
+from gquery.planner.ir.query_graph import PartKind, QueryGraph
+from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.search.factorise import Tree
+from gquery.planner.search.grouping import group_sizes, regions_of
+from gquery.planner.search.inclusion import exclusions, twins
+from gquery.planner.search.solving import TRUSTED, WORTH, Solution, Solver
+from gquery.stopping import Check, unchecked
+
+Item = TypeVar("Item")
+
+_DOUBT = "estimates for so many vertices are not to be trusted"
+_BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two sweeps and one copy
+
+# Inclusion and exclusion.
+_GAIN = 0.7  # share of the cost that must be left at most
+_PLENTY = 0.05  # share of the cost that is so little that no other way is looked for
+_LEAST_TRIES, _TRIES = 6, 200  # problems that are weighed at most for one query, however cheap or dear it is
+_TRY = 1250.0  # what weighing one costs, in neighbours looked at, times the query vertices squared
+_EFFORT = 100_000  # problems times the query vertices cubed, weighed at most: large patterns are counted as they are
+
+
+def pick_space(
+    plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check = unchecked
+) -> tuple[Space, str]:
+    """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
+    building."""
+    graph = plan.graph
+    believed = limit is not None or len(graph.vertices) <= TRUSTED
+    if not believed and _is_cyclic(plan):
+        return "candidates", _DOUBT
+    raw = Solver(plan, cardinalities, "vertices", check).best(plan.problem).tree
+    if raw.is_folded:
+        return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
+    if not believed:
+        return "candidates", _DOUBT
+    raw_work, with_graph = _work(raw, limit), _building(graph, cardinalities)
+    if with_graph + _TRY * len(graph.vertices) ** 2 < raw_work:  # else looking closer costs more than it can save
+        with_graph += _work(Solver(plan, cardinalities, "candidates", check).best(plan.problem).tree, limit)
+    if with_graph < raw_work:
+        return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
+    return "vertices", f"{round(raw_work):,.15g} looks at neighbours, a candidate graph takes {round(with_graph):,.15g}"
+
+
+def _work(tree: Tree, limit: int | None) -> float:
+    return tree.cost * (1.0 if limit is None else min(1.0, limit / tree.levels[-1].rows))
+
+
+def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check) -> Tree | None:
+    """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
+    None."""
+    believed = limit is not None or len(plan.graph.vertices) <= TRUSTED
+    if not believed and _is_cyclic(plan):
+        return None
+    tree = Solver(plan, cardinalities, "vertices", check).rough(plan.problem)
+    if tree.is_folded:
+        return tree
+    if not believed:
+        return None
+    work, building = _work(tree, limit), _building(plan.graph, cardinalities)
+    if work <= building:
+        return tree
+    with_graph = _work(Solver(plan, cardinalities, "candidates", check).rough(plan.problem), limit)
+    return tree if work <= building + with_graph else None
+
+
+def _is_cyclic(plan: QueryPlan) -> bool:
+    return len(plan.graph.edges) >= len(plan.graph.vertices) or any(plan.problem.tests())
+
+
+def _building(graph: QueryGraph, cardinalities: Cardinalities) -> float:
+    """What building the candidate graph takes, in neighbours looked at."""
+    rows = (cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
+    return _BUILD * sum(rows)
+
+
+def plan_matching(
+    plan: QueryPlan,
+    cardinalities: Cardinalities,
+    limit: int | None,
+    space: Space,
+    reason: str,
+    check: Check = unchecked,
+) -> tuple[MatchPlan, ...]:
+    """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
+    counts."""
+    found: dict[object, Solution] = {}
+    for solution in _CountPlanner(plan, Solver(plan, cardinalities, space, check)).cheapest(plan.problem):
+        key = solution.problem.key
+        earlier = found[key].problem.coefficient if key in found else 0
+        coefficient = earlier + solution.problem.coefficient
+        found[key] = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
+    limit = None if plan.residual else limit
+    return tuple(_match_plan(plan, s, limit, space, reason) for s in found.values() if s.problem.coefficient)
+
+
+class _CountPlanner:
+    """Counts a query's matches as a sum of problems, if that is cheaper than the query itself."""
+
+    def __init__(self, plan: QueryPlan, solver: Solver) -> None:
+        self.plan = plan
+        self.solver = solver
+        self._left = -1  # problems that may still be weighed, once the first is
+
+    def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
+        """The problem itself, or a cheaper sum of others."""
+        solution = self._best(problem)
+        if not self.plan.counting or solution.tree.cost < WORTH:
+            return (solution,)
+        if self._left < 0:
+            size = len(problem.graph.vertices)
+            affordable = solution.tree.cost / (_TRY * size**2)
+            self._left = int(min(max(affordable, _LEAST_TRIES), _TRIES, _EFFORT / size**3))
+        least = solution.tree.cost * _GAIN
+        chosen: tuple[Problem, ...] = (problem,)
+        for way in self._ways(problem):
+            cost = sum(self._best(other).tree.cost for other in way)
+            if cost < least:
+                least, chosen = cost, way
+            if cost < solution.tree.cost * _PLENTY:
+                break
+        if chosen == (problem,):
+            return (solution,)
+        return tuple(solution for other in chosen for solution in self.cheapest(other))
+
+    def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
+        """Every way to count the problem without one test, or without those among vertices that look alike."""
+        yield from twins(problem, self._left)
+        ways = exclusions(problem, self.plan.statistics)
+        while self._left and (way := next(ways, None)) is not None:
+            yield way
+
+    def _best(self, problem: Problem) -> Solution:
+        if self._left > 0 and not self.solver.knows(problem):
+            self._left -= 1
+        return self.solver.best(problem)
+
+
+def _match_plan(plan: QueryPlan, solution: Solution, limit: int | None, space: Space, reason: str) -> MatchPlan:
+    problem, tree = solution.problem, solution.tree
+    kept = len(plan.kept)
+    groups = group_sizes(tree.order[:kept], regions_of(problem.graph))
+    if kept < len(tree.order):
+        groups = (*groups, len(tree.order) - kept)
+    return MatchPlan(
+        problem,
+        space,
+        _steps(plan, solution),
+        kept,
+        groups,
+        solution.factor,
+        solution.permutations,
+        plan.weighted,
+        limit,
+        solution.cardinalities,
+        tree.cost,
+        reason,
+    )
+
+
+def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:
+    problem, constraints = solution.problem, solution.problem.constraints
+    caps = _caps(plan, solution)
+    place = {vertex: level for level, vertex in enumerate(solution.tree.order)}
+    edges = _by_level(place, ((edge, (edge.source, edge.target)) for edge in problem.graph.edges))
+    different = _by_level(place, ((pair, pair) for pair in problem.different))
+    pairs = _by_level(place, ((quad, quad) for quad in constraints.different_pairs))
+    compared = _by_level(place, ((index, (each.left, each.right)) for index, each in enumerate(problem.comparisons)))
+    absent = _by_level(place, ((absence, absence[:2]) for absence in constraints.absent))
+    return tuple(
+        ExtendStep(
+            level.vertex,
+            tuple(edge.index for edge in edges[number] if edge.source != edge.target),
+            tuple(sorted(_partner(pair, level.vertex) for pair in different[number])),
+            tuple(pairs[number]),
+            tuple(compared[number]),
+            tuple(
+                (one, direction, types) if other == level.vertex else (other, TURNED[direction], types)
+                for one, other, direction, types in absent[number]
+            ),
+            solution.above.get(level.vertex, ()),
+            level.rows,
+            level.parent,
+            level.context,
+            level.contexts,
+            caps.get(level.vertex),
+            level.folded,
+        )
+        for number, level in enumerate(solution.tree.levels)
+    )
+
+
+def _by_level(place: Mapping[int, int], spoken_of: Iterable[tuple[Item, tuple[int, ...]]]) -> list[list[Item]]:
+    """What speaks of vertices, by the level at which the last of them is matched."""
+    found: list[list[Item]] = [[] for _ in place]
+    for item, vertices in spoken_of:
+        found[max([place[vertex] for vertex in vertices])].append(item)
+    return found
+
+
+def _caps(plan: QueryPlan, solution: Solution) -> dict[int, PartKind]:
+    """What sums count as: those over the first vertex of a part; and when the answer does not ask how often something
+    matches, those right under what is listed."""
+    caps: dict[int, PartKind] = {}
+    if plan.existence:
+        caps = {level.vertex: "exists" for level in solution.tree.levels if level.parent < len(plan.kept)}
+    for part in solution.problem.graph.parts:
+        root = next((vertex for vertex in solution.tree.order if vertex in part.vertices), None)
+        if root is not None:
+            caps[root] = part.kind
+    return caps
+
+
+def _partner(pair: tuple[int, int], vertex: int) -> int:
+    return pair[1] if pair[0] == vertex else pair[0]

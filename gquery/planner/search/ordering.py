@@ -1,0 +1,110 @@
+"""Picks the order in which vertices are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush
+
+from gquery.planner.search.cardinality import PrefixModel
+from gquery.planner.search.grouping import Region
+from gquery.stopping import Check
+
+_EXACT = 7  # query vertices up to which all connected orders are weighed
+_ROOTS = 3  # first vertices that are looked at more closely
+
+
+def pick_order(
+    model: PrefixModel, regions: tuple[Region, ...], vertices: Iterable[int], counting: bool, check: Check
+) -> tuple[int, ...]:
+    """The cheapest order of some vertices: by dynamic programming when they are few, greedy otherwise."""
+    chosen = tuple(vertices)
+    if len(chosen) <= _EXACT:
+        return _cheapest(model, chosen, counting)
+    return _greedy(model, regions, set(chosen), check)
+
+
+def rooted_orders(model: PrefixModel, vertices: Iterable[int], colours: Sequence[int]) -> list[tuple[int, ...]]:
+    """The most promising of the orders that begin with each of the vertices and go on with what leaves the fewest
+    partial matches. Of the vertices of one colour only one is tried: they look alike."""
+    chosen = tuple(vertices)
+    found: dict[int, tuple[float, tuple[int, ...]]] = {}
+    for root in chosen:
+        candidate = _rooted(model, root, chosen)
+        found[colours[root]] = min(found.get(colours[root], candidate), candidate)
+    return [order for _, order in sorted(found.values())[:_ROOTS]]
+
+
+def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+    rows = cost = model.sizes[root]
+    order, matched = [root], 1 << root
+    left = set(vertices) - {root}
+    while left:
+        connected = [vertex for vertex in left if model.near[vertex] & matched] or list(left)
+        extensions = {vertex: model.extension(vertex, matched) for vertex in connected}
+        vertex = min(connected, key=lambda each: (extensions[each][0], -extensions[each][2], each))
+        factor, looks, _ = extensions[vertex]
+        cost += rows * (looks + factor)
+        rows = max(1.0, rows * factor)
+        order.append(vertex)
+        matched |= 1 << vertex
+        left.remove(vertex)
+    return cost, tuple(order)
+
+
+def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> tuple[int, ...]:
+    """Dynamic programming over sets of matched vertices, each with its cheapest order. A set is extended by its
+    neighbours, or, when it has none left, by any vertex (a Cartesian product)."""
+    best: dict[int, tuple[float, float, tuple[int, ...]]] = {0: (0.0, 1.0, ())}
+    near, extension = model.near, model.extension
+    for size in range(1, len(vertices) + 1):
+        counted = counting and size == len(vertices)
+        longer: dict[int, tuple[float, float, tuple[int, ...]]] = {}
+        for matched, (cost, rows, order) in best.items():
+            left = [vertex for vertex in vertices if not matched >> vertex & 1]
+            for vertex in [vertex for vertex in left if near[vertex] & matched] or left:
+                factor, looks, backward = extension(vertex, matched)
+                new_cost = cost + rows * _step_cost(looks, factor, backward, counted)
+                known = longer.get(matched | 1 << vertex)
+                if known is None or new_cost < known[0]:
+                    longer[matched | 1 << vertex] = (new_cost, max(1.0, rows * factor), (*order, vertex))
+        best = longer
+    ((_, _, order),) = best.values()
+    return order
+
+
+def _step_cost(looks: float, factor: float, backward: int, counted: bool) -> float:
+    """Cost of extending one partial match. The last level of a count costs its set size only."""
+    if counted:
+        return 1.0 if backward == 1 else looks
+    return looks + factor
+
+
+def _greedy(model: PrefixModel, regions: tuple[Region, ...], left: set[int], check: Check) -> tuple[int, ...]:
+    """Dense region, then the rest of the core, then trees (EGSM section 5.2); inside a region the vertex that leaves
+    the fewest partial matches, and of those the one with most backward neighbours."""
+    share = {vertex: model.sizes[vertex] / max(1, len(model.links[vertex])) for vertex in left}
+    first = min(left, key=lambda vertex: (regions[vertex], share[vertex], vertex))
+    others = [(regions[vertex], model.sizes[vertex], 0, vertex) for vertex in left - {first}]
+    heapify(others)  # for when nothing is connected
+    connected: list[tuple[Region, float, int, int]] = []
+    latest: dict[int, tuple[Region, float, int, int]] = {}
+    order, matched, chosen = [first], 0, first
+    while True:
+        check()
+        left.remove(chosen)
+        matched |= 1 << chosen
+        for vertex in left.intersection(model.neighbours[chosen]):
+            factor, _, backward = model.extension(vertex, matched)
+            latest[vertex] = (regions[vertex], factor, -backward, vertex)
+            heappush(connected, latest[vertex])
+        if not left:
+            return tuple(order)
+        chosen = -1
+        while connected and chosen < 0:
+            found = heappop(connected)
+            if found[-1] in left and latest[found[-1]] == found:
+                chosen = found[-1]
+        while chosen < 0:
+            *_, vertex = heappop(others)
+            chosen = vertex if vertex in left else -1
+        order.append(chosen)

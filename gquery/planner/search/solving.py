@@ -1,0 +1,193 @@
+"""Solves one problem: of several matching orders, each with the tree of what is summed out, the cheapest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from gquery.planner.ir.hashed import Hashed
+from gquery.planner.ir.match_plan import Cardinalities, Space
+from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.memo.shape import about
+from gquery.planner.search.cardinality import PrefixModel, derived
+from gquery.planner.search.factorise import EMPTY, Factoriser, Tree
+from gquery.planner.search.grouping import Region, regions_of
+from gquery.planner.search.ordering import pick_order, rooted_orders
+from gquery.planner.search.symmetry import Symmetry
+from gquery.planner.search.ties import Ties, ties_of
+from gquery.stopping import Check
+
+TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
+_MOST_LISTED = 720  # matches that one is turned into, at most, when they are listed
+_ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
+WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A problem with its tree. `above`, `factor`: how its symmetry is broken; `permutations`: and how to get all
+    matches back, when they are listed."""
+
+    problem: Problem
+    cardinalities: Cardinalities
+    tree: Tree
+    factor: int
+    above: Mapping[int, tuple[int, ...]]
+    permutations: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Structure:
+    """What does not depend on cardinalities. required: the vertices outside of all parts."""
+
+    ties: Ties
+    regions: tuple[Region, ...]
+    symmetry: Symmetry
+    required: tuple[int, ...]
+
+
+def _structure_of(problem: Problem, check: Check) -> _Structure:
+    graph = problem.graph
+    return _Structure(
+        ties_of(problem),
+        regions_of(graph),
+        Symmetry(problem, check),
+        tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
+    )
+
+
+class Solver:
+    """Solves problems of one query in one space; solutions are remembered with the plan."""
+
+    def __init__(self, plan: QueryPlan, cardinalities: Cardinalities, space: Space, check: Check) -> None:
+        self.plan = plan
+        self.check = check
+        self.cardinalities = cardinalities
+        self.raw = space == "vertices"
+        self._where = Hashed((space, cardinalities))
+        self._alike = Hashed((plan.shape, space, about(cardinalities)))
+
+    def knows(self, problem: Problem) -> bool:
+        return self.plan.solutions.find((problem.key, self._where)) is not None
+
+    def best(self, problem: Problem) -> Solution:
+        """The cheapest of several matching orders, with and without breaking symmetry."""
+        key = problem.key
+        solution: Solution = self.plan.solutions.get((key, self._where), lambda: self._solved(problem, key))
+        return replace(solution, problem=problem)
+
+    def _solved(self, problem: Problem, key: object) -> Solution:
+        orders, alike = self._orders(problem), (self._alike, key)
+        advice = self.plan.orders.find(alike)
+        if advice is not None:
+            return orders.along(*advice)
+        solution = orders.best()
+        weight = _ORDER + _TEST * problem.constraints.size
+        self.plan.orders.keep(alike, (solution.tree.order, solution.factor > 1), weight)
+        return solution
+
+    def rough(self, problem: Problem) -> Tree:
+        """The tree of a good matching order, found in a fraction of the time."""
+        return self._orders(problem).few()[0][0]
+
+    def _orders(self, problem: Problem) -> _Orders:
+        cardinalities = self.cardinalities
+        if problem is not self.plan.problem:
+            cardinalities = derived(problem, self.plan.graph, cardinalities, self.plan.statistics)
+        return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.plan.kept, self.check)
+
+    def _structure(self, problem: Problem) -> _Structure:
+        structure: _Structure = self.plan.structures.get(problem.key, lambda: _structure_of(problem, self.check))
+        return structure
+
+
+class _Orders:
+    """The matching orders of one problem that are worth weighing, with their trees."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        structure: _Structure,
+        cardinalities: Cardinalities,
+        raw: bool,
+        kept: frozenset[int],
+        check: Check,
+    ) -> None:
+        self.problem = problem
+        self.structure = structure
+        self.cardinalities = cardinalities
+        self.kept = kept
+        self.model = PrefixModel(problem.graph, cardinalities, raw)
+        self.factoriser = Factoriser(self.model, structure.ties, kept, problem.graph.parts, check)
+        self.check = check
+
+    @cached_property
+    def _eliminated(self) -> tuple[int, ...]:
+        return self.factoriser.eliminated()
+
+    def best(self) -> Solution:
+        """The cheapest, with and without breaking symmetry."""
+        trees = self.few()
+        if not self.kept and trees[0][0].cost > WORTH and len(self.problem.graph.vertices) <= TRUSTED:
+            trees += self._rooted({order for _, order in trees})
+            trees.sort(key=_cost)
+        plain = self._plain(trees[0][0])
+        if self.structure.symmetry.is_trivial or not self._breakable:
+            return plain
+        promising = (order for tree, order in trees if tree.cost < plain.tree.cost * self.structure.symmetry.at_most)
+        return min((plain, *self._broken(promising)), key=lambda solution: solution.tree.cost)
+
+    @property
+    def _breakable(self) -> bool:
+        """Whether all matches of a class can be had from one: always of counts, and of lists of all vertices."""
+        if not self.kept:
+            return True
+        listed = any(choice.listed for choice in self.problem.constraints.choices)
+        return len(self.kept) == len(self.problem.graph.vertices) and not listed
+
+    def along(self, order: tuple[int, ...], broken: bool) -> Solution:
+        """The solution of one order, with symmetry broken along it if it can be."""
+        solution = next(self._broken([order]), None) if broken else None
+        return solution or self._plain(self.factoriser.tree(order, len(self.kept)))
+
+    def _plain(self, tree: Tree) -> Solution:
+        return Solution(self.problem, self.cardinalities, tree, 1, EMPTY)
+
+    def few(self) -> list[tuple[Tree, tuple[int, ...]]]:
+        """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""
+        eliminated = self._eliminated
+        vertices = sorted(self.kept) if self.kept else self.structure.required
+        listed = pick_order(self.model, self.structure.regions, vertices, not self.kept, self.check)
+        first = set(listed)
+        orders = {(*listed, *(vertex for vertex in eliminated if vertex not in first))}
+        if not self.kept:
+            orders.add(eliminated)
+        if self.problem.graph.parts:
+            orders.add(self.factoriser.extended(listed))
+        return sorted(((self.factoriser.tree(order, len(self.kept)), order) for order in sorted(orders)), key=_cost)
+
+    def _rooted(self, known: set[tuple[int, ...]]) -> list[tuple[Tree, tuple[int, ...]]]:
+        """Orders from other first vertices."""
+        required = self.structure.required
+        last = tuple(vertex for vertex in self._eliminated if vertex not in required)
+        roots = rooted_orders(self.model, required, self.structure.symmetry.colours)
+        rooted = {(*order, *last) for order in roots} - known
+        return [(self.factoriser.tree(order, 0), order) for order in sorted(rooted)]
+
+    def _broken(self, orders: Iterable[tuple[int, ...]]) -> Iterator[Solution]:
+        """Those of the orders along which it is enough to look for one of all symmetric matches."""
+        structure = self.structure
+        for order in orders:
+            breaking = structure.symmetry.break_along(order, self.check)
+            factor, above = breaking.factor, breaking.above
+            if factor > 1 and not (self.kept and factor > _MOST_LISTED):
+                smaller = [(low, high) for high, lows in above.items() for low in lows]
+                tree = self.factoriser.tied(structure.ties.with_pairs(smaller)).tree(order, len(self.kept), above)
+                permutations = breaking.permutations() if self.kept else ()
+                yield Solution(self.problem, self.cardinalities, tree, factor, above, permutations)
+
+
+def _cost(weighed: tuple[Tree, tuple[int, ...]]) -> float:
+    return weighed[0].cost

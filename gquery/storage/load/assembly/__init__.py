@@ -1,0 +1,1 @@
+"""From the columns of files to one snapshot."""

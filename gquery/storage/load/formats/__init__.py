@@ -1,0 +1,1 @@
+"""The formats that are read, one a file."""

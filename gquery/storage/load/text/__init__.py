@@ -1,0 +1,1 @@
+"""Text files: bytes, lines, fields, values."""
