@@ -13,9 +13,7 @@ from gquery.errors import PlanError
 from gquery.planner.ir.filters import LoopFilter
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
-from gquery.storage.schema import Direction
-
-_TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+from gquery.storage.schema import TURNED, Direction
 
 
 def verify(plan: QueryPlan, matching: MatchPlan) -> None:
@@ -127,7 +125,7 @@ def _levels(matching: MatchPlan) -> dict[int, int]:
 
 def _ascending(one: int, other: int, direction: Direction) -> tuple[int, int, Direction]:
     """An absence as seen from the lower vertex."""
-    return (one, other, direction) if one < other else (other, one, _TURNED[direction])
+    return (one, other, direction) if one < other else (other, one, TURNED[direction])
 
 
 def _expect_once(name: str, wanted: Iterable[Hashable], found: Iterable[Hashable]) -> None:

@@ -11,6 +11,9 @@ import pyarrow as pa
 
 Direction = Literal["out", "in", "both"]
 
+TURNED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+"""The direction as seen from the other end."""
+
 Hop = tuple[tuple[str, ...], Direction, tuple[int, ...]]
 """An edge from a vertex to at most one other: edge types, direction, the vertex tables that the other is of."""
 

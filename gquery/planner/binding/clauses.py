@@ -15,6 +15,7 @@ from gquery.planner.binding.projections import bind_projection
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import Expression, is_volatile, variables
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.ir.relations import Types
 from gquery.planner.ir.segments import BoundQuery
 from gquery.settings import MatchMode
 from gquery.stopping import Check, unchecked
@@ -92,7 +93,7 @@ def _query_graph(names: Names, predicates: list[Expression], schema: Schema) -> 
             edge.variable,
             edge.source,
             edge.target,
-            edge.types,
+            Types(edge.types),
             edge.directed,
             tuple(edge.predicates),
             described_edge(edge, vertices, all_types),

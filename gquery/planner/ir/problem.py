@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.storage.schema import Direction
+from gquery.storage.schema import TURNED, Direction
 
 Absence = tuple[int, int, Direction, tuple[str, ...]]
-TURNED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,9 @@ class Problem:
         implied = [0] * len(self.graph.vertices)
         for (centre, direction, types), far in strangers.items():
             for edge in incident[centre]:
-                if direction in ("both", edge.direction(centre)) and set(edge.types) <= set(types):
+                if not edge.relation.of_data_edges or direction not in ("both", edge.direction(centre)):
+                    continue
+                if set(edge.types) <= set(types):
                     implied[edge.other(centre)] |= far
         return frozenset(
             (one, other) for one, other in pairs if not (implied[one] >> other | implied[other] >> one) & 1
@@ -128,5 +129,5 @@ class Problem:
     @cached_property
     def key(self) -> Hashed:
         """What tells the problems of one query apart, but for their coefficients."""
-        edges = tuple((edge.source, edge.target, edge.types, edge.directed) for edge in self.graph.edges)
+        edges = tuple((edge.source, edge.target, edge.relation, edge.directed) for edge in self.graph.edges)
         return Hashed((self.merged, self.edges, edges, self.constraints))

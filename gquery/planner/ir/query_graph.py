@@ -6,28 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.relations import Relation
 from gquery.settings import MatchMode
-from gquery.storage.schema import Direction, Hop
+from gquery.storage.schema import Direction
 
 PartKind = Literal["optional", "exists", "absent"]
-
-IDENTITY = ("\0same",)
-"""The types of a query edge whose two ends are the same data vertex; the planner adds such edges, no user can."""
-
-
-@dataclass(frozen=True, slots=True)
-class Through:
-    """Several edges as one, each of which leads to at most one vertex. tables: of the vertex that the first begins at;
-    count: about how many of its vertices they lead anywhere from."""
-
-    tables: tuple[int, ...]
-    hops: tuple[Hop, ...]
-    count: float
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """What stands for the edge's types: no data edge has such, and only the same hops have the same."""
-        return (f"\0through {self.tables} {self.hops}",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +32,22 @@ class QueryVertex:
 class QueryEdge:
     """A query edge from `source` to `target` (indices of query vertices); when not directed, the order is as written.
 
-    types: the edge types that it admits, sorted. predicates: conjuncts that speak of this edge alone. through: what it
-    is made of, when the planner made it of others.
+    relation: what it stands for. predicates: conjuncts that speak of this edge alone.
     """
 
     index: int
     variable: str
     source: int
     target: int
-    types: tuple[str, ...]
+    relation: Relation
     directed: bool
     predicates: tuple[Expression, ...]
     described: str  # such as `(a)-[:KNOWS]->(b)`
-    through: Through | None = None
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of the data edges that it admits, sorted; none for what no data edge is."""
+        return self.relation.types
 
     def other(self, vertex: int) -> int:
         return self.target if vertex == self.source else self.source

@@ -24,7 +24,7 @@ def shape_of(problem: Problem, kept: frozenset[int]) -> Hashable:
     return (
         kept,
         tuple((vertex.tables, numbered(vertex.predicates)) for vertex in graph.vertices),
-        tuple((e.source, e.target, e.types, e.directed, numbered(e.predicates)) for e in graph.edges),
+        tuple((e.source, e.target, e.relation, e.directed, numbered(e.predicates)) for e in graph.edges),
         graph.scopes,
         tuple((part.kind, part.vertices, part.edges, part.within) for part in graph.parts),
         tuple((comparison.left, comparison.operator, comparison.right) for comparison in problem.comparisons),

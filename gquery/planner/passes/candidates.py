@@ -19,7 +19,7 @@ from gquery.planner.ir.filters import (
 )
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.problem import Constraints
-from gquery.planner.ir.query_graph import IDENTITY, QueryEdge, QueryGraph
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.search.cardinality import edges_between, estimate, kept_share
 from gquery.planner.search.factorise import Tree
@@ -33,7 +33,6 @@ _SIGNATURE = 0.05  # filtering a vertex by its signature
 _CHEAP = 12_000.0  # filters that cost less together are all run without planning first
 _VISIT = 2.5  # a vertex that the enumeration matches in vain
 
-_IDENTICAL = 0.5  # share of vertices that are thought to be candidates of another query vertex too
 _HARDLY_ANY, _NEARLY_ALL = 0.001, 0.99
 
 
@@ -86,7 +85,7 @@ def _signature(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statisti
     """The bits that tell as much as the rows, when any neighbour with the labels will do."""
     vertex, edge = graph.vertices[filter_.vertex], graph.edges[filter_.edge]
     other = graph.vertices[edge.other(vertex.index)]
-    if filter_.required > 1 or edge.types == IDENTITY or edge.predicates or other.predicates:
+    if filter_.required > 1 or edge.predicates or other.predicates:
         return None
     return statistics.signature(edge.types, edge.direction(vertex.index), other.tables)
 
@@ -112,8 +111,6 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
     """(about which share of the vertices passes, 1.0 only when all do; how many entries are tested for each)."""
     vertex, edge = graph.vertices[filter_.vertex], graph.edges[filter_.edge]
     other = graph.vertices[edge.other(vertex.index)]
-    if edge.types == IDENTITY:
-        return (1.0 if set(vertex.tables) <= set(other.tables) and not other.predicates else _IDENTICAL), 1.0
     direction = edge.direction(vertex.index)
     count = statistics.vertex_count(vertex.tables)
     degree = statistics.degree(edge.types, direction, vertex.tables)
@@ -159,6 +156,6 @@ def _classes(graph: QueryGraph, vertex: int, edges: list[QueryEdge]) -> dict[obj
     for edge in edges:
         other = graph.vertices[edge.other(vertex)]
         outgoing = edge.directed and edge.source == vertex
-        alike = (edge.types, outgoing, edge.directed, edge.predicates, other.tables, other.predicates)
+        alike = (edge.relation, outgoing, edge.directed, edge.predicates, other.tables, other.predicates)
         classes.setdefault(alike, []).append(edge)
     return classes

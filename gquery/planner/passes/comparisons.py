@@ -10,7 +10,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Ty
 from gquery.planner.ir.problem import Comparison
 from gquery.planner.ir.query_graph import Part, QueryGraph
 
-_TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def split_predicates(
@@ -46,12 +46,12 @@ def _spanning(graph: QueryGraph) -> Iterator[tuple[Expression, Part | None]]:
 
 
 def _comparison(predicate: Expression, index: dict[str, int]) -> Comparison | None:
-    if not (isinstance(predicate, Call) and predicate.function in _TURNED and len(predicate.arguments) == 2):
+    if not (isinstance(predicate, Call) and predicate.function in _MIRRORED and len(predicate.arguments) == 2):
         return None
     left, right = predicate.arguments
     operator = predicate.function
     if operator in (">", ">="):
-        left, right, operator = right, left, _TURNED[operator]
+        left, right, operator = right, left, _MIRRORED[operator]
     ends = [next(iter(names)) if len(names) == 1 else None for names in (variables(left), variables(right))]
     if ends[0] == ends[1] or ends[0] not in index or ends[1] not in index:
         return None

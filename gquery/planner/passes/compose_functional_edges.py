@@ -12,7 +12,8 @@ from dataclasses import replace
 from math import inf
 
 from gquery.planner.ir.problem import Comparison, Constraints
-from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Through
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Composed
 from gquery.planner.passes.renumber import renumbered_comparisons, renumbered_constraints
 from gquery.planner.search.cardinality import kept_share
 from gquery.stopping import Check
@@ -82,9 +83,12 @@ def _chains(
 
 
 def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, statistics: Statistics) -> bool:
-    if edge.through is not None:
-        return edge.source == source
-    return statistics.degree(edge.types, edge.direction(source), graph.vertices[source].tables).maximum <= 1
+    """Whether the edge leads to at most one vertex, by hops that can be followed."""
+    tables, direction = graph.vertices[source].tables, edge.direction(source)
+    if not edge.relation.as_hops(statistics, direction, tables, ()):
+        return False
+    bound = edge.relation.row_bound(statistics, direction, tables)
+    return bound is not None and bound <= 1
 
 
 def _connected(incident: Sequence[tuple[QueryEdge, ...]], begin: int, end: int, without: int) -> bool:
@@ -106,9 +110,9 @@ def _as_one(graph: QueryGraph, first: QueryEdge, second: QueryEdge, middle: int,
     hops = _hops(graph, first, begin, tables, statistics)
     *_, (_, _, reached) = hops
     hops = (*hops, *_hops(graph, second, middle, reached, statistics))
-    through = Through(tables, hops, _count(tables, hops, statistics))
+    relation = Composed(tables, hops, _count(tables, hops, statistics))
     variable, described = f"{first.variable}{second.variable}", _described(first, second, middle)
-    return QueryEdge(len(graph.edges), variable, begin, end, through.types, True, (), described, through)
+    return QueryEdge(len(graph.edges), variable, begin, end, relation, True, (), described)
 
 
 def _without(
@@ -149,11 +153,8 @@ def _hops(
     graph: QueryGraph, edge: QueryEdge, source: int, tables: tuple[int, ...], statistics: Statistics
 ) -> tuple[Hop, ...]:
     """The edge as hops from vertices of the tables; only to tables that its edges lead to from there."""
-    if edge.through is not None:
-        return edge.through.hops
-    direction = edge.direction(source)
-    reached = statistics.reached(edge.types, direction, tables)
-    return ((edge.types, direction, tuple(sorted(reached.intersection(graph.vertices[edge.other(source)].tables)))),)
+    others = graph.vertices[edge.other(source)].tables
+    return edge.relation.as_hops(statistics, edge.direction(source), tables, others)
 
 
 def _count(tables: tuple[int, ...], hops: tuple[Hop, ...], statistics: Statistics) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gquery.planner.ir.problem import Absence, Constraints, EdgeChoice
-from gquery.planner.ir.query_graph import IDENTITY, QueryEdge, QueryGraph, Scope
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
 from gquery.stopping import Check
 from gquery.storage.statistics import Statistics
 
@@ -104,7 +104,7 @@ class _Finder:
 
     def is_simple(self, edge: QueryEdge) -> bool:
         """Whether no two data edges fit the query edge between the same vertices."""
-        return self.statistics.simple(edge.types, "out" if edge.directed else "both")
+        return edge.relation.is_simple(self.statistics, edge.direction(edge.source))
 
     def _equalities(self) -> list[bytearray]:
         tables = [vertex.tables for vertex in self.graph.vertices]
@@ -119,20 +119,20 @@ class _Finder:
     def _apart(self) -> Iterator[Equality]:
         """Pairs of vertices with a query edge between them, whose data edges are never self-loops."""
         for edge in self.graph.edges:
-            if edge.source != edge.target and edge.types != IDENTITY:
+            if edge.source != edge.target:
                 source, target = self.graph.vertices[edge.source], self.graph.vertices[edge.target]
-                if not self.statistics.loops(edge.types, set(source.tables) & set(target.tables)):
+                if not edge.relation.may_loop(self.statistics, set(source.tables) & set(target.tables)):
                     yield _ascending(edge.source, edge.target)
 
     def _keep_edges_apart(self, scope: Scope) -> None:
         edges = [self.graph.edges[index] for index in sorted(set(scope.edges))]
-        kinds = {(edge.types, edge.directed) for edge in edges}
-        rules = {(one, other): self._rule(one, other) for one in kinds for other in kinds}
+        kinds = [(edge.types, edge.directed) for edge in edges]
+        rules = {(one, other): self._rule(one, other) for one in set(kinds) for other in set(kinds)}
         for place, one in enumerate(edges):
             self.check()
-            kind, ends = (one.types, one.directed), {one.source, one.target}
-            for other in edges[place + 1 :]:
-                rule = rules[kind, (other.types, other.directed)]
+            ends = {one.source, one.target}
+            for other, kind in zip(edges[place + 1 :], kinds[place + 1 :], strict=True):
+                rule = rules[kinds[place], kind]
                 if rule is None:
                     continue
                 if len(ends) == 2 and other.source != other.target and ends.isdisjoint((other.source, other.target)):

@@ -12,7 +12,8 @@ from typing import Any
 
 from gquery.planner.ir.expr import Column, Expression, variables
 from gquery.planner.ir.problem import Absence
-from gquery.planner.ir.query_graph import IDENTITY, Part, QueryEdge, QueryGraph, Scope
+from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, Scope
+from gquery.planner.ir.relations import Identity
 from gquery.stopping import Check
 
 
@@ -80,7 +81,7 @@ def _with_copy(graph: QueryGraph, number: int, vertex: int) -> QueryGraph:
 
     edges = [moved(edge) if edge.index in part.edges else edge for edge in graph.edges]
     described = f"({original.variable.strip()}) again"
-    edges.append(QueryEdge(len(edges), f"{variable} =", vertex, new, IDENTITY, True, (), described))
+    edges.append(QueryEdge(len(edges), f"{variable} =", vertex, new, Identity(), True, (), described))
     scopes = tuple(
         replace(scope, vertices=tuple(new if member == vertex else member for member in scope.vertices))
         if scope.part == number

@@ -8,16 +8,21 @@ from collections.abc import Iterable
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
-from gquery.planner.ir.query_graph import IDENTITY, QueryEdge, QueryGraph
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Binding
 from gquery.storage.statistics import Statistics
 
 # Shares of the elements that a predicate is thought to keep, when nothing is known but its operator.
 _EQUALITY, _RANGE, _OTHER = 0.1, 0.3, 0.5
+_SEEDS = 100.0  # seeds that a run is thought to begin with, before it does
 
 
 def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None = None) -> Cardinalities:
     """Cardinalities from the graph's statistics: alone, which is what EXPLAIN shows, or with what a run has counted."""
-    everything = [max(1, statistics.vertex_count(vertex.tables)) for vertex in graph.vertices]
+    everything = [max(1.0, statistics.vertex_count(vertex.tables)) for vertex in graph.vertices]
+    seeds = {edge.source for edge in graph.edges if isinstance(edge.relation, Binding)}
+    for seed in seeds:
+        everything[seed] = _SEEDS if counted is None else max(1.0, counted.vertices[seed])
     if counted is not None:
         sizes = [max(1e-9, float(size)) for size in counted.vertices]
     else:
@@ -30,6 +35,7 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
     for edge in graph.edges:
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
         total = edges_between(edge, source.tables, target.tables, statistics)
+        total = everything[source.index] if source.index in seeds else total
         kept = total * kept_share(edge.predicates, total)
         known = counted.edges.get(edge.index) if counted else None
         shares = [
@@ -65,12 +71,7 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
 
 def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:
     """Entries that the edge's adjacency has from the source tables to the target tables, predicates aside."""
-    if edge.through is not None:
-        return edge.through.count
-    if edge.types == IDENTITY:
-        return float(statistics.vertex_count(set(sources) & set(targets)))
-    total = statistics.edges_between(edge.types, sources, targets)
-    return float(total if edge.directed else total + statistics.edges_between(edge.types, targets, sources))
+    return edge.relation.entries(statistics, edge.direction(edge.source), sources, targets)
 
 
 def kept_share(predicates: tuple[Expression, ...], count: float) -> float:

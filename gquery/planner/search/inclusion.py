@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from gquery.planner.ir.problem import Absence, Constraints, Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.ir.relations import Types
 from gquery.planner.passes.renumber import Pair, renumbered_comparisons, renumbered_constraints
 from gquery.storage.statistics import Statistics
 
@@ -100,7 +101,7 @@ def _alike(problem: Problem) -> list[tuple[int, ...]]:
         if vertex.index in told or vertex.predicates or any(edge.predicates for edge in edges):
             continue
         links = frozenset(
-            (edge.other(vertex.index), edge.types, edge.directed and edge.source == vertex.index, edge.directed)
+            (edge.other(vertex.index), edge.relation, edge.directed and edge.source == vertex.index, edge.directed)
             for edge in edges
         )
         classes.setdefault((vertex.tables, links), []).append(vertex.index)
@@ -194,7 +195,7 @@ def _one_vertex(graph: QueryGraph, index: int, group: tuple[int, ...]) -> QueryV
 
 def _same_edge(one: QueryEdge, other: QueryEdge) -> bool:
     """Whether two edges without predicates of their own ask for the same data edges."""
-    if (one.types, one.directed, one.predicates, other.predicates) != (other.types, other.directed, (), ()):
+    if (one.relation, one.directed, one.predicates, other.predicates) != (other.relation, other.directed, (), ()):
         return False
     ends, other_ends = (one.source, one.target), (other.source, other.target)
     return ends == other_ends or (not one.directed and ends == other_ends[::-1])
@@ -211,9 +212,8 @@ def _joined(problem: Problem, constraints: Constraints, absence: Absence, statis
     source, target = (other, one) if direction == "in" else (one, other)
     names = [graph.vertices[vertex].variable.strip() for vertex in (source, target)]
     described = f"({names[0]})-[:{'|'.join(types)}]-{'' if direction == 'both' else '>'}({names[1]})"
-    edge = QueryEdge(
-        len(graph.edges), f" e{len(graph.edges)}", source, target, types, direction != "both", (), described
-    )
+    variable = f" e{len(graph.edges)}"
+    edge = QueryEdge(len(graph.edges), variable, source, target, Types(types), direction != "both", (), described)
     return replace(
         problem,
         graph=replace(graph, edges=(*graph.edges, edge)),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, Space
-from gquery.planner.ir.problem import TURNED, Problem
+from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.search.factorise import Tree
@@ -19,6 +19,7 @@ from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.inclusion import exclusions, twins
 from gquery.planner.search.solving import TRUSTED, WORTH, Solution, Solver
 from gquery.stopping import Check, unchecked
+from gquery.storage.schema import TURNED
 
 Item = TypeVar("Item")
 

@@ -15,10 +15,11 @@ from itertools import chain
 from math import factorial, prod
 
 from gquery.planner.ir.expr import Column, Expression, children
-from gquery.planner.ir.problem import TURNED, Problem
+from gquery.planner.ir.problem import Problem
 from gquery.planner.search.automorphisms import Automorphism, Links, refined, stabiliser_chain
 from gquery.planner.search.cardinality import ENDLESS
 from gquery.stopping import Check
+from gquery.storage.schema import TURNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def _colours(problem: Problem) -> list[int]:
     loops: dict[int, list[Hashable]] = {}
     for edge in problem.graph.edges:
         if edge.source == edge.target:
-            loops.setdefault(edge.source, []).append((edge.types, _anonymous(edge.predicates)))
+            loops.setdefault(edge.source, []).append((edge.relation, _anonymous(edge.predicates)))
     in_quads = Counter(chain.from_iterable(problem.constraints.different_pairs))
     return _numbered(
         (
@@ -226,7 +227,7 @@ def _edges_between(problem: Problem) -> dict[tuple[int, int], _Fact]:
         origin, choice = problem.edges[edge.index], choices.get(edge.index)
         scopes = tuple(scopes_of[origin]) if origin is not None and choice is not None and choice[0] else ()
         low, high = min(edge.source, edge.target), max(edge.source, edge.target)
-        kind = (edge.types, _anonymous(edge.predicates), scopes, choice)
+        kind = (edge.relation, _anonymous(edge.predicates), scopes, choice)
         found[low, high][(*kind, edge.direction(low))] += 1
     return {pair: ("edges", frozenset(counter.items())) for pair, counter in found.items()}
 

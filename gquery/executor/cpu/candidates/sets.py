@@ -25,7 +25,8 @@ from gquery.planner.ir.filters import (
 )
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.problem import Problem
-from gquery.planner.ir.query_graph import IDENTITY, QueryGraph
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.relations import Binding, Composed, Identity, Relation, Types
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
@@ -89,7 +90,9 @@ class CpuCandidates:
         self.edge_counts: dict[int, int] = {}
         self._edge_masks: dict[int, NDArray[np.bool_]] = {}
         self._filtered: dict[tuple[int, Direction], Adjacency] = {}
-        self._held: dict[object, Adjacency] = {}  # the snapshot may forget what it made on demand, a run must not
+        self._held: dict[
+            tuple[Relation, Direction], Adjacency
+        ] = {}  # the snapshot may forget what it made on demand, a run must not
 
     @property
     def nbytes(self) -> int:
@@ -136,12 +139,7 @@ class CpuCandidates:
         """Data edges that may be query edge `edge`, seen from query vertex `source`."""
         query_edge = self.graph.edges[edge]
         direction = query_edge.direction(source)
-        if query_edge.types == IDENTITY:
-            return self._hold(IDENTITY, self.snapshot.identity)
-        through = query_edge.through
-        if through is not None:
-            return self._hold((through, direction), self.snapshot.composed, through.tables, through.hops, direction)
-        raw = self.raw(query_edge.types, direction)
+        raw = self.related(query_edge.relation, direction)
         if edge not in self._edge_masks:
             return raw
         if (edge, direction) not in self._filtered:
@@ -152,13 +150,26 @@ class CpuCandidates:
 
     def raw(self, types: tuple[str, ...], direction: Direction) -> Adjacency:
         """The adjacency of all edges of some types."""
-        return self._hold((types, direction), self.snapshot.adjacency, types, direction)
+        return self.related(Types(types), direction)
 
-    def _hold(self, key: object, find: Callable[..., Adjacency], *arguments: object) -> Adjacency:
-        """An adjacency of the snapshot, asked for once."""
+    def related(self, relation: Relation, direction: Direction) -> Adjacency:
+        """The adjacency of a relation in the snapshot, asked for once."""
+        key = (relation, direction)
         if key not in self._held:
-            self._held[key] = find(*arguments, self.control.memory)
+            self._held[key] = self._build(relation, direction)
         return self._held[key]
+
+    def _build(self, relation: Relation, direction: Direction) -> Adjacency:
+        memory = self.control.memory
+        match relation:
+            case Types(types):
+                return self.snapshot.adjacency(types, direction, memory)
+            case Identity():
+                return self.snapshot.identity(memory)
+            case Composed(tables, hops):
+                return self.snapshot.composed(tables, hops, direction, memory)
+            case Binding(column):
+                raise AssertionError(f"no seeds are given for {column}")
 
     @property
     def counted(self) -> Counted:
@@ -174,10 +185,10 @@ class CpuCandidates:
     def implies(self, edge: int, source: int, among: CandidateSet) -> bool:
         """Whether the edge, seen from `source`, leads to no vertices but those `among` the candidates of its other
         end."""
-        query_edge = self.graph.edges[edge]
-        if not among.whole or query_edge.types == IDENTITY:
+        tables = self._reached(edge, source) if among.whole else None
+        if tables is None:
             return among.everything
-        return self._tables(edge, source) <= set(self.graph.vertices[query_edge.other(source)].tables)
+        return tables <= set(self.graph.vertices[self.graph.edges[edge].other(source)].tables)
 
     def mask(self, edge: int, source: int, among: CandidateSet) -> int:
         """Address of the bitset that tells which ends of the edge are `among` the candidates; 0 when all are."""
@@ -185,29 +196,22 @@ class CpuCandidates:
 
     def reach(self, edge: int, source: int) -> tuple[int, int]:
         """All vertices that the edge leads to, seen from `source`, lie in [begin, end)."""
-        if self.graph.edges[edge].types == IDENTITY:
+        tables = self._reached(edge, source)
+        if tables is None:
             return 0, self.snapshot.vertex_count
-        ranges = [self.snapshot.vertex_range(table) for table in self._tables(edge, source)] or [(0, 1)]
+        ranges = [self.snapshot.vertex_range(table) for table in tables] or [(0, 1)]
         return min(begin for begin, _ in ranges), max(end for _, end in ranges)
 
     def largest_row(self, edge: int, source: int) -> int:
         """At least the length of the longest row of the edge's adjacency, seen from `source`."""
-        query_edge = self.graph.edges[edge]
-        if query_edge.types == IDENTITY:
-            return 1
-        if query_edge.through is not None:
-            return int(np.diff(self.adjacency(edge, source).offsets).max(initial=0))
-        tables = self.graph.vertices[source].tables
-        return self.snapshot.statistics.degree(query_edge.types, query_edge.direction(source), tables).maximum
+        query_edge, tables = self.graph.edges[edge], self.graph.vertices[source].tables
+        bound = query_edge.relation.row_bound(self.snapshot.statistics, query_edge.direction(source), tables)
+        return int(np.diff(self.adjacency(edge, source).offsets).max(initial=0)) if bound is None else bound
 
-    def _tables(self, edge: int, source: int) -> frozenset[int]:
-        """The tables of all vertices that the edge leads to, seen from `source`."""
-        query_edge = self.graph.edges[edge]
-        if query_edge.through is not None:
-            *_, (_, _, reached) = query_edge.through.hops
-            return frozenset(reached if source == query_edge.source else query_edge.through.tables)
-        tables = self.graph.vertices[source].tables
-        return self.snapshot.statistics.reached(query_edge.types, query_edge.direction(source), tables)
+    def _reached(self, edge: int, source: int) -> frozenset[int] | None:
+        """The tables of all vertices that the edge leads to, seen from `source`; None when any may be among them."""
+        query_edge, tables = self.graph.edges[edge], self.graph.vertices[source].tables
+        return query_edge.relation.reached(self.snapshot.statistics, query_edge.direction(source), tables)
 
     # --- filters -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,146 @@
+"""What a query edge stands for: between which data vertices it is there, and what is known of that beforehand.
+
+Users write edges of some types. The planner adds edges of other kinds, which no data edge is: nobody tells theirs
+apart, they collide with nothing and have no predicates. Whoever wants to know something of an edge asks its relation;
+only who builds adjacencies asks for the kind. A relation is a key: equal ones have equal adjacencies in a graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gquery.storage.schema import Direction, Hop
+from gquery.storage.statistics import Statistics
+
+
+class _Made:
+    """What there is to know of a relation that no data edge is of, unless it says otherwise."""
+
+    __slots__ = ()
+
+    types: ClassVar[tuple[str, ...]] = ()
+    of_data_edges: ClassVar[bool] = False
+
+    def is_simple(self, statistics: Statistics, direction: Direction) -> bool:
+        return True
+
+    def may_loop(self, statistics: Statistics, tables: set[int]) -> bool:
+        return True
+
+    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+        return 1
+
+    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+        return None
+
+    def entries(
+        self, statistics: Statistics, direction: Direction, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> float:
+        return 0.0
+
+    def as_hops(
+        self, statistics: Statistics, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
+    ) -> tuple[Hop, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """The data edges of some types, sorted.
+
+    of_data_edges: whether data edges fit it, so that they can be listed, told apart, and have properties.
+    """
+
+    types: tuple[str, ...]
+    of_data_edges: ClassVar[bool] = True
+
+    def is_simple(self, statistics: Statistics, direction: Direction) -> bool:
+        """Whether there is at most one edge between two vertices."""
+        return statistics.simple(self.types, direction)
+
+    def may_loop(self, statistics: Statistics, tables: set[int]) -> bool:
+        """Whether it may lead from a vertex of the tables to itself."""
+        return statistics.loops(self.types, tables) > 0
+
+    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+        """To how many vertices it leads at most from one of the tables; None when only the adjacency tells. With 1 it
+        is functional in this direction."""
+        return statistics.degree(self.types, direction, tables).maximum
+
+    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+        """The tables of all vertices that it leads to from vertices of the tables; None when any may be among them."""
+        return statistics.reached(self.types, direction, tables)
+
+    def entries(
+        self, statistics: Statistics, direction: Direction, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> float:
+        """About how many pairs of a vertex of the source tables and one of the target tables it holds, of which
+        statistics know: none of seeds."""
+        total = statistics.edges_between(self.types, sources, targets)
+        return float(total + statistics.edges_between(self.types, targets, sources) if direction == "both" else total)
+
+    def as_hops(
+        self, statistics: Statistics, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
+    ) -> tuple[Hop, ...]:
+        """How it is followed from vertices of the tables to some of others; nothing when it cannot be part of a
+        composed edge."""
+        reached = statistics.reached(self.types, direction, tables)
+        return ((self.types, direction, tuple(sorted(reached.intersection(others)))),)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity(_Made):
+    """Both ends are the same data vertex."""
+
+    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+        return frozenset(tables)
+
+    def entries(
+        self, statistics: Statistics, direction: Direction, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> float:
+        return float(statistics.vertex_count(set(sources) & set(targets)))
+
+
+@dataclass(frozen=True, slots=True)
+class Composed(_Made):
+    """Several edges as one, each of which leads to at most one vertex. tables: of the vertex that the first begins at;
+    count: about how many of its vertices they lead anywhere from."""
+
+    tables: tuple[int, ...]
+    hops: tuple[Hop, ...]
+    count: float
+
+    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+        return 1 if direction == "out" else None
+
+    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+        *_, (_, _, last) = self.hops
+        return frozenset(last if direction == "out" else self.tables)
+
+    def entries(
+        self, statistics: Statistics, direction: Direction, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> float:
+        return self.count
+
+    def as_hops(
+        self, statistics: Statistics, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
+    ) -> tuple[Hop, ...]:
+        return self.hops
+
+
+@dataclass(frozen=True, slots=True)
+class Binding(_Made):
+    """From each seed to the vertex that is bound in a column of the seeds. Seeds are of no table: how many there are is
+    known when a run begins."""
+
+    column: str
+
+    def may_loop(self, statistics: Statistics, tables: set[int]) -> bool:
+        return False
+
+    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+        return 1 if direction == "out" else None
+
+
+Relation = Types | Identity | Composed | Binding
