@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
@@ -67,9 +68,15 @@ class Backend(Protocol):
     name: str
 
     def filter(
-        self, graph: QueryGraph, plan: tuple[Filter, ...], snapshot: Snapshot, parameters: Parameters, control: Control
+        self,
+        graph: QueryGraph,
+        plan: tuple[Filter, ...],
+        snapshot: Snapshot,
+        parameters: Parameters,
+        control: Control,
+        seeds: Seeds | None = None,
     ) -> Candidates:
-        """Candidate sets after the plan's filters."""
+        """Candidate sets after the plan's filters. `seeds`: what the graph's bindings begin with."""
         ...
 
     def refine(self, candidates: Candidates) -> None:

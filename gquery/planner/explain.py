@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.planner.ir.filters import (
+    BindingFilter,
     EdgePredicateFilter,
     Filter,
     LabelFilter,
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
+    SeedFilter,
 )
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.problem import Problem
@@ -97,7 +99,7 @@ def _filters(plan: QueryPlan, matching: MatchPlan, actual: Actuals | None) -> li
         if actual:
             before, after = actual.filters[index]
             notes.append(f"{before:,} -> {after:,}")
-        elif isinstance(filter_, LabelFilter):
+        elif isinstance(filter_, LabelFilter | SeedFilter):
             notes.append(f"about {_number(matching.cardinalities.vertices[filter_.vertex])} after all filters")
         elif isinstance(filter_, NeighbourFilter):
             notes.append(f"{'by signature, ' if filter_.signature is not None else ''}keeps about {filter_.share:.0%}")
@@ -113,6 +115,10 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
     match filter_:
         case LabelFilter(vertex=vertex):
             return f"{graph.vertices[vertex].described}: label"
+        case SeedFilter():
+            return "seeds: distinct bindings of the clauses before"
+        case BindingFilter(vertex=vertex):
+            return f"{graph.vertices[vertex].described}: bound by a seed"
         case PredicateFilter(vertex=vertex, predicates=predicates):
             return f"{graph.vertices[vertex].described}: {_count(len(predicates), 'predicate')}"
         case EdgePredicateFilter(edge=edge, predicates=predicates):

@@ -9,11 +9,13 @@ from functools import cache
 import pytest
 
 import gquery
+from gquery.planner.ir.filters import BindingFilter
 from gquery.planner.ir.match_plan import Counted
-from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.relations import Binding, Composed, Identity, Relation, Types
 from gquery.planner.memo.recent import Recent
+from gquery.planner.passes.seeds import with_seeds
 from gquery.planner.plan import plan_query
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.matching import plan_matching
@@ -69,14 +71,7 @@ SEEDED = "MATCH (a:Person)-[:CALLED]->(b:Person)-[:CALLED]->(c:Person), (b)-[:LI
 
 def seeded(query: QueryGraph, *bound: int) -> QueryGraph:
     """The query graph with seeds that bind some of its vertices."""
-    seed = len(query.vertices)
-    vertex = QueryVertex(seed, " seed", (), (), "seed")
-    columns = [query.vertices[each].variable for each in bound]
-    edges = (
-        QueryEdge(len(query.edges) + place, f" {column}", seed, each, Binding(column), True, (), f"seed -> ({column})")
-        for place, (each, column) in enumerate(zip(bound, columns, strict=True))
-    )
-    return replace(query, vertices=(*query.vertices, vertex), edges=(*query.edges, *edges))
+    return with_seeds(query, [query.vertices[each].variable for each in bound])
 
 
 def plan_of(text: str, *bound: int) -> QueryPlan:
@@ -85,8 +80,8 @@ def plan_of(text: str, *bound: int) -> QueryPlan:
     return plan_query(query, graph().snapshot.statistics, graph().schema.types, None, Recent(0))
 
 
-def test_seeds_collide_with_nothing_and_are_not_filtered() -> None:
-    """Parallel calls are told apart, which the binding of a seed takes no part in."""
+def test_seeds_collide_with_nothing() -> None:
+    """Parallel calls are told apart, which the binding of a seed takes no part in; it narrows what it binds."""
     plan = plan_of(SEEDED, 0, 2)
     bindings = {edge.index for edge in plan.graph.edges if isinstance(edge.relation, Binding)}
     assert len(bindings) == 2
@@ -94,7 +89,8 @@ def test_seeds_collide_with_nothing_and_are_not_filtered() -> None:
     assert bindings.isdisjoint(
         edge for each in plan.problem.constraints.choices for edge in (each.edge, *each.collides)
     )
-    assert bindings.isdisjoint(getattr(each, "edge", None) for each in plan.filters)
+    narrowed = [each for each in plan.filters if getattr(each, "edge", None) in bindings]
+    assert narrowed == [BindingFilter(edge.target, edge.index) for edge in plan.graph.bindings()]
 
 
 @pytest.mark.parametrize("seeds", [1, 10, PEOPLE])

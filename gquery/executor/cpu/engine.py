@@ -22,6 +22,7 @@ from gquery.executor.cpu.search.pack import pack
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.lowering.exact import SAFE, exact_sum
+from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.memory import DEFAULT_BUFFERS
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
@@ -52,8 +53,9 @@ class CpuBackend:
         snapshot: Snapshot,
         parameters: Mapping[str, object],
         control: Control,
+        seeds: Seeds | None = None,
     ) -> CpuCandidates:
-        candidates = CpuCandidates(graph, snapshot, parameters, control, self.threads)
+        candidates = CpuCandidates(graph, snapshot, parameters, control, self.threads, seeds)
         with stoppable(control.check):
             candidates.apply(plan)
         return candidates

@@ -67,6 +67,20 @@ def vertex_values(
     return _values(snapshot, Kind.NODE, expression, pa.array(vertices, pa.int32()), parameters, control)
 
 
+def among(
+    snapshot: Snapshot,
+    predicates: tuple[Expression, ...],
+    vertices: NDArray[np.int32],
+    parameters: Parameters,
+    control: Control,
+) -> NDArray[np.int32]:
+    """Those of some vertices for which all predicates are true: looks at their values alone, and not at the columns."""
+    for predicate in predicates:
+        values = vertex_values(snapshot, predicate, vertices, parameters, control)
+        vertices = vertices[_truths(pa.chunked_array([values]))]
+    return vertices
+
+
 def edge_values(
     snapshot: Snapshot, expression: Expression, edges: NDArray[np.int64], parameters: Parameters, control: Control
 ) -> pa.Array:

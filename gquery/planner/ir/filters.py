@@ -16,6 +16,21 @@ class LabelFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class SeedFilter:
+    """C(vertex) starts as the rows of the seeds."""
+
+    vertex: int
+
+
+@dataclass(frozen=True, slots=True)
+class BindingFilter:
+    """Keeps the vertices that some seed binds: the edge leads from the seeds to them."""
+
+    vertex: int
+    edge: int
+
+
+@dataclass(frozen=True, slots=True)
 class PredicateFilter:
     """Keeps the vertices for which all predicates are true: a column scan of each table."""
 
@@ -57,4 +72,4 @@ class EdgePredicateFilter:
     predicates: tuple[Expression, ...]
 
 
-Filter = LabelFilter | PredicateFilter | LoopFilter | NeighbourFilter | EdgePredicateFilter
+Filter = LabelFilter | SeedFilter | BindingFilter | PredicateFilter | LoopFilter | NeighbourFilter | EdgePredicateFilter

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gquery.planner.ir.expr import Expression
-from gquery.planner.ir.relations import Relation
+from gquery.planner.ir.relations import Binding, Relation
 from gquery.settings import MatchMode
 from gquery.storage.schema import Direction
 
@@ -118,6 +118,10 @@ class QueryGraph:
             if edge.target != edge.source:
                 found[edge.target].append(edge)
         return tuple(map(tuple, found))
+
+    def bindings(self) -> tuple[QueryEdge, ...]:
+        """The edges that lead from a seed to the vertices that it binds."""
+        return tuple(edge for edge in self.edges if isinstance(edge.relation, Binding))
 
     def part_of(self, vertex: int) -> int | None:
         """The part that has the vertex as its own, None when it is required."""

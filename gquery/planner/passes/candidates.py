@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gquery.planner.ir.filters import (
+    BindingFilter,
     EdgePredicateFilter,
     Filter,
     LabelFilter,
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
+    SeedFilter,
 )
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.problem import Constraints
@@ -37,8 +39,14 @@ _HARDLY_ANY, _NEARLY_ALL = 0.001, 0.99
 
 
 def required_filters(graph: QueryGraph, constraints: Constraints, all_types: tuple[str, ...]) -> tuple[Filter, ...]:
-    """Labels, predicates of edges and vertices, self-loops."""
-    filters: list[Filter] = [LabelFilter(vertex.index, vertex.tables) for vertex in graph.vertices]
+    """Labels, seeds, predicates of edges and vertices, self-loops."""
+    bindings = graph.bindings()
+    seeds = {edge.source for edge in bindings}
+    filters: list[Filter] = [
+        SeedFilter(vertex.index) if vertex.index in seeds else LabelFilter(vertex.index, vertex.tables)
+        for vertex in graph.vertices
+    ]
+    filters += [BindingFilter(edge.target, edge.index) for edge in bindings]
     filters += [EdgePredicateFilter(edge.index, edge.predicates) for edge in graph.edges if edge.predicates]
     filters += [PredicateFilter(vertex.index, vertex.predicates) for vertex in graph.vertices if vertex.predicates]
     filters += [
@@ -134,13 +142,14 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
 def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
     """For each vertex and each class of alike query edges at it: how many of them there must be room for."""
     found: dict[tuple[int, object], NeighbourFilter] = {}
+    bound = {edge.target for edge in graph.bindings()}
     incident = graph.incident()
     for scope in graph.scopes:
         own = set(scope.edges)
         for vertex in scope.vertices:
             at_vertex = [edge for edge in incident[vertex] if edge.index in own]
             links = [edge for edge in at_vertex if edge.source != edge.target and graph.binds(edge.index, vertex)]
-            for alike, edges in _classes(graph, vertex, links).items():
+            for alike, edges in _classes(graph, vertex, links, bound).items():
                 distinct = edges if scope.mode == "different edges" else {edge.other(vertex) for edge in edges}
                 required = 1 if scope.mode == "repeatable elements" else len(distinct)
                 filter_ = NeighbourFilter(vertex, edges[0].index, required, tuple(edge.index for edge in edges))
@@ -150,12 +159,13 @@ def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
     return list(found.values())
 
 
-def _classes(graph: QueryGraph, vertex: int, edges: list[QueryEdge]) -> dict[object, list[QueryEdge]]:
-    """The edges at a vertex by what they ask of a data edge and its other end."""
+def _classes(graph: QueryGraph, vertex: int, edges: list[QueryEdge], bound: set[int]) -> dict[object, list[QueryEdge]]:
+    """The edges at a vertex by what they ask of a data edge and its other end; what seeds bind is like no other."""
     classes: dict[object, list[QueryEdge]] = {}
     for edge in edges:
         other = graph.vertices[edge.other(vertex)]
         outgoing = edge.directed and edge.source == vertex
-        alike = (edge.relation, outgoing, edge.directed, edge.predicates, other.tables, other.predicates)
+        own = other.index if other.index in bound else None
+        alike = (edge.relation, outgoing, edge.directed, edge.predicates, other.tables, other.predicates, own)
         classes.setdefault(alike, []).append(edge)
     return classes

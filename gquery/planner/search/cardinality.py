@@ -9,7 +9,6 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
-from gquery.planner.ir.relations import Binding
 from gquery.storage.statistics import Statistics
 
 # Shares of the elements that a predicate is thought to keep, when nothing is known but its operator.
@@ -20,9 +19,7 @@ _SEEDS = 100.0  # seeds that a run is thought to begin with, before it does
 def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None = None) -> Cardinalities:
     """Cardinalities from the graph's statistics: alone, which is what EXPLAIN shows, or with what a run has counted."""
     everything = [max(1.0, statistics.vertex_count(vertex.tables)) for vertex in graph.vertices]
-    seeds = {edge.source for edge in graph.edges if isinstance(edge.relation, Binding)}
-    for seed in seeds:
-        everything[seed] = _SEEDS if counted is None else max(1.0, counted.vertices[seed])
+    bindings = {edge.index: edge for edge in graph.bindings()}
     if counted is not None:
         sizes = [max(1e-9, float(size)) for size in counted.vertices]
     else:
@@ -30,12 +27,18 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
             max(1.0, total * kept_share(vertex.predicates, total))
             for vertex, total in zip(graph.vertices, everything, strict=True)
         ]
+        for edge in bindings.values():
+            sizes[edge.source] = _SEEDS
+            sizes[edge.target] = min(_SEEDS, sizes[edge.target])
     own = counted.shares if counted else {}
     edges, degrees = [], []
     for edge in graph.edges:
+        if edge.index in bindings:
+            edges.append(sizes[edge.source])
+            degrees.append((1.0, sizes[edge.source] / sizes[edge.target]))
+            continue
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
         total = edges_between(edge, source.tables, target.tables, statistics)
-        total = everything[source.index] if source.index in seeds else total
         kept = total * kept_share(edge.predicates, total)
         known = counted.edges.get(edge.index) if counted else None
         shares = [

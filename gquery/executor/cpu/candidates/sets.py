@@ -13,15 +13,18 @@ from gquery.executor.backend import FilterOutcome
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.machine.slices import run_slices
+from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.planner.ir.filters import (
+    BindingFilter,
     EdgePredicateFilter,
     Filter,
     LabelFilter,
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
+    SeedFilter,
 )
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.problem import Problem
@@ -77,15 +80,22 @@ class CpuCandidates:
     """The candidate sets, and the adjacencies that their query edges may use."""
 
     def __init__(
-        self, graph: QueryGraph, snapshot: Snapshot, parameters: Mapping[str, object], control: Control, threads: int
+        self,
+        graph: QueryGraph,
+        snapshot: Snapshot,
+        parameters: Mapping[str, object],
+        control: Control,
+        threads: int,
+        seeds: Seeds | None = None,
     ) -> None:
         self.graph = graph
         self.snapshot = snapshot
         self.parameters = parameters
         self.control = control
         self.threads = threads
+        self.seeds = seeds
         self.sets: list[CandidateSet] = []
-        self._labelled: list[CandidateSet] = []  # after labels and predicates: what alike query vertices share
+        self._labelled: list[CandidateSet] = []  # after labels, seeds and predicates: what alike query vertices share
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
         self._edge_masks: dict[int, NDArray[np.bool_]] = {}
@@ -118,7 +128,7 @@ class CpuCandidates:
         them have."""
         if problem.graph is self.graph:
             return self
-        other = CpuCandidates(problem.graph, self.snapshot, self.parameters, self.control, self.threads)
+        other = CpuCandidates(problem.graph, self.snapshot, self.parameters, self.control, self.threads, self.seeds)
         other.sets = [self._common(group) for group in problem.merged]
         other._held = self._held
         for edge, origin in enumerate(problem.edges):
@@ -130,7 +140,7 @@ class CpuCandidates:
         common = self.sets[group[0]]
         for vertex in group[1:]:
             if not np.array_equal(common.vertices, self.sets[vertex].vertices):
-                common = CandidateSet(self.sets[vertex].among(common.vertices), self.snapshot.vertex_count)
+                common = CandidateSet(self.sets[vertex].among(common.vertices), common.universe)
         return common
 
     # --- adjacency ---------------------------------------------------------------------------------------------
@@ -169,7 +179,8 @@ class CpuCandidates:
             case Composed(tables, hops):
                 return self.snapshot.composed(tables, hops, direction, memory)
             case Binding(column):
-                raise AssertionError(f"no seeds are given for {column}")
+                assert self.seeds is not None
+                return self.seeds.adjacency(column, direction)
 
     @property
     def counted(self) -> Counted:
@@ -223,12 +234,17 @@ class CpuCandidates:
                 case LabelFilter(vertex=vertex):
                     self._start(step)
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
+                case SeedFilter():
+                    self._start_seeds(step)
+                case BindingFilter(vertex=vertex, edge=edge):
+                    self._narrow(step, vertex, self._bound(vertex, edge))
+                    self._labelled[vertex] = self.sets[vertex]
                 case EdgePredicateFilter(edge=edge):
                     self._edge_masks[edge] = self._select_edges(step)
                     kept = int(np.count_nonzero(self._edge_masks[edge]))
                     self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, kept))
                 case PredicateFilter(vertex=vertex):
-                    self._narrow(step, vertex, self.sets[vertex].vertices[self._select_vertices(step)])
+                    self._narrow(step, vertex, self._select_vertices(step))
                     self._labelled[vertex] = self.sets[vertex]
                 case LoopFilter(vertex=vertex):
                     self._narrow(step, vertex, self._with_loop(step))
@@ -248,6 +264,26 @@ class CpuCandidates:
         self.sets.append(next(whole, None) or self._of_tables(step))
         self._labelled.append(self.sets[-1])
 
+    def _start_seeds(self, step: SeedFilter) -> None:
+        assert self.seeds is not None
+        assert step.vertex == len(self.sets)
+        rows = np.arange(self.seeds.count, dtype=np.int32)
+        self.control.memory.reserve(rows.nbytes, "the seeds")
+        self.sets.append(CandidateSet(rows, self.seeds.count, whole=True))
+        self._labelled.append(self.sets[-1])
+        self.outcomes.append(FilterOutcome(step, self.seeds.count, self.seeds.count))
+
+    def _bound(self, vertex: int, edge: int) -> NDArray[np.int32]:
+        """Those of C(vertex) that a seed binds by the edge."""
+        relation = self.graph.edges[edge].relation
+        assert self.seeds is not None
+        assert isinstance(relation, Binding)
+        candidates, bound = self.sets[vertex].vertices, self.seeds.bound(relation.column)
+        places = np.searchsorted(candidates, bound)
+        inside = places < len(candidates)
+        inside[inside] = candidates[places[inside]] == bound[inside]
+        return bound[inside]
+
     def _of_tables(self, step: LabelFilter) -> CandidateSet:
         ranges = [self.snapshot.vertex_range(table) for table in step.tables]
         size = sum(end - begin for begin, end in ranges)
@@ -264,14 +300,18 @@ class CpuCandidates:
     def keep(self, vertex: int, kept: NDArray[np.int32]) -> None:
         """Narrows C(vertex) to some of its vertices."""
         if len(kept) < self._size(vertex):
-            self.sets[vertex] = CandidateSet(kept, self.snapshot.vertex_count)
+            self.sets[vertex] = CandidateSet(kept, self.sets[vertex].universe)
 
-    def _select_vertices(self, step: PredicateFilter) -> NDArray[np.bool_]:
+    def _select_vertices(self, step: PredicateFilter) -> NDArray[np.int32]:
+        """Those of C(vertex) for which the predicates hold: the columns are scanned, unless few are left."""
+        candidates = self.sets[step.vertex]
+        if not candidates.whole:
+            return scan.among(self.snapshot, step.predicates, candidates.vertices, self.parameters, self.control)
         masks = [
             scan.select_vertices(self.snapshot, table, step.predicates, self.parameters, self.control)
             for table in self.graph.vertices[step.vertex].tables
         ]
-        return np.concatenate(masks) if masks else np.zeros(0, np.bool_)
+        return candidates.vertices[np.concatenate(masks)] if masks else candidates.vertices
 
     def _select_edges(self, step: EdgePredicateFilter) -> NDArray[np.bool_]:
         mask = np.zeros(self.snapshot.edge_count, np.bool_)
