@@ -124,7 +124,7 @@ def _names(names: Iterable[str], kind: str) -> Iterator[Suggestion]:
 
 
 def _functions() -> tuple[str, ...]:
-    from gquery.planner.ir.functions import function_names
+    from gquery.planner.ir.functions.calls import function_names
 
     return function_names()
 

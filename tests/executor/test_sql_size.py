@@ -9,8 +9,9 @@ import pytest
 
 import gquery
 from gquery.errors import UnsupportedError
-from gquery.planner.ir import functions
 from gquery.planner.ir.expr import Call, walk
+from gquery.planner.ir.functions.operators import OPERATORS
+from gquery.planner.ir.functions.scalars import SCALARS
 from tests.executor.relational_graph import tail_of, value_of
 
 DEPTH = 12
@@ -78,7 +79,7 @@ def test_every_function_is_nested() -> None:
     for template in NESTS:
         (item,) = tail_of(f"RETURN {template.replace('_', 'abs(1)')} AS value", GIVEN).projection.items
         found |= {part.function for part in walk(item.expression) if isinstance(part, Call)}
-    assert functions._OPERATORS.keys() | functions._FUNCTIONS.keys() <= found | ALONE
+    assert OPERATORS.keys() | SCALARS.keys() <= found | ALONE
 
 
 def test_what_nests_is_answered() -> None:

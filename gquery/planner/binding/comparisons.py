@@ -10,7 +10,7 @@ import pyarrow as pa
 from gquery.errors import BindError, Notice, Span
 from gquery.planner.ir.common_type import list_of, temporal_family, unify
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, Type
-from gquery.planner.ir.functions import comparable, has_order
+from gquery.planner.ir.functions.calls import comparable, has_order
 from gquery.planner.ir.temporal import Reading, plain, reading
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})

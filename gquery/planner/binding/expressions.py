@@ -10,7 +10,6 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.comparisons import COMPARISONS, notices, read_datetime, read_texts
 from gquery.planner.binding.scope import Names
-from gquery.planner.ir import functions
 from gquery.planner.ir.common_type import type_of_stored
 from gquery.planner.ir.expr import (
     BOOLEAN,
@@ -30,6 +29,7 @@ from gquery.planner.ir.expr import (
     is_aggregated,
     is_volatile,
 )
+from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepared, resolve
 from gquery.planner.ir.value_types import type_of_value
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
@@ -116,9 +116,9 @@ class ExpressionBinder:
         """A call with its type. Raises BindError when the arguments do not fit."""
         if function == "in" or function in COMPARISONS:
             given = self._compared(function, given, span)
-        arguments = functions.prepared(function, given)
+        arguments = prepared(function, given)
         types = tuple(argument.type for argument in arguments)
-        return Call(functions.resolve(function, types, name_span or span), span, function, arguments)
+        return Call(resolve(function, types, name_span or span), span, function, arguments)
 
     def _compared(self, function: str, arguments: tuple[Expression, ...], span: Span) -> tuple[Expression, ...]:
         """The operands of a comparison, texts among them read as dates where they meet dates."""
@@ -256,12 +256,12 @@ class ExpressionBinder:
         return Column(type_, span, subject.variable, attribute)
 
     def _function(self, tree: ast.FunctionCall) -> Expression:
-        if functions.is_aggregate(tree.name):
+        if is_aggregate(tree.name):
             return self._aggregate(tree)
         if tree.distinct or tree.star:
             word = "*" if tree.star else "DISTINCT"
             raise BindError(f"`{word}` goes with aggregates only, {tree.name}() is not one", span=tree.span)
-        if functions.is_operator(tree.name):
+        if is_operator(tree.name):
             raise BindError(f"there is no function `{tree.name}`", span=tree.name_span)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
         if tree.name in _ELEMENT_FUNCTIONS:
@@ -287,8 +287,8 @@ class ExpressionBinder:
             raise BindError("an aggregate cannot stand inside another", span=tree.arguments[0].span)
         if is_volatile(arguments[0]):
             raise BindError("an aggregate cannot take what is random for every row", span=tree.arguments[0].span)
-        (argument,) = functions.prepared(tree.name, arguments)
-        result = functions.resolve(tree.name, (argument.type,), tree.name_span)
+        (argument,) = prepared(tree.name, arguments)
+        result = resolve(tree.name, (argument.type,), tree.name_span)
         return Aggregate(result, tree.span, tree.name, argument, tree.distinct)
 
     def _case(self, tree: ast.Case) -> Case:
@@ -302,8 +302,8 @@ class ExpressionBinder:
                 raise BindError(f"WHEN needs a condition, not {condition.type}", span=branch.condition.span)
             branches.append((condition, self.bind(branch.value)))
         default = Constant(NULL, tree.span, None) if tree.default is None else self.bind(tree.default)
-        *values, default = functions.prepared("coalesce", (*(value for _, value in branches), default))
-        result = functions.resolve("coalesce", tuple(value.type for value in (*values, default)), tree.span)
+        *values, default = prepared("coalesce", (*(value for _, value in branches), default))
+        result = resolve("coalesce", tuple(value.type for value in (*values, default)), tree.span)
         tests = (test for test, _ in branches)
         return Case(result, tree.span, tuple(zip(tests, values, strict=True)), default, subject)
 

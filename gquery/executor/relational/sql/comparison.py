@@ -13,7 +13,7 @@ from gquery.errors import Span, UnsupportedError
 from gquery.executor.relational.sql.values import compared, is_nan, members_of, needs_keys
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, Type
-from gquery.planner.ir.functions import comparable, has_order
+from gquery.planner.ir.functions.calls import comparable, has_order
 
 _DEPTH = 8  # of lists in lists; DuckDB takes twice as long for each
 _WHOLE_AND_FLOAT = {Kind.INTEGER, Kind.FLOAT}

@@ -36,7 +36,7 @@ from gquery.planner.ir.expr import (
     is_volatile,
     walk,
 )  # fmt: skip
-from gquery.planner.ir.functions import comparable
+from gquery.planner.ir.functions.calls import comparable
 
 _PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
 _CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})

@@ -19,7 +19,7 @@ from gquery.executor.relational.sql.temporal import field_of_time
 from gquery.executor.relational.sql.texts import joined_texts
 from gquery.executor.relational.sql.values import needs_keys
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile
-from gquery.planner.ir.functions import comparable
+from gquery.planner.ir.functions.calls import comparable
 
 
 def member(call: Call, arguments: list[str]) -> str:

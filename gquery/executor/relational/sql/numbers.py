@@ -8,8 +8,6 @@ from __future__ import annotations
 from gquery.planner.ir.common_type import MOST_DIGITS, NUMBERS, digits_and_scale
 from gquery.planner.ir.expr import Call, Kind, Type
 
-TRUNCATED = "TRY_CAST(trunc({0}) AS BIGINT)"
-
 
 def arithmetic(call: Call, arguments: list[str]) -> str:
     """`+`, `-`, `*` or `%` of two numbers."""

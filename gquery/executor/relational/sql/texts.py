@@ -5,14 +5,6 @@ from __future__ import annotations
 from gquery.executor.relational.sql.temporal import text_of as text_of_time
 from gquery.planner.ir.expr import Call, Constant, Kind, Type
 
-TEXT_TO_INTEGER = (
-    r"CASE WHEN regexp_full_match({0}, '\s*[-+]?\d+\s*') THEN TRY_CAST({0} AS BIGINT) "
-    "ELSE TRY_CAST(trunc(TRY_CAST({0} AS DOUBLE)) AS BIGINT) END"
-)
-TEXT_TO_BOOLEAN = "CASE WHEN lower(trim({0})) = 'true' THEN TRUE WHEN lower(trim({0})) = 'false' THEN FALSE END"
-
-BLANKS = r"[\s\v\p{{Z}}]"  # in a template
-
 _LONGEST = 2**31  # characters of a text, about; DuckDB takes no numbers beyond 2^32
 
 

@@ -1,0 +1,1 @@
+"""Functions, operators and aggregates: what each takes and gives, and its SQL."""

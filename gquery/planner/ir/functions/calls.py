@@ -1,0 +1,138 @@
+"""Calls of functions, operators and aggregates: their types, and their arguments as they are taken.
+
+Operators carry the names of the syntax tree; `list`, `index`, `slice`, `field` and `negate` are the calls behind
+`[...]`, `x[i]`, `x[i..j]`, `x.key` and `-x`. The call `map` is behind `{...}`; its type has the keys, so the binder
+makes it itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gquery.errors import BindError, Span, did_you_mean
+from gquery.planner.ir.common_type import (
+    NARROW_INTEGER,
+    decimal_of,
+    is_number,
+    temporal_family,
+    written_decimal,
+)
+from gquery.planner.ir.expr import FLOAT, Call, Constant, Expression, Kind, Type
+from gquery.planner.ir.functions.operators import AGGREGATES, OPERATORS
+from gquery.planner.ir.functions.rules import LIST, NUMBER, SCALAR, TEMPORAL, Function, Signature
+from gquery.planner.ir.functions.scalars import SCALARS
+
+_BOUND_AS_COLUMNS = ("id", "labels", "type")
+_ORDERED = SCALAR | TEMPORAL | LIST | {Kind.ANY}
+
+
+def find(name: str) -> Function | None:
+    """The operator or function of this name, None for any other."""
+    return OPERATORS.get(name) or SCALARS.get(name)
+
+
+def resolve(name: str, arguments: tuple[Type, ...], span: Span) -> Type:
+    """The type of a call. Raises BindError for an unknown name, a wrong number of arguments, types that do not fit."""
+    function = find(name)
+    signature = function.signature if function else AGGREGATES.get(name)
+    if signature is None:
+        raise BindError(f"there is no function `{name}`", span=span, hint=did_you_mean(name, function_names()))
+    if len(arguments) < signature.minimum or len(arguments) > (signature.maximum or len(arguments)):
+        raise BindError(f"`{name}` takes {_arity(signature)}, not {len(arguments)}", span=span)
+    result = signature.rule(arguments)
+    if result is None:
+        listed = " and ".join(str(argument) for argument in arguments)
+        several = any(argument.kind is Kind.ANY for argument in arguments)
+        raise BindError(f"`{name}` cannot take {listed}", span=span, hint=_NARROWING if several else None)
+    return result
+
+
+_NARROWING = "say which values are meant by a label, or make them of one type by toInteger(), toFloat() or toString()"
+
+
+def prepared(name: str, arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """The arguments as the function takes them: decimals and numbers of several types become floats where it knows
+    no others, and a whole number that is written beside floats is one of them."""
+    kinds = {each.type.kind for each in arguments}
+    if name in _OF_COMMON_TYPE:
+        return tuple(map(_written_narrow, arguments)) if Kind.FLOAT in kinds else arguments
+    if name == "+" and Kind.LIST in kinds:
+        return arguments
+    if Kind.DECIMAL in kinds and (name in _COMPARISONS or name in _OF_DECIMALS):
+        return tuple(map(_written_decimal, arguments))
+    return tuple(
+        Call(FLOAT, each.span, "tofloat", (each,)) if _becomes_float(name, each.type) else each for each in arguments
+    )
+
+
+def _becomes_float(name: str, type_: Type) -> bool:
+    if type_.kind is Kind.DECIMAL:
+        return name not in _OF_DECIMALS and name not in _OF_ANY
+    return type_.kind is Kind.ANY and is_number(type_) and name not in _OF_ANY
+
+
+def _written_narrow(argument: Expression) -> Expression:
+    if isinstance(argument, Constant) and type(argument.value) is int and abs(argument.value) <= 2**53:
+        return Constant(NARROW_INTEGER, argument.span, argument.value)
+    return argument
+
+
+def _written_decimal(argument: Expression) -> Expression:
+    """A number that is written beside a decimal is the decimal that stands there, not the float that is near it."""
+    if isinstance(argument, Constant) and isinstance(argument.value, float) and math.isfinite(argument.value):
+        value = written_decimal(argument.value)
+        type_ = decimal_of(value)
+        return argument if type_ is None else Constant(type_, argument.span, value)
+    return argument
+
+
+def is_aggregate(name: str) -> bool:
+    return name in AGGREGATES
+
+
+def is_operator(name: str) -> bool:
+    return name in OPERATORS
+
+
+def function_names() -> tuple[str, ...]:
+    """The names that a user can call, aggregates among them, sorted."""
+    return tuple(sorted((*SCALARS, *AGGREGATES, *_BOUND_AS_COLUMNS)))
+
+
+def comparable(one: Type, other: Type) -> bool:
+    """Whether `=` looks at the values: they can be equal, or null. Lists are compared item by item, whatever these
+    are; maps when they have the same keys."""
+    kinds = {one.kind, other.kind}
+    if Kind.NULL in kinds or kinds <= NUMBER:
+        return True
+    if Kind.ANY in kinds:
+        return any(comparable(left, right) for left in one.members or (one,) for right in other.members or (other,))
+    if len(kinds) > 1:
+        return False
+    if one.kind is Kind.MAP:
+        return {key for key, _ in one.fields} == {key for key, _ in other.fields}
+    return one.kind is not Kind.TEMPORAL or temporal_family(one.arrow) == temporal_family(other.arrow)
+
+
+def has_order(type_: Type) -> bool:
+    """Whether `<` is asked of two values of the type at all."""
+    return type_.kind in _ORDERED
+
+
+def _arity(signature: Signature) -> str:
+    if signature.maximum is None:
+        return f"at least {signature.minimum} argument{'s' if signature.minimum > 1 else ''}"
+    if signature.minimum == signature.maximum:
+        return (
+            "no arguments" if not signature.minimum else f"{signature.minimum} argument{'s' * (signature.minimum > 1)}"
+        )
+    return f"{signature.minimum} to {signature.maximum} arguments"
+
+
+# --- decimals and values of several types ------------------------------------------------------------------------
+
+_OF_COMMON_TYPE = frozenset({"coalesce", "list"})
+_CONVERSIONS = frozenset({"tointeger", "tofloat", "toboolean", "tostring"})
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+_OF_ANY = _CONVERSIONS | _COMPARISONS | {"is null", "is not null", "in", "count", "min", "max", "collect"}
+_OF_DECIMALS = frozenset({"+", "-", "*", "%", "negate", "abs", "sign", "sum", "avg"})

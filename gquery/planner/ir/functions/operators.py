@@ -1,0 +1,62 @@
+"""Operators and aggregates."""
+
+from __future__ import annotations
+
+from gquery.planner.ir.common_type import list_of
+from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, Kind
+from gquery.planner.ir.functions.rules import (
+    ANY,
+    LIST,
+    NUMBER,
+    SCALAR,
+    TEMPORAL,
+    TEXT,
+    TRUTH,
+    Function,
+    Signature,
+    arithmetic,
+    fixed,
+    item,
+    list_type,
+    membership,
+    plus,
+    same,
+    slice_type,
+    sum_type,
+    times,
+)
+
+_COMPARISON = Function(fixed(BOOLEAN, ANY, ANY), None)
+_TEXT_TEST = fixed(BOOLEAN, TEXT, TEXT)
+_LOGIC = fixed(BOOLEAN, TRUTH, TRUTH)
+_ARITHMETIC = Signature(2, 2, arithmetic)
+
+OPERATORS: dict[str, Function] = {
+    "or": Function(_LOGIC, "({0} OR {1})"), "and": Function(_LOGIC, "({0} AND {1})"),
+    "xor": Function(_LOGIC, "({0}::BOOLEAN <> {1}::BOOLEAN)"), "not": Function(fixed(BOOLEAN, TRUTH), "(NOT {0})"),
+    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), _COMPARISON),
+    "is null": Function(fixed(BOOLEAN, ANY), "({0} IS NULL)"),
+    "is not null": Function(fixed(BOOLEAN, ANY), "({0} IS NOT NULL)"),
+    "in": Function(Signature(2, 2, membership), None),
+    "=~": Function(_TEXT_TEST, "regexp_full_match({0}, {1})"),
+    "starts with": Function(_TEXT_TEST, "starts_with({0}, {1})"),
+    "ends with": Function(_TEXT_TEST, "ends_with({0}, {1})"),
+    "contains": Function(_TEXT_TEST, "contains({0}::VARCHAR, {1}::VARCHAR)"),
+    "+": Function(Signature(2, 2, plus), None), "-": Function(_ARITHMETIC, None),
+    "*": Function(Signature(2, 2, times), None), "/": Function(_ARITHMETIC, None), "%": Function(_ARITHMETIC, None),
+    "^": Function(fixed(FLOAT, NUMBER, NUMBER), "pow({0}, {1})"),
+    "negate": Function(Signature(1, 1, arithmetic), "(-{0})"),
+    "list": Function(Signature(0, None, list_type), None), "index": Function(Signature(2, 2, item), None),
+    "slice": Function(Signature(3, 3, slice_type), None), "field": Function(fixed(INTEGER, TEMPORAL, TEXT), None),
+}  # fmt: skip
+
+_TO_FLOAT = fixed(FLOAT, NUMBER)
+_ORDERED = SCALAR | TEMPORAL | LIST | {Kind.ANY}
+
+AGGREGATES: dict[str, Signature] = {
+    "count": fixed(INTEGER, ANY),
+    "sum": Signature(1, 1, sum_type),
+    "avg": _TO_FLOAT, "stdev": _TO_FLOAT, "stdevp": _TO_FLOAT,
+    "min": same(_ORDERED), "max": same(_ORDERED),
+    "collect": Signature(1, 1, lambda arguments: list_of(arguments[0])),
+}  # fmt: skip

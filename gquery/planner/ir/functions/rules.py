@@ -1,0 +1,152 @@
+"""What functions take and give: kinds of arguments, and rules from their types to the type of the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gquery.planner.ir.common_type import (
+    DATETIME,
+    MOST_DIGITS,
+    NUMBERS,
+    decimal,
+    digits_and_scale,
+    list_of,
+    temporal_family,
+    unify,
+)
+from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+
+Rule = Callable[[tuple[Type, ...]], Type | None]
+Kinds = frozenset[Kind]
+
+ANY = frozenset(Kind)
+NUMBER = NUMBERS
+WHOLE = frozenset({Kind.INTEGER})
+TEXT = frozenset({Kind.STRING})
+TRUTH = frozenset({Kind.BOOLEAN})
+LIST = frozenset({Kind.LIST})
+TEMPORAL = frozenset({Kind.TEMPORAL})
+PATH = frozenset({Kind.PATH})
+EDGE = frozenset({Kind.RELATIONSHIP})
+SCALAR = NUMBER | TEXT | TRUTH
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Between `minimum` and `maximum` arguments (None: any number); `rule` gives None when the types do not fit."""
+
+    minimum: int
+    maximum: int | None
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """sql: DuckDB's text of a call, in which {0} stands for the first argument, as often as it likes; or such a text
+    for each kind of the first argument (its name in lower case, `other` for the rest); or None, where a function of
+    `executor/relational/sql/calls.py` writes it."""
+
+    signature: Signature
+    sql: str | Mapping[str, str] | None
+
+
+def fits(argument: Type, kinds: Kinds) -> bool:
+    if argument.kind is Kind.ANY and Kind.ANY not in kinds:
+        return all(member.kind in kinds for member in argument.members)
+    return argument.kind is Kind.NULL or argument.kind in kinds
+
+
+def fixed(result: Type, *parameters: Kinds, optional: int = 0) -> Signature:
+    """Takes these kinds, the last `optional` of which may be left out, and always gives `result`."""
+
+    def rule(arguments: tuple[Type, ...]) -> Type | None:
+        fitting = all(fits(argument, kinds) for argument, kinds in zip(arguments, parameters, strict=False))
+        return result if fitting else None
+
+    return Signature(len(parameters) - optional, len(parameters), rule)
+
+
+def same(kinds: Kinds) -> Signature:
+    """One argument of these kinds, given back with its type."""
+
+    def rule(arguments: tuple[Type, ...]) -> Type | None:
+        (argument,) = arguments
+        return argument if argument.kind is Kind.NULL or argument.kind in kinds else None
+
+    return Signature(1, 1, rule)
+
+
+def arithmetic(arguments: tuple[Type, ...]) -> Type | None:
+    if not all(fits(argument, NUMBER) for argument in arguments):
+        return None
+    kinds = {argument.kind for argument in arguments}
+    if Kind.FLOAT in kinds:
+        return FLOAT
+    if Kind.DECIMAL in kinds:
+        return decimal(MOST_DIGITS, max(digits_and_scale(each)[1] for each in arguments if each.kind in NUMBERS))
+    return INTEGER if Kind.INTEGER in kinds else NULL
+
+
+def times(arguments: tuple[Type, ...]) -> Type | None:
+    """Digits after the point add up; too many for a decimal make a float."""
+    result = arithmetic(arguments)
+    if result is None or result.kind is not Kind.DECIMAL:
+        return result
+    scale = sum(digits_and_scale(each)[1] for each in arguments if each.kind in NUMBERS)
+    return decimal(MOST_DIGITS, scale) if scale <= MOST_DIGITS else FLOAT
+
+
+def plus(arguments: tuple[Type, ...]) -> Type | None:
+    """Numbers add; strings join with strings and numbers; lists join with lists and take an item at either end."""
+    left, right = arguments
+    kinds = {left.kind, right.kind}
+    if Kind.LIST in kinds:
+        if Kind.NULL in kinds:
+            return left if left.kind is Kind.LIST else right
+        items = [each.item or NULL if each.kind is Kind.LIST else each for each in arguments]
+        item = unify(items)
+        return None if item is None else list_of(item)
+    if Kind.STRING in kinds:
+        return STRING if kinds <= TEXT | NUMBER | {Kind.NULL} else None
+    return arithmetic(arguments)
+
+
+def membership(arguments: tuple[Type, ...]) -> Type | None:
+    return BOOLEAN if fits(arguments[1], LIST) else None
+
+
+def list_type(arguments: tuple[Type, ...]) -> Type | None:
+    item = unify(arguments)
+    return None if item is None else Type(Kind.LIST, None, item if arguments else None)
+
+
+def item(arguments: tuple[Type, ...]) -> Type | None:
+    """An item of the list that comes first; an index, if any, is a whole number."""
+    subject, *index = arguments
+    if not fits(subject, LIST) or not all(fits(argument, WHOLE) for argument in index):
+        return None
+    return subject.item or NULL
+
+
+def slice_type(arguments: tuple[Type, ...]) -> Type | None:
+    subject, *bounds = arguments
+    return subject if fits(subject, LIST) and all(fits(bound, WHOLE) for bound in bounds) else None
+
+
+def part_of_path(name: str) -> Signature:
+    """nodes() and relationships(): the type of a path has a field for each."""
+    return Signature(1, 1, lambda arguments: dict(arguments[0].fields).get(name) if fits(arguments[0], PATH) else None)
+
+
+def datetime_type(arguments: tuple[Type, ...]) -> Type | None:
+    """A point in time keeps its zone."""
+    (subject,) = arguments
+    if subject.kind is Kind.TEMPORAL and temporal_family(subject.arrow) == "datetime":
+        return subject
+    return DATETIME if fits(subject, TEXT | TEMPORAL) else None
+
+
+def sum_type(arguments: tuple[Type, ...]) -> Type | None:
+    result = arithmetic(arguments)
+    return INTEGER if result is NULL else result

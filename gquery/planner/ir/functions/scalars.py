@@ -1,0 +1,175 @@
+"""Every function that gives one value for one row. Adding one is a line here: `docs/functions.md` is made from it.
+
+A function that no template says is written by `executor/relational/sql`, where its name stands in `calls.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gquery.planner.ir.common_type import DATE, list_of, unify
+from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NODE, STRING
+from gquery.planner.ir.functions.rules import (
+    EDGE,
+    LIST,
+    NUMBER,
+    PATH,
+    SCALAR,
+    TEMPORAL,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    Function,
+    Signature,
+    arithmetic,
+    datetime_type,
+    fixed,
+    item,
+    part_of_path,
+    same,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Function):
+    """written: the name as users write it, with its arguments. says: what it gives. example: a condition that is true,
+    empty where there is none."""
+
+    written: str
+    says: str
+    example: str
+
+    @property
+    def name(self) -> str:
+        """As users write it; calls have it in lower case."""
+        return self.written.partition("(")[0]
+
+
+_TO_TEXT = fixed(STRING, TEXT)
+_TO_FLOAT = fixed(FLOAT, NUMBER)
+_FIRST_ITEM = Signature(1, 1, item)
+
+_BLANKS = r"[\s\v\p{{Z}}]"  # DuckDB's own trim takes away spaces alone
+_TRUNCATED = "TRY_CAST(trunc({0}) AS BIGINT)"
+_TEXT_TO_INTEGER = (
+    r"CASE WHEN regexp_full_match({0}, '\s*[-+]?\d+\s*') THEN TRY_CAST({0} AS BIGINT) "
+    "ELSE TRY_CAST(trunc(TRY_CAST({0} AS DOUBLE)) AS BIGINT) END"
+)
+_TEXT_TO_BOOLEAN = "CASE WHEN lower(trim({0})) = 'true' THEN TRUE WHEN lower(trim({0})) = 'false' THEN FALSE END"
+_SIZES = {"string": "length({0})", "other": "len({0})"}
+
+
+def _of_elements() -> Iterator[Scalar]:
+    yield Scalar(fixed(NODE, EDGE), None, "startNode(relationship)", "the node that it leads from", "")
+    yield Scalar(fixed(NODE, EDGE), None, "endNode(relationship)", "the node that it leads to", "")
+    for part in ("nodes", "relationships"):
+        sql = f"struct_extract({{0}}, '{part}')"
+        yield Scalar(part_of_path(part), sql, f"{part}(path)", f"the {part} of a path, in order", "")
+    sizes = {"path": "len(struct_extract({0}, 'relationships'))", **_SIZES}
+    says = "the number of relationships of a path; of a text or a list, its size"
+    yield Scalar(fixed(INTEGER, TEXT | LIST | PATH), sizes, "length(path)", says, "length([1, 2]) = 2")
+
+
+def _of_numbers() -> Iterator[Scalar]:
+    says = "without its sign"
+    yield Scalar(Signature(1, 1, arithmetic), "abs({0})", "abs(number)", says, "abs(-2) = 2")
+    yield Scalar(fixed(INTEGER, NUMBER), "sign({0})::BIGINT", "sign(number)", "-1, 0 or 1", "sign(-0.5) = -1")
+    yield Scalar(_TO_FLOAT, "ceil({0}::DOUBLE)", "ceil(number)", "the next whole number above", "ceil(1.2) = 2.0")
+    yield Scalar(_TO_FLOAT, "floor({0}::DOUBLE)", "floor(number)", "the next whole number below", "floor(-1.2) = -2.0")
+    says = "the nearest whole number, halves go up; with a precision, so many digits, halves go away from zero"
+    signature = fixed(FLOAT, NUMBER, WHOLE, optional=1)
+    yield Scalar(signature, None, "round(number, precision?)", says, "round(2.5) = 3.0 AND round(1.25, 1) = 1.3")
+    for name, sql, says, example in (
+        ("sqrt", "sqrt", "the square root", "sqrt(9) = 3.0"),
+        ("exp", "exp", "e to the power of the number", "exp(0) = 1.0"),
+        ("log", "ln", "the natural logarithm", "log(1) = 0.0"),
+        ("log10", "log10", "the logarithm to base 10", "log10(100) = 2.0"),
+        ("sin", "sin", "the sine of an angle in radians", "sin(0) = 0.0"),
+        ("cos", "cos", "the cosine of an angle in radians", "cos(0) = 1.0"),
+        ("tan", "tan", "the tangent of an angle in radians", "tan(0) = 0.0"),
+        ("asin", "asin", "the angle in radians that has this sine", "asin(0) = 0.0"),
+        ("acos", "acos", "the angle in radians that has this cosine", "acos(1) = 0.0"),
+        ("atan", "atan", "the angle in radians that has this tangent", "atan(0) = 0.0"),
+    ):
+        yield Scalar(_TO_FLOAT, f"{sql}({{0}})", f"{name}(number)", says, example)
+    says = "the angle in radians of the point (x, y)"
+    yield Scalar(fixed(FLOAT, NUMBER, NUMBER), "atan2({0}, {1})", "atan2(y, x)", says, "atan2(0, 1) = 0.0")
+    yield Scalar(fixed(FLOAT), "pi()", "pi()", "3.14159…", "pi() > 3.14")
+    yield Scalar(fixed(FLOAT), "exp(1)", "e()", "2.71828…", "e() > 2.71")
+    says = "a random number, at least 0.0 and less than 1.0, for each row"
+    yield Scalar(fixed(FLOAT), "random()", "rand()", says, "rand() < 1.0")
+
+
+def _of_texts() -> Iterator[Scalar]:
+    for name in ("toLower", "lower"):
+        yield Scalar(_TO_TEXT, "lower({0})", f"{name}(text)", "in small letters", f"{name}('Ab') = 'ab'")
+    for name in ("toUpper", "upper"):
+        yield Scalar(_TO_TEXT, "upper({0})", f"{name}(text)", "in capital letters", f"{name}('Ab') = 'AB'")
+    for name, ends, pattern, example in (
+        ("trim", "both ends", f"^{_BLANKS}+|{_BLANKS}+$", "trim(' a ') = 'a'"),
+        ("ltrim", "its beginning", f"^{_BLANKS}+", "ltrim(' a') = 'a'"),
+        ("rtrim", "its end", f"{_BLANKS}+$", "rtrim('a ') = 'a'"),
+    ):
+        sql = f"regexp_replace({{0}}, '{pattern}', '', 'g')"
+        yield Scalar(_TO_TEXT, sql, f"{name}(text)", f"without blanks at {ends}", example)
+    says = "with every `old` replaced by `new`"
+    yield Scalar(
+        fixed(STRING, TEXT, TEXT, TEXT), None, "replace(text, old, new)", says, "replace('aba', 'a', 'x') = 'xbx'"
+    )
+    says = "from a place on, counted from 0; so many characters at most"
+    signature = fixed(STRING, TEXT, WHOLE, WHOLE, optional=1)
+    yield Scalar(signature, None, "substring(text, start, length?)", says, "substring('abc', 1, 1) = 'b'")
+    yield Scalar(fixed(STRING, TEXT, WHOLE), None, "left(text, length)", "its beginning", "left('abc', 2) = 'ab'")
+    yield Scalar(fixed(STRING, TEXT, WHOLE), None, "right(text, length)", "its end", "right('abc', 2) = 'bc'")
+    says = "the texts between delimiters"
+    signature = fixed(list_of(STRING), TEXT, TEXT)
+    yield Scalar(signature, "string_split({0}, {1})", "split(text, delimiter)", says, "split('a,b', ',') = ['a', 'b']")
+    reversed_ = {"string": "reverse({0})", "other": "list_reverse({0})"}
+    says = "the other way round; of a text or a list"
+    yield Scalar(same(TEXT | LIST), reversed_, "reverse(text)", says, "reverse('abc') = 'cba'")
+    says = "the number of characters of a text, of items of a list"
+    yield Scalar(fixed(INTEGER, TEXT | LIST), _SIZES, "size(text)", says, "size('abc') = 3 AND size([1, 2]) = 2")
+
+
+def _of_lists() -> Iterator[Scalar]:
+    yield Scalar(_FIRST_ITEM, "{0}[1]", "head(list)", "the first item", "head([1, 2]) = 1")
+    yield Scalar(_FIRST_ITEM, "{0}[-1]", "last(list)", "the last item", "last([1, 2]) = 2")
+    yield Scalar(same(LIST), "{0}[2:]", "tail(list)", "without the first item", "tail([1, 2]) = [2]")
+    says = "the whole numbers from one to another, both of them in it"
+    signature = fixed(list_of(INTEGER), WHOLE, WHOLE, WHOLE, optional=1)
+    yield Scalar(signature, None, "range(from, to, step?)", says, "range(1, 5, 2) = [1, 3, 5]")
+
+
+def _of_time() -> Iterator[Scalar]:
+    says = "the day that a text says, or of a point in time"
+    yield Scalar(fixed(DATE, TEXT | TEMPORAL), None, "date(text)", says, "date('2024-01-15').month = 1")
+    says = "the point in time that a text says, in its zone"
+    example = "datetime('2024-01-15T10:00+02:00').hour = 10"
+    yield Scalar(Signature(1, 1, datetime_type), None, "datetime(text)", says, example)
+
+
+def _conversions() -> Iterator[Scalar]:
+    sql = {"string": _TEXT_TO_INTEGER, "float": _TRUNCATED, "decimal": _TRUNCATED, "other": "{0}::BIGINT"}
+    says = "as a whole number, without what is after the point; null of a text that is none"
+    yield Scalar(fixed(INTEGER, SCALAR), sql, "toInteger(value)", says, "toInteger('7.9') = 7")
+    says = "as a float; null of a text that is none"
+    yield Scalar(fixed(FLOAT, NUMBER | TEXT), "TRY_CAST({0} AS DOUBLE)", "toFloat(value)", says, "toFloat('7.5') = 7.5")
+    sql = {"string": _TEXT_TO_BOOLEAN, "other": "{0}::BOOLEAN"}
+    says = "as true or false; null of a text that is neither"
+    yield Scalar(fixed(BOOLEAN, TRUTH | TEXT | WHOLE), sql, "toBoolean(value)", says, "toBoolean('True') = true")
+    says = "as a text"
+    yield Scalar(fixed(STRING, SCALAR | TEMPORAL), None, "toString(value)", says, "toString(1.0E7) = '1.0E7'")
+    says = "the first of the values that is not null"
+    yield Scalar(Signature(1, None, unify), None, "coalesce(value, …)", says, "coalesce(null, 2, 3) = 2")
+
+
+SUBJECTS: Mapping[str, tuple[Scalar, ...]] = {
+    "Elements and paths": tuple(_of_elements()),
+    "Numbers": tuple(_of_numbers()),
+    "Text": tuple(_of_texts()),
+    "Lists": tuple(_of_lists()),
+    "Time": tuple(_of_time()),
+    "Conversion": tuple(_conversions()),
+}
+SCALARS: Mapping[str, Scalar] = {scalar.name.lower(): scalar for scalars in SUBJECTS.values() for scalar in scalars}
