@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import Between, DegreeSums, Statistics, TypeStatistics
 
@@ -21,34 +22,35 @@ _FEW_PAIRS = 1 << 16  # of tables, that are counted in an array
 def count_statistics(snapshot: Snapshot) -> Statistics:
     """Count a graph: a few linear passes over the ends of its edges."""
     counts = tuple(table.count for table in snapshot.vertex_tables)
-    table_of = np.repeat(np.arange(len(counts), dtype=np.min_scalar_type(len(counts))), counts)
+    table_of = snapshot.vertex_numbers.each_table()
     types = {}
     for name in snapshot.schema.types:
         ends = [table.ends for table in snapshot.edge_tables if table.type == name]
         source = np.concatenate([source for source, _ in ends])
         target = np.concatenate([target for _, target in ends])
-        types[name] = _count_type(source, target, table_of, snapshot.vertex_starts)
+        types[name] = _count_type(source, target, table_of, snapshot.vertex_numbers)
     return Statistics(counts, types)
 
 
 def _count_type(
-    source: NDArray[np.int32], target: NDArray[np.int32], table_of: NDArray[Any], starts: NDArray[np.int64]
+    source: NDArray[np.int32], target: NDArray[np.int32], table_of: NDArray[Any], numbers: Numbering
 ) -> TypeStatistics:
     if len(source) == 0:
         return TypeStatistics()
     loops = source[source == target]
     simple_both = not _has_repeats(_pair_keys(np.minimum(source, target), np.maximum(source, target)))
-    pairs = count_pairs(table_of[source], table_of[target], len(starts) - 1)
+    pairs = count_pairs(table_of[source], table_of[target])
     return TypeStatistics(
         between=between(pairs, table_of[loops]),
-        degrees=tuple(_count_degrees(source, target, loops, starts)),
+        degrees=tuple(_count_degrees(source, target, loops, numbers)),
         simple=simple_both or not _has_repeats(_pair_keys(source, target)),
         simple_both=simple_both,
     )
 
 
-def count_pairs(source_table: NDArray[Any], target_table: NDArray[Any], tables: int) -> Counter[tuple[int, int]]:
-    """How many edges lead from which of so many tables to which."""
+def count_pairs(source_table: NDArray[Any], target_table: NDArray[Any]) -> Counter[tuple[int, int]]:
+    """How many edges lead from which table to which."""
+    tables = int(max(source_table.max(initial=0), target_table.max(initial=0))) + 1
     pairs = source_table * np.int64(tables) + target_table
     if tables * tables <= max(_FEW_PAIRS, len(pairs)):
         edges = np.bincount(pairs)
@@ -70,29 +72,29 @@ def between(pairs: Mapping[tuple[int, int], int], loop_table: NDArray[Any]) -> t
 
 
 def _count_degrees(
-    source: NDArray[np.int32], target: NDArray[np.int32], loops: NDArray[np.int32], starts: NDArray[np.int64]
+    source: NDArray[np.int32], target: NDArray[np.int32], loops: NDArray[np.int32], numbers: Numbering
 ) -> Iterator[DegreeSums]:
     first = min(source.min(), target.min())
     end = max(source.max(), target.max()) + 1
     out, into, loop = (np.bincount(vertices - first, minlength=end - first) for vertices in (source, target, loops))
-    return degree_sums(out, into, loop, first, starts)
+    return degree_sums(out, into, loop, int(first), numbers)
 
 
 def degree_sums(
-    out: NDArray[np.int64], into: NDArray[np.int64], loop: NDArray[np.int64], first: int, starts: NDArray[np.int64]
+    out: NDArray[np.int64], into: NDArray[np.int64], loop: NDArray[np.int64], first: int, numbers: Numbering
 ) -> Iterator[DegreeSums]:
     """The sums for each table, of int64 degrees of the vertices from `first` on; loop: those that are loops."""
     degrees: dict[Direction, NDArray[np.int64]] = {"out": out, "in": into, "both": out + into - loop}
-    tables = range(int(np.searchsorted(starts, first, "right")) - 1, int(np.searchsorted(starts, first + len(out))))
     for direction, all_degrees in degrees.items():
-        for table in tables:
-            begin, stop = np.clip(starts[table : table + 2] - first, 0, None).tolist()
-            degree = all_degrees[begin:stop]
+        sums: dict[int, DegreeSums] = {}
+        for begin, end, table, _ in numbers.within(first, first + len(out)):
+            degree = all_degrees[begin - first : end - first]
             with_any = int(np.count_nonzero(degree))
             if with_any:
-                yield DegreeSums(
-                    table, direction, with_any, int(degree.sum()), int(np.dot(degree, degree)), int(degree.max())
-                )
+                total, squares = int(degree.sum()), int(np.dot(degree, degree))
+                found = DegreeSums(table, direction, with_any, total, squares, int(degree.max()))
+                sums[table] = sums[table].and_of(found) if table in sums else found
+        yield from sums.values()
 
 
 def _pair_keys(high: NDArray[np.int32], low: NDArray[np.int32]) -> NDArray[np.uint64]:

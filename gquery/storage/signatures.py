@@ -7,6 +7,7 @@ the last. Saved graphs hold signatures: other bits need another version of the f
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,26 @@ from numpy.typing import NDArray
 from gquery.storage.schema import Direction
 
 if TYPE_CHECKING:
-    from gquery.storage.graph import EdgeTable, Snapshot
+    from gquery.storage.graph import Snapshot
+    from gquery.storage.tables import EdgeTable
 
 _BYTES = 8
+
+
+class CountedSignatures:
+    """Signatures that are counted when first asked for; snapshots that have the same edges share them. A vertex that is
+    newer than they are has none of its bits. Safe from several threads."""
+
+    def __init__(self) -> None:
+        self._words: NDArray[np.uint64] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, bits: int, snapshot: Snapshot) -> NDArray[np.uint64]:
+        """All bits, whichever are asked for."""
+        with self._lock:
+            if self._words is None:
+                self._words = count_signatures(snapshot)
+            return self._words
 
 
 def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:
@@ -38,12 +56,13 @@ def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:
 
 
 def has_bit(words: NDArray[np.uint64], bit: int, snapshot: Snapshot) -> bool:
-    """Whether one bit of signatures says what the edges say."""
+    """Whether one bit of signatures says what the edges say. There may be fewer words than vertices of the snapshot:
+    those behind have no edges."""
     tables_of: dict[tuple[str, Direction], list[int]] = {}
     for (type_, direction, table), place in snapshot.statistics.kinds().items():
         if place == bit:
             tables_of.setdefault((type_, direction), []).append(table)
-    found = np.zeros(snapshot.vertex_count, np.bool_)
+    found = np.zeros(len(words), np.bool_)
     for (type_, direction), tables in tables_of.items():
         for edges in snapshot.edge_tables:
             if edges.type == type_ and edges.count:
@@ -56,12 +75,12 @@ def _leading_into(
     own: NDArray[np.int32], others: NDArray[np.int32], tables: list[int], snapshot: Snapshot
 ) -> NDArray[np.int32]:
     """The vertices whose edges lead to one of the tables."""
-    wanted = np.zeros(len(snapshot.vertex_tables), np.bool_)
-    wanted[tables] = True
-    ends = np.searchsorted(snapshot.vertex_starts, [others.min(), others.max()], side="right") - 1
-    if wanted[ends[0] : ends[1] + 1].all():
+    numbers = snapshot.vertex_numbers
+    wanted = np.isin(numbers.tables, tables)  # by segment
+    first, last = numbers.segments_of([others.min(), others.max()])
+    if wanted[first : last + 1].all():
         return own
-    inside: NDArray[np.int32] = own[wanted[np.searchsorted(snapshot.vertex_starts, others, side="right") - 1]]
+    inside: NDArray[np.int32] = own[wanted[numbers.segments_of(others)]]
     return inside
 
 
@@ -70,13 +89,13 @@ def _sides(snapshot: Snapshot, edges: EdgeTable) -> Iterator[tuple[NDArray[np.in
     same."""
     if edges.count == 0:
         return
-    kinds, starts = snapshot.statistics.kinds(), snapshot.vertex_starts
+    kinds, numbers = snapshot.statistics.kinds(), snapshot.vertex_numbers
     source, target = edges.ends
     for direction, vertices, others in (("out", source, target), ("in", target, source)):
-        tables = np.searchsorted(starts, [others.min(), others.max()], side="right") - 1
-        tables = np.searchsorted(starts, others, side="right") - 1 if tables[0] < tables[1] else tables[:1]
-        bit_of = np.zeros(len(starts), np.uint8)
+        segments = numbers.segments_of([others.min(), others.max()])
+        segments = numbers.segments_of(others) if segments[0] < segments[1] else segments[:1]
+        bit_of = np.zeros(len(snapshot.vertex_tables), np.uint8)
         for (type_, seen, table), bit in kinds.items():
             if (type_, seen) == (edges.type, direction):
                 bit_of[table] = bit
-        yield vertices, bit_of[tables]
+        yield vertices, bit_of[numbers.tables][segments]

@@ -48,6 +48,17 @@ class DegreeSums(NamedTuple):
     squares: int
     maximum: int
 
+    def and_of(self, others: DegreeSums) -> DegreeSums:
+        """With other vertices of the table."""
+        return DegreeSums(
+            self.table,
+            self.direction,
+            self.with_any + others.with_any,
+            self.total + others.total,
+            self.squares + others.squares,
+            max(self.maximum, others.maximum),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TypeStatistics:

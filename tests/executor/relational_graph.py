@@ -15,7 +15,8 @@ from gquery.executor.relational.tail import Tail
 from gquery.grammar.parser import parse
 from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
+from gquery.storage.tables import EdgeTable, VertexTable
 from gquery.values import Row, rows_of
 
 Matches = Mapping[str, Sequence[int | None]]

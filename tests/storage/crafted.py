@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
+from gquery.storage.tables import EdgeTable, VertexTable
 
 MANIFEST = "gquery.json"
 

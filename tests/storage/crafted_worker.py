@@ -20,8 +20,10 @@ import pyarrow as pa
 
 import gquery
 from gquery.session import Graph
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
+from gquery.storage.numbering import Numbering
 from gquery.storage.persist import open_snapshot
+from gquery.storage.tables import EdgeTable, VertexTable
 from tests.storage.crafted import copied, damage
 
 QUERIES = (
@@ -60,20 +62,20 @@ def answers(graph: Graph) -> dict[str, Any]:
     return {text: outcome(graph, text) for text in QUERIES}
 
 
-def content(snapshot: Snapshot) -> tuple[list[Any], list[Any]]:
-    """The tables of a graph, every column read."""
+def content(snapshot: Snapshot) -> tuple[list[Any], list[Any], Numbering]:
+    """The tables of a graph, every column read, and which vertex is in which row."""
     return (
         [(table.labels, table.ids, pa.table(dict(table.columns)), table.id_name) for table in snapshot.vertex_tables],
         [(table.type, *map(pa.array, table.ends), pa.table(dict(table.columns))) for table in snapshot.edge_tables],
+        snapshot.vertex_numbers,
     )
 
 
-def rebuilt(vertices: list[Any], edges: list[Any]) -> Graph:
+def rebuilt(vertices: list[Any], edges: list[Any], numbers: Numbering) -> Graph:
     """A graph of these tables, with nothing that was said of them."""
     ends = ((type_, source.to_numpy(), target.to_numpy(), columns) for type_, source, target, columns in edges)
-    return Graph(
-        Snapshot([VertexTable.from_arrow(*table) for table in vertices], [EdgeTable.from_arrow(*each) for each in ends])
-    )
+    tables = [VertexTable.from_arrow(*table) for table in vertices]
+    return Graph(Snapshot(tables, [EdgeTable.from_arrow(*each) for each in ends], numbers))
 
 
 def wrong(folder: Path, whole: dict[str, Any]) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
+from gquery.storage.tables import EdgeTable, VertexTable
 
 DIRECTIONS: tuple[Direction, ...] = ("out", "in", "both")
 

@@ -13,7 +13,8 @@ from gquery.errors import MemoryLimitError
 from gquery.executor.memory import Budget
 from gquery.session import Graph
 from gquery.storage.cache import Cache
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
+from gquery.storage.tables import EdgeTable, VertexTable
 
 TYPES = "ABCDEFGHI"
 EDGES = 40_000
@@ -87,8 +88,8 @@ def test_an_adjacency_is_held_while_a_query_needs_it(graph: Graph) -> None:
     snapshot = Snapshot(graph.snapshot.vertex_tables, graph.snapshot.edge_tables[:2])
     snapshot.cache.limit = 0
     built: list[object] = []
-    build = snapshot._build
-    snapshot._build = lambda key: built.append(key) or build(key)  # type: ignore[method-assign,func-returns-value]
+    edges, build = snapshot.edges, snapshot.edges.build
+    edges.build = lambda key: built.append(key) or build(key)  # type: ignore[method-assign,func-returns-value]
     text = "MATCH REPEATABLE ELEMENTS (a)-[:A|B]->(b)-[:A|B]->(c)-[:A|B]->(a) RETURN count(*) AS n"
     assert Graph(snapshot).query(text).scalar() > 0
     assert len(built) == len(set(built)) > 0

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from gquery.storage.persist import save
 from tests.storage.crafted import rich_graph
+from tests.storage.scattered import scattered
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = bool(os.environ.get("GQUERY_SLOW"))
@@ -22,11 +24,13 @@ WORKERS = 2 if SLOW else 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="bounds its own memory and makes pipes")
-def test_graphs_that_lie(tmp_path: Path) -> None:
-    saved = tmp_path / "saved.gq"
-    save(rich_graph(), saved)
+@pytest.mark.parametrize("numbered", ["as loaded", "in segments"])
+def test_graphs_that_lie(tmp_path: Path, numbered: str) -> None:
+    saved, segments = tmp_path / "saved.gq", numbered == "in segments"
+    save(scattered(rich_graph(), Random(SEED)) if segments else rich_graph(), saved)
+    seconds = SECONDS // 2 if segments else SECONDS
     with ExitStack() as stack:
-        workers = [stack.enter_context(_worker(saved, number)) for number in range(WORKERS)]
+        workers = [stack.enter_context(_worker(saved, number, seconds)) for number in range(WORKERS)]
         for worker in workers:
             stack.callback(worker.kill)
         for worker in workers:
@@ -40,7 +44,7 @@ def test_graphs_that_lie(tmp_path: Path) -> None:
             print(lines[-1], "from", lines[0])
 
 
-def _worker(saved: Path, number: int) -> subprocess.Popen[str]:
-    arguments = [str(saved), str(SEED + number), str(WORKERS), str(SECONDS)]
+def _worker(saved: Path, number: int, seconds: int) -> subprocess.Popen[str]:
+    arguments = [str(saved), str(SEED + number), str(WORKERS), str(seconds)]
     command = [sys.executable, "-m", "tests.storage.crafted_worker", *arguments]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -17,9 +17,10 @@ import pytest
 
 import gquery
 from gquery.errors import LoadError
-from gquery.storage.graph import Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
 from gquery.storage.persist import open_snapshot, save
 from gquery.storage.persist.files import write_file
+from gquery.storage.tables import VertexTable
 from tests.storage.snapshots import content, rich_snapshot
 
 WHOLE = content(rich_snapshot())

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
 from gquery.storage.persist import open_snapshot, save
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import SIGNATURE_BITS
+from gquery.storage.tables import EdgeTable, VertexTable
 from tests.storage.snapshots import DIRECTIONS, rich_snapshot
 
 
@@ -106,5 +107,5 @@ def test_every_saved_graph_agrees_with_itself(tmp_path: Path, monkeypatch: pytes
 
 def test_saved_with_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(rich_snapshot(), tmp_path / "saved.gq")
-    monkeypatch.setattr("gquery.storage.graph.count_signatures", lambda _: pytest.fail("counted again"))
+    monkeypatch.setattr("gquery.storage.signatures.count_signatures", lambda _: pytest.fail("counted again"))
     assert open_snapshot(tmp_path / "saved.gq").signatures().tolist() != [0] * 8

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import (
     Between,
@@ -23,6 +23,7 @@ from gquery.storage.statistics import (
     statistics_of,
     to_json,
 )
+from gquery.storage.tables import EdgeTable, VertexTable
 from tests.storage.snapshots import DIRECTIONS, rich_snapshot
 
 TYPES = ("X", "Y")

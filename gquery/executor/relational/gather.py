@@ -10,16 +10,16 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
 from gquery.planner.ir.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
+from gquery.storage.numbering import Ids, Numbering
+from gquery.storage.tables import EdgeTable, VertexTable
 from gquery.values import tags_of
 
 PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
-Positions = NDArray[np.int64]
 
 
 def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.Array:
@@ -30,19 +30,19 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
         return _expand(gather(snapshot, kind, column, ids.drop_null()), ids)
     if column.attribute is Attribute.LABELS:
         labels = [list(table.labels) for table in snapshot.vertex_tables]
-        return _of_table(pa.array(labels, pa.list_(pa.string())), snapshot.vertex_starts, ids)
+        return _of_table(pa.array(labels, pa.list_(pa.string())), snapshot.vertex_numbers, ids)
     if column.attribute is Attribute.TYPE:
         types = [table.type for table in snapshot.edge_tables]
-        return _of_table(pa.array(types, pa.string()), snapshot.edge_starts, ids)
+        return _of_table(pa.array(types, pa.string()), snapshot.edges.numbers, ids)
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
-    starts = snapshot.vertex_starts if kind is Kind.NODE else snapshot.edge_starts
+    numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
     wanted = plain_type(column.type)
 
-    def of_table(table: int, positions: Positions) -> pa.Array:
+    def of_table(table: int, rows: Ids) -> pa.Array:
         values = stored_column(tables[table], column)
-        return pa.nulls(len(positions), wanted) if values is None else shown(take(values, positions), column.type)
+        return pa.nulls(len(rows), wanted) if values is None else shown(take(values, rows), column.type)
 
-    return _by_part(starts, ids.to_numpy().astype(np.int64), of_table, wanted)
+    return _by_part(numbers, ids.to_numpy(), of_table, wanted)
 
 
 def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedArray | None:
@@ -52,12 +52,12 @@ def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedA
     return table.columns.get(column.key or "")
 
 
-def take(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
+def take(values: pa.ChunkedArray, positions: Ids) -> pa.Array:
     """`values[positions]` as one array."""
     if values.num_chunks == 1:
         return values.chunk(0).take(pa.array(positions))
-    starts = np.cumsum([0, *(len(chunk) for chunk in values.chunks)])
-    return _by_part(starts, positions, lambda part, inside: values.chunk(part).take(pa.array(inside)), values.type)
+    chunks = Numbering.consecutive(map(len, values.chunks))
+    return _by_part(chunks, positions, lambda part, inside: values.chunk(part).take(pa.array(inside)), values.type)
 
 
 def shown(values: pa.Array, type_: Type) -> pa.Array:
@@ -150,29 +150,19 @@ _PLAIN = {
 }  # fmt: skip
 
 
-def _by_part(
-    starts: NDArray[np.int64],
-    positions: Positions,
-    take_part: Callable[[int, Positions], pa.Array],
-    wanted: pa.DataType,
-) -> pa.Array:
-    """Takes from consecutive parts that begin at `starts`, in the order of `positions`."""
-    part_of = np.searchsorted(starts, positions, side="right") - 1
-    parts = np.flatnonzero(np.bincount(part_of))
-    if len(parts) == 0:
-        return pa.nulls(0, wanted)
-    if len(parts) == 1:
-        return take_part(int(parts[0]), positions - starts[parts[0]])
-    taken = [take_part(int(part), positions[part_of == part] - starts[part]) for part in parts]
-    order = np.argsort(part_of, kind="stable")
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return pa.concat_arrays(taken).take(pa.array(place))
+def _by_part(numbers: Numbering, ids: Ids, take_part: Callable[[int, Ids], pa.Array], wanted: pa.DataType) -> pa.Array:
+    """Takes rows part by part (a table, a chunk), and gives them in the order of the ids."""
+    parts = [(where, take_part(part, rows)) for part, where, rows in numbers.parts(ids)]
+    if len(parts) < 2:
+        return parts[0][1] if parts else pa.nulls(0, wanted)
+    place = np.empty(len(ids), np.int64)
+    place[np.concatenate([where for where, _ in parts])] = np.arange(len(ids))
+    return pa.concat_arrays([taken for _, taken in parts]).take(pa.array(place))
 
 
-def _of_table(values: pa.Array, starts: NDArray[np.int64], ids: pa.Array) -> pa.Array:
+def _of_table(values: pa.Array, numbers: Numbering, ids: pa.Array) -> pa.Array:
     """The value of each id's table."""
-    return values.take(pa.array(np.searchsorted(starts, ids.to_numpy(), side="right") - 1))
+    return values.take(pa.array(numbers.tables_of(ids.to_numpy())))
 
 
 def _expand(taken: pa.Array, ids: pa.Array) -> pa.Array:

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -116,7 +115,7 @@ class _Scan:
         self.control = control
         vertices = kind is Kind.NODE
         self.table = (snapshot.vertex_tables if vertices else snapshot.edge_tables)[table]
-        self.range = (snapshot.vertex_range if vertices else snapshot.edge_range)(table)
+        self.number = table
 
     def select(self, predicates: tuple[Expression, ...]) -> NDArray[np.bool_]:
         keep = np.ones(self.table.count, np.bool_)
@@ -202,8 +201,12 @@ class _Scan:
             if stored is None:
                 return pa.nulls(self.table.count, wanted)
             return as_shown(stored, column.type)
-        ids: Any = np.arange(*self.range, dtype=np.int32 if self.kind is Kind.NODE else np.int64)
-        return gather(self.snapshot, self.kind, column, pa.array(ids))
+        return gather(self.snapshot, self.kind, column, pa.array(self._ids()))
+
+    def _ids(self) -> NDArray[np.int32] | NDArray[np.int64]:
+        if self.kind is Kind.NODE:
+            return self.snapshot.vertex_numbers.ids([self.number], np.int32)
+        return self.snapshot.edges.numbers.ids([self.number], np.int64)
 
 
 _COMPARE = {

@@ -15,10 +15,11 @@ from gquery.errors import Span
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import stored_column
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
-from gquery.storage.graph import EdgeTable, Snapshot, VertexTable
+from gquery.storage.graph import Snapshot
+from gquery.storage.numbering import Ids, Numbering
+from gquery.storage.tables import EdgeTable, VertexTable
 
 Bytes = NDArray[np.int64]
-Positions = NDArray[np.integer[Any]]
 BATCH_BYTES = 16 * 2**20
 _FEWEST_BYTES = 2**18
 _READ_AT_ONCE = 1 << 20  # values: a millisecond, once for each column
@@ -64,28 +65,16 @@ def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, mos
     """The bytes of a column's value for each id, about; None where all of them together cannot have `most`. The column
     of a whole element stands for all that the element has."""
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
-    starts = snapshot.vertex_starts if kind is Kind.NODE else snapshot.edge_starts
+    numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
     columns = [_columns(table, column) for table in tables]
     if not len(ids) or len(ids) * sum(_longest(snapshot, values) for stored in columns for values in stored) < most:
         return None
     known = np.asarray(ids.fill_null(0) if ids.null_count else ids)
     widths = np.full(len(known), _LIST, np.int64)
-    for table, rows, positions in _by_part(np.asarray(starts), known):
+    for table, where, rows in numbers.parts(known):
         for values in columns[table]:
-            widths[rows] += _lengths(values, positions)
+            widths[where] += _lengths(values, rows)
     return widths
-
-
-def _by_part(starts: Bytes, positions: Positions) -> Iterator[tuple[int, slice | Positions, Positions]]:
-    """(part, rows, positions within the part) for the parts that begin at `starts`; mostly there is one."""
-    first, last = (int(np.searchsorted(starts, end, side="right")) - 1 for end in (positions.min(), positions.max()))
-    if first == last:
-        yield first, slice(None), positions - starts[first] if starts[first] else positions
-        return
-    part_of = np.searchsorted(starts, positions, side="right") - 1
-    for part in range(first, last + 1):
-        rows = np.flatnonzero(part_of == part)
-        yield part, rows, positions[rows] - starts[part]
 
 
 def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int) -> Bytes | None:
@@ -142,17 +131,16 @@ def _is_short(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_primitive(arrow) or pa.types.is_null(arrow) or pa.types.is_decimal(arrow))
 
 
-def _lengths(values: pa.ChunkedArray, positions: Positions) -> Bytes:
+def _lengths(values: pa.ChunkedArray, positions: Ids) -> Bytes:
     if values.num_chunks == 1:
         return _chunk_lengths(values.chunk(0), positions)
     found = np.zeros(len(positions), np.int64)
-    starts = np.cumsum([0, *(len(chunk) for chunk in values.chunks[:-1])])
-    for number, rows, inside in _by_part(starts, positions):
-        found[rows] = _chunk_lengths(values.chunk(number), inside)
+    for number, where, inside in Numbering.consecutive(map(len, values.chunks)).parts(positions):
+        found[where] = _chunk_lengths(values.chunk(number), inside)
     return found
 
 
-def _chunk_lengths(chunk: pa.Array, positions: Positions) -> Bytes:
+def _chunk_lengths(chunk: pa.Array, positions: Ids) -> Bytes:
     types = pa.types
     if types.is_dictionary(chunk.type):
         codes = chunk.indices.take(pa.array(positions)).fill_null(0).to_numpy()
@@ -169,7 +157,7 @@ def _chunk_lengths(chunk: pa.Array, positions: Positions) -> Bytes:
     return np.full(len(positions), chunk.nbytes // max(1, len(chunk)), np.int64)  # lists and maps: the average
 
 
-def _differences(chunk: pa.Array, positions: Positions, item: type[np.int32 | np.int64]) -> Bytes:
+def _differences(chunk: pa.Array, positions: Ids, item: type[np.int32 | np.int64]) -> Bytes:
     offsets: NDArray[Any] = np.frombuffer(chunk.buffers()[1], item)[chunk.offset :]
     lengths: Bytes = offsets[1:].take(positions) - offsets.take(positions)
     return lengths

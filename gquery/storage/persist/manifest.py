@@ -18,16 +18,18 @@ import pyarrow as pa
 
 from gquery.errors import LoadError, shortened
 from gquery.storage import statistics
-from gquery.storage.graph import AdjacencyKey
+from gquery.storage.edges import AdjacencyKey
+from gquery.storage.numbering import Numbering
 from gquery.storage.persist.files import FileEntry, opened, sync_directory
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics
 
 NAME = "gquery.json"
 FORMAT = "gquery graph"
-VERSION = 1
+_CONSECUTIVE, _SEGMENTS = 1, 2  # versions: tables numbered one after the other, in segments
 DIRECTIONS: tuple[Direction, ...] = ("out", "in")  # in which the edges of each type are saved
 
+_NUMBERS = {"vertex_segments", "edge_segments"}
 _DATA_FILE = re.compile(r"[0-9a-f]{8}-\d+\.arrow")
 _UNFINISHED = re.compile(r"gquery\.[0-9a-f]{8}\.tmp")
 _LARGEST = 64 * 2**20  # bytes of a manifest: some 10^5 columns. A file without end must not fill the memory
@@ -70,6 +72,8 @@ class Manifest:
     statistics: Statistics
     signatures: FileEntry | None
     """None in graphs that were saved before there were any."""
+    vertex_numbers: Numbering
+    edge_numbers: Numbering
     digest: str = ""
     """Of the whole content, when it was read."""
 
@@ -117,7 +121,8 @@ def data_file_name(save: str, number: int) -> str:
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Replace the manifest of a directory in one step, which every file of the new one must precede."""
     graph = _encode(manifest)
-    document = {"format": FORMAT, "version": VERSION, "checksum": zlib.crc32(_text(graph)), "graph": graph}
+    version = _SEGMENTS if _NUMBERS & graph.keys() else _CONSECUTIVE
+    document = {"format": FORMAT, "version": version, "checksum": zlib.crc32(_text(graph)), "graph": graph}
     text = json.dumps(document, indent=1)
     if len(text) > _LARGEST:
         raise LoadError("the graph has more tables and columns than a saved graph can hold", file=str(directory))
@@ -135,9 +140,10 @@ def read_manifest(directory: Path) -> Manifest:
     path = directory / NAME
     try:
         document = json.loads(_read(path), parse_constant=_refuse)
-        if document["format"] == FORMAT and document["version"] != VERSION:
+        if document["format"] == FORMAT and document["version"] not in (_CONSECUTIVE, _SEGMENTS):
             raise LoadError(
-                f"the graph was saved in version {document['version']} of the format, this gquery reads {VERSION}",
+                f"the graph was saved in version {document['version']} of the format, this gquery reads {_CONSECUTIVE} "
+                f"and {_SEGMENTS}",
                 file=str(path),
                 hint="load the graph from its source and save it again, or open it with the gquery that saved it",
             )
@@ -197,16 +203,29 @@ def _encode(manifest: Manifest) -> dict[str, Any]:
         "adjacencies": [asdict(entry) for entry in manifest.adjacencies],
         "statistics": statistics.to_json(manifest.statistics),
         "signatures": asdict(manifest.signatures) if manifest.signatures else None,
+        **_encode_numbers("vertex_segments", manifest.vertex_numbers),
+        **_encode_numbers("edge_segments", manifest.edge_numbers),
     }
 
 
+def _encode_numbers(name: str, numbers: Numbering) -> dict[str, list[tuple[int, int]]]:
+    """Table and length of each segment; nothing when the tables are numbered one after the other."""
+    if numbers.is_consecutive:
+        return {}
+    return {name: [(table, end - begin) for begin, end, table, _ in numbers.segments]}
+
+
 def _decode(graph: dict[str, Any]) -> Manifest:
+    vertex_tables = tuple(_decode_vertex_table(**table) for table in graph["vertex_tables"])
+    edge_tables = tuple(_decode_edge_table(**table) for table in graph["edge_tables"])
     manifest = Manifest(
-        tuple(_decode_vertex_table(**table) for table in graph["vertex_tables"]),
-        tuple(_decode_edge_table(**table) for table in graph["edge_tables"]),
+        vertex_tables,
+        edge_tables,
         tuple(_decode_adjacency(**entry) for entry in graph["adjacencies"]),
         statistics.from_json(graph["statistics"]),
         _decode_file(**graph["signatures"]) if graph.get("signatures") else None,
+        _decode_numbers(graph.get("vertex_segments"), [table.count for table in vertex_tables]),
+        _decode_numbers(graph.get("edge_segments"), [table.count for table in edge_tables]),
     )
     _check_agreement(manifest)
     return manifest
@@ -253,6 +272,18 @@ def _decode_adjacency(key: dict[str, Any], first: int, rows: int, simple: bool, 
         raise TypeError(simple)
     decoded_key = AdjacencyKey(tuple(_name(name) for name in key["types"]), key["direction"])
     return AdjacencyEntry(decoded_key, _count(first), _count(rows), simple, _decode_file(**file))
+
+
+def _decode_numbers(segments: list[list[int]] | None, counts: list[int]) -> Numbering:
+    """The ids of tables that have so many rows. ValueError when the segments have others."""
+    if segments is None:
+        return Numbering.consecutive(counts)
+    rows = [0] * len(counts)
+    for table, count in segments:
+        rows[_count(table)] += _count(count)
+    if rows != counts:
+        raise ValueError(segments)
+    return Numbering([table for table, _ in segments], [count for _, count in segments])
 
 
 def _decode_columns(types: str, columns: dict[str, Any]) -> tuple[Mapping[str, pa.DataType], dict[str, FileEntry]]:

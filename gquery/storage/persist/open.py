@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.stopping import Check, unchecked
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Ends, Snapshot, VertexTable, starts_of
+from gquery.storage.edges import AdjacencyKey, Edges
+from gquery.storage.graph import Snapshot
 from gquery.storage.persist.files import FileEntry, StoredFile, are_below
 from gquery.storage.persist.manifest import (
     DIRECTIONS,
@@ -27,10 +28,11 @@ from gquery.storage.persist.manifest import (
     read_manifest,
 )
 from gquery.storage.persist.verdicts import Verdicts
-from gquery.storage.persist.verify import Edges, disagreement
+from gquery.storage.persist.verify import EdgesById, disagreement
 from gquery.storage.schema import Direction
 from gquery.storage.signatures import has_bit
 from gquery.storage.statistics import SIGNATURE_BITS, Statistics
+from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable
 
 _ENDS = pa.schema([("source", pa.int32()), ("target", pa.int32())])
 _SIGNATURES = pa.schema([("signature", pa.uint64())])
@@ -61,18 +63,21 @@ class _Opened:
         self._verdicts = Verdicts(manifest.digest, self._files.values())
         for file in self._files.values():
             file.verdicts = self._verdicts
-        self._starts = starts_of(table.count for table in manifest.vertex_tables)
-        self._edge_starts = starts_of(table.count for table in manifest.edge_tables).tolist()
         self._types: dict[str, _EdgeType] = {}
         self._right_bits: set[int] = set()
         self._lock = threading.RLock()
 
     def snapshot(self) -> Snapshot:
         manifest = self._manifest
+        edges = Edges(
+            [self._edge_table(number) for number in range(len(manifest.edge_tables))],
+            manifest.edge_numbers,
+            {entry.key: partial(self._adjacency, entry.key) for entry in manifest.adjacencies},
+        )
         return Snapshot(
             [self._vertex_table(entry) for entry in manifest.vertex_tables],
-            [self._edge_table(number) for number in range(len(manifest.edge_tables))],
-            {entry.key: partial(self._adjacency, entry.key) for entry in manifest.adjacencies},
+            edges,
+            manifest.vertex_numbers,
             self._statistics,
             partial(self._signatures, manifest.signatures) if manifest.signatures else None,
         )
@@ -147,13 +152,16 @@ class _Opened:
         return found
 
     def _disagreement(self, name: str, found: _EdgeType, check: Check) -> str | None:
-        source, target = (np.concatenate(ends) for ends in zip(*found.ends.values(), strict=True))
-        if not (are_below(source, self._starts[-1]) and are_below(target, self._starts[-1])):
+        numbers, edge_numbers = self._manifest.vertex_numbers, self._manifest.edge_numbers
+        source, target = (
+            edge_numbers.by_id({number: ends[side] for number, ends in found.ends.items()}, np.int32) for side in (0, 1)
+        )
+        if not (are_below(source, numbers.count) and are_below(target, numbers.count)):
             return "names vertices that the graph does not have"
-        ranges = [(self._edge_starts[number], self._edge_starts[number + 1]) for number in found.ends]
+        edges = EdgesById(source, target, edge_numbers.of(found.ends))
         out, into = (found.adjacencies[direction] for direction in DIRECTIONS)
         recorded = self._manifest.statistics.types[name]
-        return disagreement(Edges(source, target, ranges), out, into, self._starts, recorded, check)
+        return disagreement(edges, out, into, numbers, recorded, check)
 
     def _ends(self, entry: EdgeTableEntry) -> Ends:
         file = self._file(entry.ends)
@@ -166,7 +174,7 @@ class _Opened:
         if rows.values.null_count:
             raise file.damaged("has nulls where none can be")
         neighbours, edges = (file.numbers(rows.values.field(index)) for index in range(2))
-        if entry.first + entry.rows > self._starts[-1]:
+        if entry.first + entry.rows > self._manifest.vertex_numbers.count:
             raise file.damaged("has rows of vertices that the graph does not have")
         return Adjacency(entry.first, file.numbers(rows.offsets), neighbours, edges, entry.simple)
 
@@ -175,7 +183,7 @@ class _Opened:
     def _signatures(self, entry: FileEntry, bits: int, snapshot: Snapshot) -> NDArray[np.uint64]:
         """The signatures, of which these bits agree with the edges."""
         file = self._file(entry)
-        (words,) = (file.numbers(array) for array in file.arrays(_SIGNATURES, int(self._starts[-1])))
+        (words,) = (file.numbers(array) for array in file.arrays(_SIGNATURES, self._manifest.vertex_numbers.count))
         for bit in range(SIGNATURE_BITS):
             if bits >> bit & 1 and bit not in self._right_bits:
                 self._verify_bit(file, words, bit, snapshot)

@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.graph import AdjacencyKey, Columns, EdgeTable, Snapshot, VertexTable
+from gquery.storage.edges import AdjacencyKey
+from gquery.storage.graph import Snapshot
 from gquery.storage.persist import manifest as manifests
 from gquery.storage.persist.files import FileEntry, at_once, sync_directory, write_file
 from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
+from gquery.storage.tables import Columns, EdgeTable, VertexTable
 
 _LOCK = "gquery.lock"
 
@@ -119,6 +121,8 @@ class _Writer:
             tuple(self._adjacency(key, snapshot.adjacency(key.types, key.direction)) for key in keys),
             snapshot.statistics,
             self._write(pa.table({"signature": snapshot.signatures()})),
+            snapshot.vertex_numbers,
+            snapshot.edges.numbers,
         )
 
     def _vertex_table(self, table: VertexTable) -> VertexTableEntry:

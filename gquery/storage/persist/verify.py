@@ -18,32 +18,31 @@ from numpy.typing import NDArray
 from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.counting import between, count_pairs, degree_sums
+from gquery.storage.numbering import Numbering, Segment
 from gquery.storage.statistics import DegreeSums, TypeStatistics
 
 _BLOCK = 1 << 17  # entries looked at together
 
-Range = tuple[int, int]
-
 
 @dataclass(frozen=True, slots=True)
-class Edges:
-    """The edges of one type: int32[m] ends, one table after the other, and the [begin, end) of each table's ids."""
+class EdgesById:
+    """The edges of one type, by id: int32[m] ends, and the segments of their ids, ascending."""
 
     source: NDArray[np.int32]
     target: NDArray[np.int32]
-    ranges: Sequence[Range]
+    segments: Sequence[Segment]
 
     def positions(self, edges: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Where in `source` and `target` the edges are; None when one of them is of another type."""
-        if len(self.ranges) == 1:
-            ((begin, stop),) = self.ranges
+        if len(self.segments) == 1:
+            begin, stop, *_ = self.segments[0]
             return edges - begin if begin <= edges.min() and edges.max() < stop else None
-        begins, stops = (np.array(bounds, np.int64) for bounds in zip(*self.ranges, strict=True))
-        table = np.searchsorted(begins, edges, side="right") - 1
-        if table.min(initial=0) < 0 or np.any(edges >= stops[table]):
+        begins, stops = (np.array([segment[side] for segment in self.segments], np.int64) for side in (0, 1))
+        segment = np.searchsorted(begins, edges, side="right") - 1
+        if segment.min(initial=0) < 0 or np.any(edges >= stops[segment]):
             return None
         before = np.concatenate([[0], np.cumsum(stops - begins)[:-1]])
-        return edges + (before - begins)[table]
+        return edges + (before - begins)[segment]
 
 
 @dataclass(slots=True)
@@ -56,26 +55,26 @@ class _Seen:
 
 
 def disagreement(
-    edges: Edges,
+    edges: EdgesById,
     out: Adjacency,
     into: Adjacency,
-    starts: NDArray[np.int64],
+    numbers: Numbering,
     recorded: TypeStatistics,
     check: Check,
 ) -> str | None:
     """What does not agree, None when all does. The ends are vertices of the graph.
 
-    starts: int64[tables + 1], where each vertex table begins. check: called often, raises what is to end this."""
-    seen = _look(out, edges.source, edges.target, edges, starts, check)
-    back = _look(into, edges.target, edges.source, edges, starts, check)
+    numbers: which table each vertex is of. check: called often, raises what is to end this."""
+    seen = _look(out, edges.source, edges.target, edges, numbers, check)
+    back = _look(into, edges.target, edges.source, edges, numbers, check)
     if seen is None or back is None:
         return "has other edges than the edge table"
     if not seen.simple == back.simple == out.simple == into.simple == recorded.simple:
         return "has parallel edges, or has none, against what was saved"
     loops = np.concatenate([np.zeros(0, np.int32), *seen.loops])
-    if sorted(recorded.between) != sorted(between(seen.pairs, _tables(loops, starts))):
+    if sorted(recorded.between) != sorted(between(seen.pairs, numbers.tables_of(loops))):
         return "has other numbers of edges than the statistics"
-    if sorted(recorded.degrees) != sorted(_degrees(out, into, loops, starts)):
+    if sorted(recorded.degrees) != sorted(_degrees(out, into, loops, numbers)):
         return "has other degrees than the statistics"
     if recorded.simple_both and not (seen.simple and _is_one_way(out, into, check)):
         return "has edges in both directions, against what was saved"
@@ -86,8 +85,8 @@ def _look(
     adjacency: Adjacency,
     own: NDArray[np.int32],
     other: NDArray[np.int32],
-    edges: Edges,
-    starts: NDArray[np.int64],
+    edges: EdgesById,
+    numbers: Numbering,
     check: Check,
 ) -> _Seen | None:
     """Reads all rows. None unless they hold every edge once, ascending by neighbour and then by edge."""
@@ -100,8 +99,8 @@ def _look(
     last_edge: int = -1
     for rows, begin, end in _blocks(adjacency):
         check()
-        numbers, neighbours = adjacency.edges[begin:end], adjacency.neighbours[begin:end]
-        positions = edges.positions(numbers)
+        ids, neighbours = adjacency.edges[begin:end], adjacency.neighbours[begin:end]
+        positions = edges.positions(ids)
         if positions is None or np.any(own.take(positions) != rows) or np.any(other.take(positions) != neighbours):
             return None
         keys = rows.astype(np.int64) << 32
@@ -109,11 +108,11 @@ def _look(
         steps = np.diff(keys, prepend=last)
         if steps.min() <= 0:
             again = steps == 0
-            if np.any(steps < 0) or np.any(np.diff(numbers, prepend=last_edge)[again] <= 0):
+            if np.any(steps < 0) or np.any(np.diff(ids, prepend=last_edge)[again] <= 0):
                 return None
             seen.simple = False
-        last, last_edge = int(keys[-1]), int(numbers[-1])
-        seen.pairs.update(_pairs(rows, neighbours, starts))
+        last, last_edge = int(keys[-1]), int(ids[-1])
+        seen.pairs.update(_pairs(rows, neighbours, numbers))
         seen.loops.append(rows[rows == neighbours])
     return seen
 
@@ -130,25 +129,16 @@ def _blocks(adjacency: Adjacency) -> Iterator[tuple[NDArray[np.int32], int, int]
         yield np.repeat(vertices, bounds[1:] - bounds[:-1]), begin, end
 
 
-def _pairs(
-    rows: NDArray[np.int32], neighbours: NDArray[np.int32], starts: NDArray[np.int64]
-) -> dict[tuple[int, int], int]:
+def _pairs(rows: NDArray[np.int32], neighbours: NDArray[np.int32], numbers: Numbering) -> dict[tuple[int, int], int]:
     """Entries by (own table, neighbour's table); most often there is one such pair."""
     bounds = [int(each(values)) for values in (rows, neighbours) for each in (np.min, np.max)]
-    first, last, lowest, highest = (np.searchsorted(starts, bounds, side="right") - 1).tolist()
+    first, last, lowest, highest = numbers.segments_of(bounds).tolist()
     if (first, lowest) == (last, highest):
-        return {(first, lowest): len(rows)}
-    return count_pairs(_tables(rows, starts), _tables(neighbours, starts), len(starts) - 1)
+        return {(int(numbers.tables[first]), int(numbers.tables[lowest])): len(rows)}
+    return count_pairs(numbers.tables_of(rows), numbers.tables_of(neighbours))
 
 
-def _tables(vertices: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The table of each vertex."""
-    return np.searchsorted(starts, vertices, side="right") - 1
-
-
-def _degrees(
-    out: Adjacency, into: Adjacency, loops: NDArray[np.int32], starts: NDArray[np.int64]
-) -> Iterator[DegreeSums]:
+def _degrees(out: Adjacency, into: Adjacency, loops: NDArray[np.int32], numbers: Numbering) -> Iterator[DegreeSums]:
     first = min(out.first, into.first)
     end = max(out.first + out.rows, into.first + into.rows)
     placed: list[NDArray[np.int64]] = []
@@ -157,7 +147,7 @@ def _degrees(
         degrees[adjacency.first - first :][: adjacency.rows] = np.diff(adjacency.offsets)
         placed.append(degrees)
     loop = np.bincount(loops - first, minlength=end - first)
-    return degree_sums(placed[0], placed[1], loop, first, starts)
+    return degree_sums(placed[0], placed[1], loop, first, numbers)
 
 
 def _is_one_way(out: Adjacency, into: Adjacency, check: Check) -> bool:

@@ -210,8 +210,8 @@ class CpuCandidates:
         tables = self._reached(edge, source)
         if tables is None:
             return 0, self.snapshot.vertex_count
-        ranges = [self.snapshot.vertex_range(table) for table in tables] or [(0, 1)]
-        return min(begin for begin, _ in ranges), max(end for _, end in ranges)
+        segments = self.snapshot.vertex_numbers.of(tables)
+        return (segments[0].begin, segments[-1].end) if segments else (0, 1)
 
     def largest_row(self, edge: int, source: int) -> int:
         """At least the length of the longest row of the edge's adjacency, seen from `source`."""
@@ -285,11 +285,9 @@ class CpuCandidates:
         return bound[inside]
 
     def _of_tables(self, step: LabelFilter) -> CandidateSet:
-        ranges = [self.snapshot.vertex_range(table) for table in step.tables]
-        size = sum(end - begin for begin, end in ranges)
+        size = sum(self.snapshot.vertex_tables[table].count for table in step.tables)
         self.control.memory.reserve(4 * size, f"the candidates of {self.graph.vertices[step.vertex].described}")
-        whole = [np.arange(begin, end, dtype=np.int32) for begin, end in ranges] or [np.zeros(0, np.int32)]
-        vertices = np.concatenate(whole) if len(whole) > 1 else whole[0]
+        vertices = self.snapshot.vertex_numbers.ids(step.tables, np.int32)
         return CandidateSet(vertices, self.snapshot.vertex_count, whole=True)
 
     def _narrow(self, step: Filter, vertex: int, kept: NDArray[np.int32]) -> None:
@@ -307,20 +305,20 @@ class CpuCandidates:
         candidates = self.sets[step.vertex]
         if not candidates.whole:
             return scan.among(self.snapshot, step.predicates, candidates.vertices, self.parameters, self.control)
-        masks = [
-            scan.select_vertices(self.snapshot, table, step.predicates, self.parameters, self.control)
+        masks = {
+            table: scan.select_vertices(self.snapshot, table, step.predicates, self.parameters, self.control)
             for table in self.graph.vertices[step.vertex].tables
-        ]
-        return candidates.vertices[np.concatenate(masks)] if masks else candidates.vertices
+        }
+        return candidates.vertices[self.snapshot.vertex_numbers.by_id(masks, np.bool_)]
 
     def _select_edges(self, step: EdgePredicateFilter) -> NDArray[np.bool_]:
         mask = np.zeros(self.snapshot.edge_count, np.bool_)
         self.control.memory.reserve(mask.nbytes, f"the edge filter of {self.graph.edges[step.edge].described}")
         for index, table in enumerate(self.snapshot.edge_tables):
             if table.type in self.graph.edges[step.edge].types:
-                begin, end = self.snapshot.edge_range(index)
                 selected = scan.select_edges(self.snapshot, index, step.predicates, self.parameters, self.control)
-                mask[begin:end] = selected
+                for begin, end, _, row in self.snapshot.edges.numbers.of([index]):
+                    mask[begin:end] = selected[row : row + end - begin]
         return mask
 
     def _with_loop(self, step: LoopFilter) -> NDArray[np.int32]:

@@ -11,13 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError, did_you_mean
-from gquery.storage.graph import EdgeTable, Snapshot
+from gquery.storage.graph import Snapshot
 from gquery.storage.load.assembly.directory import Directory, described
 from gquery.storage.load.assembly.lookup import ABSENT
 from gquery.storage.load.assembly.rows import EdgeRows, End, VertexRows
 from gquery.storage.load.assembly.vertices import created, named_by, unique, vertex_tables, with_super_labels
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.report import KeptAsText, LoadedGraph, LoadReport
+from gquery.storage.tables import EdgeTable
 
 
 @dataclass(slots=True)

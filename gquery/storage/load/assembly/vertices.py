@@ -10,13 +10,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError, did_you_mean
-from gquery.storage.graph import MAX_VERTICES, VertexTable
+from gquery.storage.graph import MAX_VERTICES
 from gquery.storage.load.assembly.directory import Directory, Home, described
 from gquery.storage.load.assembly.lookup import ABSENT, as_type, concat_ids, distinct, repeats
 from gquery.storage.load.assembly.rows import EdgeRows, VertexRows
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin
 from gquery.storage.schema import common_type
+from gquery.storage.tables import VertexTable
 
 
 def with_super_labels(vertices: Sequence[VertexRows], super_labels: Mapping[str, Iterable[str]]) -> list[VertexRows]:

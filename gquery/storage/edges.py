@@ -1,0 +1,87 @@
+"""The edges of a graph: tables, ids, and the adjacencies that are made of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.errors import LoadError
+from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, merge_directions
+from gquery.storage.numbering import Numbering
+from gquery.storage.schema import Direction
+from gquery.storage.tables import EdgeTable, Ends
+
+
+@dataclass(frozen=True)
+class AdjacencyKey:
+    """Which edges, seen how. `types` is sorted and without repeats."""
+
+    types: tuple[str, ...]
+    direction: Direction
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether this is of one type, from source to target or back: together, these are the graph."""
+        return len(self.types) == 1 and self.direction != "both"
+
+
+class Edges:
+    """All edges of a graph, and the adjacencies of each type from source to target and back, which are built when first
+    needed and kept. Snapshots that have the same edges share them. Safe from several threads."""
+
+    def __init__(
+        self,
+        tables: Iterable[EdgeTable],
+        numbers: Numbering | None = None,
+        stored: Mapping[AdjacencyKey, Callable[[], Adjacency]] | None = None,
+    ) -> None:
+        """`numbers`: one table after the other when None. `stored` loads adjacencies that exist already, on disk."""
+        self.tables = tuple(tables)
+        self.numbers = numbers or Numbering.consecutive(table.count for table in self.tables)
+        if any(table.type.startswith("\0") for table in self.tables):
+            raise LoadError("an edge type cannot begin with NUL: the planner's own types do")
+        self._stored = dict(stored or {})
+        self._kept: dict[AdjacencyKey, Adjacency] = {}
+        self._lock = threading.RLock()
+
+    def kept(self, key: AdjacencyKey) -> Adjacency:
+        """The adjacency of one type in one direction."""
+        with self._lock:
+            if key not in self._kept:
+                stored = self._stored.get(key)
+                self._kept[key] = stored() if stored else self.build(key)
+            return self._kept[key]
+
+    def build(self, key: AdjacencyKey) -> Adjacency:
+        tables = self._tables_of(key.types)
+        source, target = self._gather_ends(tables)
+        edges = np.concatenate([np.zeros(0, np.int64), *(self.numbers.ids([table], np.int64) for table in tables)])
+        if key.direction == "in":
+            source, target = target, source
+        elif key.direction == "both":
+            source, target, edges = merge_directions(source, target, edges)
+        return build_adjacency(source, target, edges)
+
+    def most_for(self, key: AdjacencyKey, vertices: int) -> int:
+        """Bytes that building an adjacency takes at most, in a graph of so many vertices."""
+        edges = sum(self.tables[index].count for index in self._tables_of(key.types))
+        return building_bytes(2 * edges if key.direction == "both" else edges, vertices)
+
+    def ends(self) -> NDArray[np.int32]:
+        """Source and target of every edge, int32[2, count], by edge id."""
+        ends = {index: table.ends for index, table in enumerate(self.tables)}
+        sides = ({index: side[which] for index, side in ends.items()} for which in (0, 1))
+        return np.stack([self.numbers.by_id(side, np.int32) for side in sides])
+
+    def _tables_of(self, types: tuple[str, ...]) -> list[int]:
+        return [index for index, table in enumerate(self.tables) if table.type in types]
+
+    def _gather_ends(self, tables: Iterable[int]) -> Ends:
+        ends = [self.tables[index].ends for index in tables]
+        if not ends:
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
+        return np.concatenate([source for source, _ in ends]), np.concatenate([target for _, target in ends])

@@ -1,0 +1,140 @@
+"""Which internal ids the rows of tables have.
+
+Ids are given out in segments. The rows of a table that was loaded are one segment; rows that a table gets later are
+another, at the end of all ids. So no id ever changes, and the rows of a table are its segments one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Ids = NDArray[np.integer[Any]]
+Where = slice | NDArray[np.int64]
+
+
+class Segment(NamedTuple):
+    """The ids [begin, end) are the rows from `row` on of a table."""
+
+    begin: int
+    end: int
+    table: int
+    row: int
+
+
+class Numbering:
+    """Ids 0 .. count - 1, of all rows of some tables.
+
+    starts: int64[segments + 1], where each segment begins and the last ends; tables: int64[segments], whose rows they
+    are; rows: int64[segments], the first of them. No segment is empty, and none goes on with the table before it.
+    """
+
+    def __init__(self, tables: Sequence[int], counts: Sequence[int]) -> None:
+        """Segments of so many rows of these tables, in order."""
+        given, lengths = np.array(tables, np.int64), np.array(counts, np.int64)
+        given, ends = given[lengths > 0], np.cumsum(lengths)[lengths > 0]
+        is_last = np.diff(given, append=-1) != 0
+        self.tables = given[is_last]
+        self.starts = np.concatenate([np.zeros(1, np.int64), ends[is_last]])
+        self.rows = np.zeros(len(self.tables), np.int64) if self.is_consecutive else self._rows_before()
+
+    def _rows_before(self) -> NDArray[np.int64]:
+        lengths = np.diff(self.starts)
+        order = np.argsort(self.tables, kind="stable")
+        before = np.cumsum(lengths[order]) - lengths[order]
+        of_table = np.searchsorted(self.tables[order], self.tables[order])
+        rows = np.empty_like(lengths)
+        rows[order] = before - before[of_table]
+        return rows
+
+    @classmethod
+    def consecutive(cls, counts: Iterable[int]) -> Numbering:
+        """Of tables of so many rows, one after the other: what a load makes."""
+        each = list(counts)
+        return cls(range(len(each)), each)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Numbering) and self.segments == other.segments
+
+    def __hash__(self) -> int:
+        return hash(self.segments)
+
+    def added(self, table: int, count: int) -> Numbering:
+        """With more rows of a table, behind all others."""
+        return Numbering([*self.tables.tolist(), table], [*np.diff(self.starts).tolist(), count])
+
+    @property
+    def count(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def is_consecutive(self) -> bool:
+        """Whether the tables are numbered one after the other."""
+        return bool(np.all(self.tables[1:] > self.tables[:-1]))
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """All, ascending."""
+        columns = (self.starts[:-1], self.starts[1:], self.tables, self.rows)
+        return tuple(map(Segment, *(column.tolist() for column in columns)))
+
+    @cached_property
+    def _by_table(self) -> Mapping[int, list[Segment]]:
+        found: dict[int, list[Segment]] = {}
+        for segment in self.segments:
+            found.setdefault(segment.table, []).append(segment)
+        return found
+
+    def of(self, tables: Iterable[int]) -> list[Segment]:
+        """The segments of some tables, ascending."""
+        return sorted(segment for table in set(tables) for segment in self._by_table.get(table, ()))
+
+    def within(self, begin: int, end: int) -> Iterator[Segment]:
+        """The segments that hold the ids [begin, end), cut to them."""
+        first, stop = np.searchsorted(self.starts, begin, "right") - 1, np.searchsorted(self.starts, end)
+        for low, high, table, row in self.segments[first:stop]:
+            cut = max(begin - low, 0)
+            yield Segment(low + cut, min(high, end), table, row + cut)
+
+    def ids(self, tables: Iterable[int], dtype: DTypeLike) -> NDArray[Any]:
+        """The ids of all rows of some tables, ascending; those of one table are in the order of its rows."""
+        ranges = [np.arange(begin, end, dtype=dtype) for begin, end, *_ in self.of(tables)]
+        return ranges[0] if len(ranges) == 1 else np.concatenate([np.zeros(0, dtype), *ranges])
+
+    def by_id(self, values: Mapping[int, NDArray[Any]], dtype: DTypeLike) -> NDArray[Any]:
+        """One value a row for each of some tables, in the order of the rows' ids."""
+        parts = [values[table][row : row + end - begin] for begin, end, table, row in self.of(values)]
+        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype), *parts])
+
+    def segments_of(self, ids: Ids | Sequence[int]) -> NDArray[np.int64]:
+        """The segment that each id is in, by its place among all."""
+        return np.searchsorted(self.starts, ids, side="right") - 1
+
+    def tables_of(self, ids: Ids) -> NDArray[np.int64]:
+        """The table that each id is of."""
+        tables: NDArray[np.int64] = self.tables.take(self.segments_of(ids))
+        return tables
+
+    def each_table(self) -> NDArray[Any]:
+        """The table of every id, in the smallest type that holds it."""
+        narrow = self.tables.astype(np.min_scalar_type(int(self.tables.max(initial=0))))
+        return np.repeat(narrow, np.diff(self.starts))
+
+    def parts(self, ids: Ids) -> Iterator[tuple[int, Where, Ids]]:
+        """(table, where in `ids`, rows of the table) for each table that some of the ids are of: most often one."""
+        if not len(ids):
+            return
+        first, last = self.segments_of([ids.min(), ids.max()]).tolist()
+        if first == last:
+            shift = int(self.starts[first] - self.rows[first])
+            yield int(self.tables[first]), slice(None), ids - shift if shift else ids
+            return
+        segments = self.segments_of(ids)
+        tables, rows = self.tables.take(segments), ids - (self.starts[:-1] - self.rows).take(segments)
+        for table in np.flatnonzero(np.bincount(tables)).tolist():
+            where = np.flatnonzero(tables == table)
+            yield table, where, rows[where]

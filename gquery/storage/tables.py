@@ -1,0 +1,97 @@
+"""Tables of vertices and of edges: Arrow columns, loaded when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
+
+
+class Columns(Mapping[str, pa.ChunkedArray]):
+    """Property columns by name, each loaded when first asked for (a graph on disk opens column by column)."""
+
+    def __init__(self, types: Mapping[str, pa.DataType], load: Callable[[str], pa.ChunkedArray]) -> None:
+        self.types = dict(types)
+        self._load = load
+        self._loaded: dict[str, pa.ChunkedArray] = {}
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Columns:
+        return cls({field.name: field.type for field in table.schema}, table.column)
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        if name not in self.types:
+            raise KeyError(name)
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.types)
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+
+class VertexTable:
+    """All vertices with exactly these labels.
+
+    `ids` are the users' ids (int64 or string). `id_name` is the property that shows the id, None when it is not one.
+    """
+
+    def __init__(
+        self,
+        labels: tuple[str, ...],
+        count: int,
+        id_type: pa.DataType,
+        id_name: str | None,
+        columns: Columns,
+        load_ids: Callable[[], pa.ChunkedArray],
+    ) -> None:
+        self.labels = labels
+        self.count = count
+        self.id_type = id_type
+        self.id_name = id_name
+        self.columns = columns
+        self._load_ids = load_ids
+
+    @classmethod
+    def from_arrow(
+        cls, labels: tuple[str, ...], ids: pa.ChunkedArray, properties: pa.Table, id_name: str | None
+    ) -> VertexTable:
+        return cls(labels, len(ids), ids.type, id_name, Columns.from_table(properties), lambda: ids)
+
+    @cached_property
+    def ids(self) -> pa.ChunkedArray:
+        return self._load_ids()
+
+
+class EdgeTable:
+    """Edges of one type. `ends()` gives source and target, int32[count] internal vertex ids."""
+
+    def __init__(
+        self,
+        type: str,
+        count: int,
+        columns: Columns,
+        load_ends: Callable[[], Ends],
+    ) -> None:
+        self.type = type
+        self.count = count
+        self.columns = columns
+        self._load_ends = load_ends
+
+    @classmethod
+    def from_arrow(
+        cls, type: str, source: NDArray[np.int32], target: NDArray[np.int32], properties: pa.Table
+    ) -> EdgeTable:
+        return cls(type, len(source), Columns.from_table(properties), lambda: (source, target))
+
+    @cached_property
+    def ends(self) -> Ends:
+        return self._load_ends()
