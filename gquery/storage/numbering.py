@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 Ids = NDArray[np.integer[Any]]
 Where = slice | NDArray[np.int64]
+Value = TypeVar("Value", bound=np.generic)
 
 
 class Segment(NamedTuple):
@@ -100,12 +101,12 @@ class Numbering:
             cut = max(begin - low, 0)
             yield Segment(low + cut, min(high, end), table, row + cut)
 
-    def ids(self, tables: Iterable[int], dtype: DTypeLike) -> NDArray[Any]:
+    def ids(self, tables: Iterable[int], dtype: type[Value]) -> NDArray[Value]:
         """The ids of all rows of some tables, ascending; those of one table are in the order of its rows."""
         ranges = [np.arange(begin, end, dtype=dtype) for begin, end, *_ in self.of(tables)]
         return ranges[0] if len(ranges) == 1 else np.concatenate([np.zeros(0, dtype), *ranges])
 
-    def by_id(self, values: Mapping[int, NDArray[Any]], dtype: DTypeLike) -> NDArray[Any]:
+    def by_id(self, values: Mapping[int, NDArray[Value]], dtype: type[Value]) -> NDArray[Value]:
         """One value a row for each of some tables, in the order of the rows' ids."""
         parts = [values[table][row : row + end - begin] for begin, end, table, row in self.of(values)]
         return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype), *parts])

@@ -309,7 +309,8 @@ class CpuCandidates:
             table: scan.select_vertices(self.snapshot, table, step.predicates, self.parameters, self.control)
             for table in self.graph.vertices[step.vertex].tables
         }
-        return candidates.vertices[self.snapshot.vertex_numbers.by_id(masks, np.bool_)]
+        kept: NDArray[np.int32] = candidates.vertices[self.snapshot.vertex_numbers.by_id(masks, np.bool_)]
+        return kept
 
     def _select_edges(self, step: EdgePredicateFilter) -> NDArray[np.bool_]:
         mask = np.zeros(self.snapshot.edge_count, np.bool_)
