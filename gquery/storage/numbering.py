@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -30,27 +31,25 @@ class Segment(NamedTuple):
 class Numbering:
     """Ids 0 .. count - 1, of all rows of some tables.
 
-    starts: int64[segments + 1], where each segment begins and the last ends; tables: int64[segments], whose rows they
-    are; rows: int64[segments], the first of them. No segment is empty, and none goes on with the table before it.
+    segments: ascending; none is empty, none goes on with the table before it. The same as arrays: `starts`,
+    int64[segments + 1], where each begins and the last ends; `tables` and `rows`, int64[segments].
     """
 
     def __init__(self, tables: Sequence[int], counts: Sequence[int]) -> None:
         """Segments of so many rows of these tables, in order."""
-        given, lengths = np.array(tables, np.int64), np.array(counts, np.int64)
-        given, ends = given[lengths > 0], np.cumsum(lengths)[lengths > 0]
-        is_last = np.diff(given, append=-1) != 0
-        self.tables = given[is_last]
-        self.starts = np.concatenate([np.zeros(1, np.int64), ends[is_last]])
-        self.rows = np.zeros(len(self.tables), np.int64) if self.is_consecutive else self._rows_before()
-
-    def _rows_before(self) -> NDArray[np.int64]:
-        lengths = np.diff(self.starts)
-        order = np.argsort(self.tables, kind="stable")
-        before = np.cumsum(lengths[order]) - lengths[order]
-        of_table = np.searchsorted(self.tables[order], self.tables[order])
-        rows = np.empty_like(lengths)
-        rows[order] = before - before[of_table]
-        return rows
+        segments: list[Segment] = []
+        behind: dict[int, int] = {}  # the rows of each table so far
+        end = 0
+        for table, count in zip(tables, counts, strict=True):
+            if segments and segments[-1].table == table:
+                segments[-1] = segments[-1]._replace(end=end + count)
+            elif count:
+                segments.append(Segment(end, end + count, table, behind.get(table, 0)))
+            behind[table] = behind.get(table, 0) + count
+            end += count
+        self.segments = tuple(segments)
+        self.starts = np.array([*(segment.begin for segment in segments), end])
+        self.tables, self.rows = (np.array([segment[part] for segment in segments], np.int64) for part in (2, 3))
 
     @classmethod
     def consecutive(cls, counts: Iterable[int]) -> Numbering:
@@ -66,22 +65,17 @@ class Numbering:
 
     def added(self, table: int, count: int) -> Numbering:
         """With more rows of a table, behind all others."""
-        return Numbering([*self.tables.tolist(), table], [*np.diff(self.starts).tolist(), count])
+        parts = [*((segment.table, segment.end - segment.begin) for segment in self.segments), (table, count)]
+        return Numbering([table for table, _ in parts], [count for _, count in parts])
 
     @property
     def count(self) -> int:
-        return int(self.starts[-1])
+        return self.segments[-1].end if self.segments else 0
 
     @property
     def is_consecutive(self) -> bool:
         """Whether the tables are numbered one after the other."""
-        return bool(np.all(self.tables[1:] > self.tables[:-1]))
-
-    @cached_property
-    def segments(self) -> tuple[Segment, ...]:
-        """All, ascending."""
-        columns = (self.starts[:-1], self.starts[1:], self.tables, self.rows)
-        return tuple(map(Segment, *(column.tolist() for column in columns)))
+        return all(one.table < other.table for one, other in pairwise(self.segments))
 
     @cached_property
     def _by_table(self) -> Mapping[int, list[Segment]]:

@@ -155,7 +155,15 @@ def read_manifest(directory: Path) -> Manifest:
         raise _absent(directory) from None
     except OSError as error:
         raise LoadError(f"the saved graph cannot be read: {error.strerror or error}", file=str(path)) from error
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, pa.ArrowException) as error:
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        pa.ArrowException,
+    ) as error:
         raise _damaged(path) from error
 
 
