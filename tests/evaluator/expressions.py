@@ -28,9 +28,9 @@ def evaluate(tree: Expression, binding: Binding, graph: Graph, group: Sequence[B
         case MapOf(entries):
             return {key: inner(value) for key, value in entries}
         case HasLabel(name, labels):
-            return matching.has_labels(labels, binding[name].labels)
+            return None if binding[name] is None else matching.has_labels(labels, binding[name].labels)
         case Exists(clause):
-            return any(True for _ in matching.clause_matches(graph, clause, binding))
+            return any(True for _ in matching.required(graph, clause, binding))
         case Aggregate(name, argument, distinct):
             values = [True if argument is None else evaluate(argument, each, graph) for each in group]
             present = [value for value in values if value is not None]
