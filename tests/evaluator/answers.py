@@ -1,7 +1,5 @@
 """What a query answers: the rows of clause after clause. WITH and RETURN group, sort and cut them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
@@ -32,16 +30,15 @@ def answer(graph: Graph, query: Query, most: int | None = None) -> Answer:
     """All that the language says of the query's rows. Raises Failure where it says that there is an error, and
     Undecided where several answers are right or a clause before RETURN has more than `most` rows."""
     runs, begin, end = _projected(graph, query.returned, rows_after(graph, query.clauses[:-1], most))
-    shown = (tuple(tuple(row[alias] for _, alias in query.returned.items) for row in run) for run in runs)
-    return Answer(tuple(shown), begin, end)
+    return Answer(tuple(tuple(_values(query.returned, row) for row in run) for run in runs), begin, end)
 
 
 def rows_after(graph: Graph, clauses: Sequence[Clause], most: int | None = None) -> list[Binding]:
     rows: list[Binding] = [{}]
     for clause in clauses:
-        longer = chain.from_iterable(matches(graph, clause, row) for row in rows if isinstance(clause, Match))
-        carried = _carried(graph, clause, rows) if isinstance(clause, Projection) else longer
-        rows = list(islice(carried, None if most is None else most + 1))
+        matched = chain.from_iterable(matches(graph, clause, row) for row in rows if isinstance(clause, Match))
+        followed = _carried(graph, clause, rows) if isinstance(clause, Projection) else matched
+        rows = list(islice(followed, None if most is None else most + 1))
         if most is not None and len(rows) > most:
             raise Undecided("too many rows")
     return rows
@@ -53,7 +50,7 @@ def _carried(graph: Graph, clause: Projection, rows: list[Binding]) -> Iterator[
     for run in runs:
         shown = run[max(0, begin) : max(0, end)]
         begin, end = begin - len(run), end - len(run)
-        if 0 < len(shown) < len(run) and len({repr([row[alias] for _, alias in clause.items]) for row in run}) > 1:
+        if 0 < len(shown) < len(run) and len({repr(_values(clause, row)) for row in run}) > 1:
             raise Undecided("a cut between rows of one rank")
         for row in shown:
             if clause.where is None or evaluate(clause.where, row, graph) is True:
@@ -61,15 +58,10 @@ def _carried(graph: Graph, clause: Projection, rows: list[Binding]) -> Iterator[
 
 
 def _projected(graph: Graph, clause: Projection, rows: list[Binding]) -> tuple[list[list[Binding]], int, int]:
-    """Runs, begin and end as in an Answer. A row has the names of before beside its aliases, as ORDER BY and WHERE may
-    speak of both."""
+    """Runs, begin and end as in an Answer. Rows have the names of before too: ORDER BY and WHERE may speak of both."""
     made = [_row(graph, clause, group) for group in _groups(graph, clause, rows)]
     if clause.distinct:
-        made = list(
-            {
-                tuple(sort_key(row[alias]) for _, alias in clause.items): (row, ranks) for row, ranks in reversed(made)
-            }.values()
-        )
+        made = list({sort_key(list(_values(clause, row))): (row, ranks) for row, ranks in made}.values())
     for place, (_, descending) in reversed(list(enumerate(clause.order))):
         made.sort(key=lambda row: row[1][place], reverse=descending)
     begin = min(clause.skip or 0, len(made))
@@ -82,9 +74,9 @@ def _groups(graph: Graph, clause: Projection, rows: list[Binding]) -> list[list[
     keys = [item for item, _ in clause.items if not contains(item, Aggregate)]
     if len(keys) == len(clause.items):
         return [[row] for row in rows]
-    groups: dict[Row, list[Binding]] = {} if keys else {(): []}
+    groups: dict[Row, list[Binding]] = {} if keys else {sort_key([]): []}
     for row in rows:
-        groups.setdefault(tuple(sort_key(evaluate(item, row, graph)) for item in keys), []).append(row)
+        groups.setdefault(sort_key([evaluate(item, row, graph) for item in keys]), []).append(row)
     return list(groups.values())
 
 
@@ -93,3 +85,7 @@ def _row(graph: Graph, clause: Projection, group: Sequence[Binding]) -> tuple[Bi
     before = group[0] if group else {}
     row = {**before, **{alias: evaluate(item, before, graph, group) for item, alias in clause.items}}
     return row, [sort_key(evaluate(item, row, graph, group)) for item, _ in clause.order]
+
+
+def _values(clause: Projection, row: Binding) -> Row:
+    return tuple(row[alias] for _, alias in clause.items)

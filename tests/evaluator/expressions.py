@@ -1,7 +1,5 @@
 """What expressions give under a binding of the names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
@@ -28,7 +26,9 @@ def evaluate(tree: Expression, binding: Binding, graph: Graph, group: Sequence[B
         case MapOf(entries):
             return {key: inner(value) for key, value in entries}
         case HasLabel(name, labels):
-            return None if binding[name] is None else matching.has_labels(labels, binding[name].labels)
+            value = binding[name]
+            found = {value.type} if isinstance(value, Edge) else getattr(value, "labels", set())
+            return None if value is None else matching.has_labels(labels, found)
         case Exists(clause):
             return any(True for _ in matching.required(graph, clause, binding))
         case Aggregate(name, argument, distinct):

@@ -1,7 +1,5 @@
 """The matches of a MATCH: all assignments of elements to the names of its patterns that the mode allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Set
 
 from tests.evaluator import expressions
