@@ -1,18 +1,20 @@
-"""RETURN: grouping, DISTINCT, ORDER BY, SKIP and LIMIT over the matches, as rows in runs of equal rank."""
+"""What a query answers: the rows of clause after clause. WITH and RETURN group, sort and cut them."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby, islice
 from operator import itemgetter
 
 from tests.evaluator.expressions import evaluate
 from tests.evaluator.matching import matches
 from tests.evaluator.values import Binding, Graph, Value, sort_key
-from tests.soak.tree import Aggregate, Query, contains
+from tests.soak.tree import Aggregate, Clause, Match, Projection, Query, contains
 
 Row = tuple[Value, ...]
+
+
+class Undecided(Exception):
+    """A WITH cuts between rows of one rank that are not alike, or there are more rows than are looked at."""
 
 
 @dataclass(frozen=True)
@@ -24,33 +26,66 @@ class Answer:
     end: int
 
 
-def answer(graph: Graph, query: Query) -> Answer:
-    """All that the language says of the query's rows. Raises Failure where it says that there is an error."""
-    rows = [_row(graph, query, group) for group in _groups(graph, query)]
-    if query.distinct:
-        rows = list({tuple(map(sort_key, row)): (row, ranks) for row, ranks in reversed(rows)}.values())
-    for place, (_, descending) in reversed(list(enumerate(query.order))):
-        rows.sort(key=lambda row: row[1][place], reverse=descending)
-    runs = tuple(tuple(row for row, _ in run) for _, run in groupby(rows, itemgetter(1)))
-    begin = min(query.skip or 0, len(rows))
-    return Answer(runs, begin, len(rows) if query.limit is None else min(len(rows), begin + query.limit))
+def answer(graph: Graph, query: Query, most: int | None = None) -> Answer:
+    """All that the language says of the query's rows. Raises Failure where it says that there is an error, and
+    Undecided where several answers are right or a clause before RETURN has more than `most` rows."""
+    runs, begin, end = _projected(graph, query.returned, rows_after(graph, query.clauses[:-1], most))
+    return Answer(tuple(tuple(_values(query.returned, row) for row in run) for run in runs), begin, end)
 
 
-def _groups(graph: Graph, query: Query) -> list[list[Binding]]:
-    """One for each combination of the items without an aggregate, always one without such items; else every match."""
-    found = list(matches(graph, query.clauses, {}))
-    keys = [item for item, _ in query.items if not contains(item, Aggregate)]
-    if len(keys) == len(query.items):
-        return [[binding] for binding in found]
-    groups: dict[Row, list[Binding]] = {} if keys else {(): []}
-    for binding in found:
-        groups.setdefault(tuple(sort_key(evaluate(item, binding, graph)) for item in keys), []).append(binding)
+def rows_after(graph: Graph, clauses: Sequence[Clause], most: int | None = None) -> list[Binding]:
+    rows: list[Binding] = [{}]
+    for clause in clauses:
+        matched = chain.from_iterable(matches(graph, clause, row) for row in rows if isinstance(clause, Match))
+        followed = _carried(graph, clause, rows) if isinstance(clause, Projection) else matched
+        rows = list(islice(followed, None if most is None else most + 1))
+        if most is not None and len(rows) > most:
+            raise Undecided("too many rows")
+    return rows
+
+
+def _carried(graph: Graph, clause: Projection, rows: list[Binding]) -> Iterator[Binding]:
+    """The rows of WITH, of which only the aliases go on."""
+    runs, begin, end = _projected(graph, clause, rows)
+    for run in runs:
+        shown = run[max(0, begin) : max(0, end)]
+        begin, end = begin - len(run), end - len(run)
+        if 0 < len(shown) < len(run) and len({repr(_values(clause, row)) for row in run}) > 1:
+            raise Undecided("a cut between rows of one rank")
+        for row in shown:
+            if clause.where is None or evaluate(clause.where, row, graph) is True:
+                yield {alias: row[alias] for _, alias in clause.items}
+
+
+def _projected(graph: Graph, clause: Projection, rows: list[Binding]) -> tuple[list[list[Binding]], int, int]:
+    """Runs, begin and end as in an Answer. Rows have the names of before too: ORDER BY and WHERE may speak of both."""
+    made = [_row(graph, clause, group) for group in _groups(graph, clause, rows)]
+    if clause.distinct:
+        made = list({sort_key(list(_values(clause, row))): (row, ranks) for row, ranks in made}.values())
+    for place, (_, descending) in reversed(list(enumerate(clause.order))):
+        made.sort(key=lambda row: row[1][place], reverse=descending)
+    begin = min(clause.skip or 0, len(made))
+    end = len(made) if clause.limit is None else min(len(made), begin + clause.limit)
+    return [[row for row, _ in run] for _, run in groupby(made, itemgetter(1))], begin, end
+
+
+def _groups(graph: Graph, clause: Projection, rows: list[Binding]) -> list[list[Binding]]:
+    """One for each combination of the items without an aggregate, always one without such items; else every row."""
+    keys = [item for item, _ in clause.items if not contains(item, Aggregate)]
+    if len(keys) == len(clause.items):
+        return [[row] for row in rows]
+    groups: dict[Row, list[Binding]] = {} if keys else {sort_key([]): []}
+    for row in rows:
+        groups.setdefault(sort_key([evaluate(item, row, graph) for item in keys]), []).append(row)
     return list(groups.values())
 
 
-def _row(graph: Graph, query: Query, group: Sequence[Binding]) -> tuple[Row, list[Row]]:
-    """The row and its ranks in the order, which may speak of the row by its aliases."""
-    binding = group[0] if group else {}
-    row = tuple(evaluate(item, binding, graph, group) for item, _ in query.items)
-    named = {**binding, **{alias: value for (_, alias), value in zip(query.items, row, strict=True)}}
-    return row, [sort_key(evaluate(item, named, graph, group)) for item, _ in query.order]
+def _row(graph: Graph, clause: Projection, group: Sequence[Binding]) -> tuple[Binding, list[Row]]:
+    """The row with all that it may speak of, and its ranks in the order."""
+    before = group[0] if group else {}
+    row = {**before, **{alias: evaluate(item, before, graph, group) for item, alias in clause.items}}
+    return row, [sort_key(evaluate(item, row, graph, group)) for item, _ in clause.order]
+
+
+def _values(clause: Projection, row: Binding) -> Row:
+    return tuple(row[alias] for _, alias in clause.items)

@@ -1,7 +1,5 @@
 """What expressions give under a binding of the names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
@@ -28,9 +26,11 @@ def evaluate(tree: Expression, binding: Binding, graph: Graph, group: Sequence[B
         case MapOf(entries):
             return {key: inner(value) for key, value in entries}
         case HasLabel(name, labels):
-            return matching.has_labels(labels, binding[name].labels)
+            value = binding[name]
+            found = {value.type} if isinstance(value, Edge) else getattr(value, "labels", set())
+            return None if value is None else matching.has_labels(labels, found)
         case Exists(clause):
-            return any(True for _ in matching.clause_matches(graph, clause, binding))
+            return any(True for _ in matching.required(graph, clause, binding))
         case Aggregate(name, argument, distinct):
             values = [True if argument is None else evaluate(argument, each, graph) for each in group]
             present = [value for value in values if value is not None]

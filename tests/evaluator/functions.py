@@ -1,7 +1,5 @@
 """Functions, operators and aggregates, as functions of Python's values."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import operator

@@ -1,28 +1,19 @@
-"""The matches of MATCH clauses: all assignments of elements to the names of a pattern that the mode allows."""
-
-from __future__ import annotations
+"""The matches of a MATCH: all assignments of elements to the names of its patterns that the mode allows."""
 
 from collections.abc import Iterator, Set
 
 from tests.evaluator import expressions
 from tests.evaluator.values import Binding, Graph, Path, Vertex
-from tests.soak.tree import Clause, Labels, Node, Step, Walk
+from tests.soak.tree import Labels, Match, Node, Step, Walk
 
 
-def matches(graph: Graph, clauses: tuple[Clause, ...], binding: Binding) -> Iterator[Binding]:
-    """Those of the first clause, each followed by those of the rest. Where an optional one has none, nulls follow."""
-    if not clauses:
-        yield binding
-        return
-    found = list(clause_matches(graph, clauses[0], binding))
-    if clauses[0].optional and not found:
-        names = [each.name for walk in clauses[0].walks for each in (*walk.nodes, *walk.steps, walk)]
-        found = [dict.fromkeys(filter(None, names)) | dict(binding)]
-    for longer in found:
-        yield from matches(graph, clauses[1:], longer)
+def matches(graph: Graph, clause: Match, binding: Binding) -> Iterator[Binding]:
+    """All that make the binding longer; with nulls where an optional clause has none."""
+    found = required(graph, clause, binding)
+    yield from (list(found) or [dict.fromkeys(clause.names()) | dict(binding)]) if clause.optional else found
 
 
-def clause_matches(graph: Graph, clause: Clause, binding: Binding) -> Iterator[Binding]:
+def required(graph: Graph, clause: Match, binding: Binding) -> Iterator[Binding]:
     for found in _walked(graph, clause.walks, binding):
         conditions = (expressions.evaluate(condition, found, graph) for condition in clause.conditions())
         if _mode_allows(graph, clause, found) and all(truth is True for truth in conditions):
@@ -61,7 +52,8 @@ def _stepped(graph: Graph, steps: tuple[Step, ...], binding: Binding, way: Path)
         ends = (("in", edge.target, edge.source), ("out", edge.source, edge.target))
         # A loop leads to its own vertex, once also without a direction.
         for there in {end for to, begin, end in ends if begin is way[-1] and step.direction in (to, "both")}:
-            if has_labels(step.types, {edge.type}) and _can_be(binding, step.target, there):
+            known = has_labels(step.types, {edge.type}) and binding.get(step.name, edge) is edge
+            if known and _can_be(binding, step.target, there):
                 longer = {**binding, step.name: edge, step.target.name: there}
                 yield from _stepped(graph, steps[1:], longer, Path((*way, edge, there)))
 
@@ -70,7 +62,7 @@ def _can_be(binding: Binding, node: Node, vertex: Vertex) -> bool:
     return has_labels(node.labels, vertex.labels) and binding.get(node.name, vertex) is vertex
 
 
-def _mode_allows(graph: Graph, clause: Clause, binding: Binding) -> bool:
+def _mode_allows(graph: Graph, clause: Match, binding: Binding) -> bool:
     steps = [pair for walk in clause.walks for pair in zip(walk.nodes, walk.steps, strict=False)]
     names = {node.name for walk in clause.walks for node in walk.nodes}
     different = len({binding[name] for name in names}) == len(names)

@@ -1,7 +1,5 @@
 """openCypher's values, null as None and maps as dicts: which are equal, which is the smaller, which comes first."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Mapping

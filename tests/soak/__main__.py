@@ -1,7 +1,8 @@
 """python -m tests.soak --seconds 3600 --seed N: gquery against the evaluator for as long as wanted.
 
 A failing case is made small, printed and written as a script into --failures, up to three of a kind. The exit status
-says whether there were any, or too many refusals. One graph again: --graph N, the number before the slash.
+says whether there were any, or too many refusals. Every graph is asked plain queries and chains of clauses. One graph
+again: --graph N, the number between the slashes.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
+from tests.soak.queries import random_chain, random_query
 from tests.soak.run import Outcome, reproduction, soaked
 
 REFUSED = 0.15  # the greatest share
@@ -55,7 +57,7 @@ def _soak(graphs: Iterable[int], folder: Path) -> tuple[Counter[str], Counter[st
     for done, graph in enumerate(graphs):
         if done % TOLD == 0:
             print(f"graph {graph}: {dict(kinds)}", flush=True)
-        for outcome in soaked(graph):
+        for outcome in chain(soaked(graph, random_query), soaked(graph, random_chain)):
             kinds[outcome.verdict.kind] += 1
             if outcome.verdict.bad:
                 failures[outcome.verdict.summary] += 1

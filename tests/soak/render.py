@@ -17,6 +17,7 @@ from tests.soak.tree import (
     Labels,
     Literal,
     MapOf,
+    Match,
     Node,
     Property,
     Query,
@@ -34,26 +35,33 @@ _SPELLED |= {"tointeger": "toInteger", "tofloat": "toFloat", "toboolean": "toBoo
 def text_of(query: Query) -> tuple[str, dict[str, Value]]:
     """The text and the values of its parameters."""
     writer = _Writer()
-    words = [writer.clause(clause) for clause in query.clauses]
-    items = ", ".join(f"{writer.expression(item)} AS {alias}" for item, alias in query.items)
-    words.append(f"RETURN {'DISTINCT ' if query.distinct else ''}{items}")
-    if query.order:
-        keys = [f"{writer.expression(item)}{' DESC' if down else ''}" for item, down in query.order]
-        words.append("ORDER BY " + ", ".join(keys))
-    words += [f"SKIP {query.skip}"] if query.skip is not None else []
-    words += [f"LIMIT {query.limit}"] if query.limit is not None else []
-    return " ".join(words), writer.parameters
+    words = [writer.clause(clause, "WITH") for clause in query.clauses[:-1]]
+    return " ".join([*words, writer.clause(query.returned, "RETURN")]), writer.parameters
 
 
 class _Writer:
     def __init__(self) -> None:
         self.parameters: dict[str, Value] = {}
 
-    def clause(self, clause: Clause) -> str:
-        word = "OPTIONAL MATCH" if clause.optional else "MATCH"
-        return f"{word} {clause.mode.upper()} {self.patterns(clause)}"
+    def clause(self, clause: Clause, word: str = "") -> str:
+        """`word`: how a projection begins."""
+        if isinstance(clause, Match):
+            return f"{'OPTIONAL ' if clause.optional else ''}MATCH {clause.mode.upper()} {self.patterns(clause)}"
+        written = ["*"] if clause.star else []
+        written += [self.item(*pair) for pair in clause.items if not (clause.star and _as_it_is(*pair))]
+        words = [word, *(["DISTINCT"] if clause.distinct else []), ", ".join(written)]
+        if clause.order:
+            keys = [f"{self.expression(item)}{' DESC' if down else ''}" for item, down in clause.order]
+            words.append("ORDER BY " + ", ".join(keys))
+        words += [f"SKIP {clause.skip}"] if clause.skip is not None else []
+        words += [f"LIMIT {clause.limit}"] if clause.limit is not None else []
+        words += [f"WHERE {self.condition(clause.where)}"] if clause.where is not None else []
+        return " ".join(words)
 
-    def patterns(self, clause: Clause) -> str:
+    def item(self, item: Expression, alias: str) -> str:
+        return alias if _as_it_is(item, alias) else f"{self.expression(item)} AS {alias}"
+
+    def patterns(self, clause: Match) -> str:
         where = "" if clause.where is None else f" WHERE {self.condition(clause.where)}"
         return ", ".join(map(self.walk, clause.walks)) + where
 
@@ -128,6 +136,10 @@ class _Writer:
         if name in _INFIX:
             return f"({f' {name.upper()} '.join(parts)})"
         return f"{_SPELLED.get(name, name)}({', '.join(parts)})"
+
+
+def _as_it_is(item: Expression, alias: str) -> bool:
+    return item == Variable(alias)
 
 
 def _shown(name: str) -> str:

@@ -1,11 +1,11 @@
-"""All queries of one random graph, each judged; a failing one as a small script."""
+"""Queries over one random graph, each judged; a failing one as a small script."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.soak.check import Case, Verdict, cases, judged
+from tests.soak.check import Case, Make, Verdict, cases, judged
 from tests.soak.doors import DOORS
 from tests.soak.render import text_of
 from tests.soak.shrink import shrunk
@@ -14,7 +14,7 @@ from tests.soak.tables import to_gquery
 
 @dataclass(frozen=True)
 class Outcome:
-    """place: `seed/number of the query`. door: how the graph was asked."""
+    """place: `maker/seed/number of the query`. door: how the graph was asked."""
 
     place: str
     door: str
@@ -22,13 +22,13 @@ class Outcome:
     verdict: Verdict
 
 
-def soaked(seed: int) -> Iterator[Outcome]:
+def soaked(seed: int, make: Make) -> Iterator[Outcome]:
     """Every door has its turn, graph by graph."""
-    made = cases(seed)
+    made = cases(seed, make)
     door = DOORS[seed % len(DOORS)]
     ask = door(to_gquery(made[0].tables))
     for number, case in enumerate(made):
-        yield Outcome(f"{seed}/{number}", door.__name__, case, judged(case, ask))
+        yield Outcome(f"{make.__name__}/{seed}/{number}", door.__name__, case, judged(case, ask))
 
 
 def reproduction(outcome: Outcome) -> str:

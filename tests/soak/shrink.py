@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.soak.check import Case, Verdict, judged
 from tests.soak.tables import EdgeTable, Tables, VertexTable
-from tests.soak.tree import Call, Clause, Exists, Labels, Query, contains
+from tests.soak.tree import Call, Exists, Labels, Match, Projection, contains
 
 _DROPPED = {"clauses", "walks", "items", "order", "steps", "properties", "entries"}  # tuples that may lose members
 _LEFT_OUT = {"where", "labels", "types", "skip", "limit", "name"}  # what may be None
@@ -58,9 +58,14 @@ def _simpler(tree: Any) -> Iterator[Any]:
     if isinstance(tree, Exists) and tree.bare:  # which has the mode of the clause around it
         yield replace(tree, bare=False)
         return
-    if isinstance(tree, Clause) and tree.mode != "repeatable elements" and not contains(tree.where, Exists):
+    if isinstance(tree, Projection) and tree.star:  # which has all names
+        yield replace(tree, star=False)
+        return
+    if isinstance(tree, Match) and tree.optional:
+        yield replace(tree, optional=False)
+    if isinstance(tree, Match) and tree.mode != "repeatable elements" and not contains(tree.where, Exists):
         yield replace(tree, mode="repeatable elements")
-    if isinstance(tree, Query) and tree.distinct:
+    if isinstance(tree, Projection) and tree.distinct:
         yield replace(tree, distinct=False)
     for each in fields(tree):
         value = getattr(tree, each.name)

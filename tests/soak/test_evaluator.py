@@ -15,7 +15,20 @@ from tests.conftest import SHARED
 from tests.evaluator.answers import answer
 from tests.evaluator.expressions import evaluate
 from tests.evaluator.values import Edge, Failure, Graph, Value, Vertex
-from tests.soak.tree import Call, Clause, Expression, Literal, MapOf, Node, Property, Query, Step, Variable, Walk
+from tests.soak.tree import (
+    Call,
+    Expression,
+    Literal,
+    MapOf,
+    Match,
+    Node,
+    Projection,
+    Property,
+    Query,
+    Step,
+    Variable,
+    Walk,
+)
 
 FEATURES = SHARED / "tck" / "features"
 NOTHING = Graph((), ())
@@ -98,5 +111,5 @@ def test_modes() -> None:
     graph = Graph(tuple(people), tuple(Edge("KNOWS", people[one], people[two], {}) for one, two in pairs))
     walk = Walk(Node("a"), (Step("r", "out", Node("b")), Step("s", "out", Node("c"))))
     modes = ("repeatable elements", "different edges", "different nodes", "induced")
-    queries = [Query((Clause(mode, (walk,)),), ((Variable("a"), "a"),)) for mode in modes]
+    queries = [Query((Match(mode, (walk,)), Projection(((Variable("a"), "a"),)))) for mode in modes]
     assert [sum(map(len, answer(graph, query).runs)) for query in queries] == [10, 9, 8, 2]

@@ -11,6 +11,7 @@ from collections import Counter
 import pytest
 
 from tests.soak.__main__ import REFUSED
+from tests.soak.queries import random_query
 from tests.soak.run import reproduction, soaked
 
 CHUNKS = 8
@@ -21,7 +22,7 @@ GRAPHS = 32 * (10 if os.environ.get("GQUERY_SLOW") else 1)  # a chunk, of eight 
 def test_gquery_agrees_with_the_evaluator(chunk: int) -> None:
     kinds: Counter[str] = Counter()
     for seed in range(chunk * GRAPHS, (chunk + 1) * GRAPHS):
-        for outcome in soaked(seed):
+        for outcome in soaked(seed, random_query):
             kinds[outcome.verdict.kind] += 1
             assert not outcome.verdict.bad, reproduction(outcome)
     print(f"graphs {chunk * GRAPHS} and on: {dict(kinds)}")

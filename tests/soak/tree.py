@@ -53,7 +53,7 @@ class HasLabel:
 
 @dataclass(frozen=True)
 class Exists:
-    clause: Clause
+    clause: Match
     bare: bool = False  # written as a pattern alone
 
 
@@ -100,11 +100,15 @@ class Walk:
 
 
 @dataclass(frozen=True)
-class Clause:
+class Match:
     mode: str
     walks: tuple[Walk, ...]
     where: Expression | None = None
     optional: bool = False
+
+    def names(self) -> Iterator[str]:
+        for walk in self.walks:
+            yield from (each.name for each in (*walk.nodes, *walk.steps, walk) if each.name is not None)
 
     def conditions(self) -> Iterator[Expression]:
         """All that must be true of a match: property maps, conditions inside the brackets, WHERE."""
@@ -117,13 +121,41 @@ class Clause:
 
 
 @dataclass(frozen=True)
-class Query:
-    clauses: tuple[Clause, ...]
+class Projection:
+    """RETURN or WITH. star: the items that are a name as it is are all names that there are, written as `*`."""
+
     items: tuple[tuple[Expression, str], ...]  # and their aliases
     distinct: bool = False
     order: tuple[tuple[Expression, bool], ...] = ()  # and whether it descends
     skip: int | None = None
     limit: int | None = None
+    where: Expression | None = None
+    star: bool = False
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a row may stand for several."""
+        return self.distinct or contains(self.items, Aggregate)
+
+
+Clause = Match | Projection
+
+
+@dataclass(frozen=True)
+class Query:
+    clauses: tuple[Clause, ...]  # the last is RETURN
+
+    @property
+    def returned(self) -> Projection:
+        assert isinstance(self.clauses[-1], Projection)
+        return self.clauses[-1]
+
+    def first_meant(self, item: Expression) -> Expression:
+        """What an item of RETURN stands for: a name that was carried on means what the WITH made of it."""
+        for clause in reversed(self.clauses[:-1]):
+            if isinstance(clause, Projection) and isinstance(item, Variable):
+                item = {alias: made for made, alias in clause.items}[item.name]
+        return item
 
 
 def contains(tree: Any, kind: type) -> bool:

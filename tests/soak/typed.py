@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from random import Random
 
@@ -23,20 +23,41 @@ FUNCTIONS = ("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos",
 COMPARISONS = ("=", "=", "<>", "<", "<=", ">", ">=")
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """What a name stands for. kind: node, relationship, path, value, or list, which has values in no order.
+    properties: those of the tables that the name's labels admit, with the kinds that each has there.
+    kinds: of a value or of a list's values; none where it is only carried on, as its last digits are not told."""
+
+    kind: str
+    properties: dict[str, frozenset[str]] = field(default_factory=dict)
+    kinds: frozenset[str] = frozenset()
+
+
 @dataclass
 class Typed:
-    """variables: name to kind, node or relationship or path. kinds: name to property to the kinds that it has in the
-    tables that the name's labels admit. labels, types: all that the graph knows."""
+    """names: all that expressions may speak of. labels, types: all that the graph knows."""
 
     random: Random
-    variables: dict[str, str]
-    kinds: dict[str, dict[str, frozenset[str]]]
+    names: dict[str, Meaning]
     labels: tuple[str, ...]
     types: tuple[str, ...]
     parameters: int = 0
 
     def named(self, kind: str) -> list[str]:
-        return [name for name, other in self.variables.items() if other == kind]
+        return [name for name, meaning in self.names.items() if meaning.kind == kind]
+
+    def readable(self) -> list[tuple[Expression, frozenset[str]]]:
+        """All properties and values, and their kinds."""
+        found: list[tuple[Expression, frozenset[str]]] = []
+        for name, meaning in self.names.items():
+            found += [(Property(Variable(name), key), held) for key, held in meaning.properties.items()]
+            found += [(Variable(name), meaning.kinds)] if meaning.kind == "value" and meaning.kinds else []
+        return found
+
+    def collected(self, kinds: tuple[str, ...]) -> list[str]:
+        """The lists of values of these kinds, in no order."""
+        return [name for name in self.named("list") if self.names[name].kinds & {*kinds}]
 
     def literal(self, value: Value, always: bool = False) -> Literal:
         """A constant, or a parameter, which some values can only be."""
@@ -57,20 +78,15 @@ class Typed:
         return self.literal(value, always=is_odd(value))
 
     def property(self, kinds: tuple[str, ...]) -> Expression | None:
-        """A property all of whose kinds are among these."""
-        found = [
-            (name, key) for name, keys in self.kinds.items() for key, held in keys.items() if held <= frozenset(kinds)
-        ]
-        return Property(Variable((chosen := self.random.choice(found))[0]), chosen[1]) if found else None
+        """A property or a value all of whose kinds are among these."""
+        found = [read for read, held in self.readable() if held <= frozenset(kinds)]
+        return self.random.choice(found) if found else None
 
-    def mixed(self) -> Property | None:
-        """Any property, often one that holds several kinds."""
-        found = [(name, key) for name, keys in self.kinds.items() for key in keys]
-        several = [each for each in found if len(self.kinds[each[0]][each[1]]) > 1]
-        if not found:
-            return None
-        name, key = self.random.choice(several if several and self.random.random() < 0.7 else found)
-        return Property(Variable(name), key)
+    def mixed(self) -> Expression | None:
+        """Any property or value, often one that holds several kinds."""
+        found = self.readable()
+        several = [each for each in found if len(each[1]) > 1]
+        return self.random.choice(several if several and self.random.random() < 0.7 else found)[0] if found else None
 
     def of(self, kinds: tuple[str, ...], depth: int) -> Expression:
         """A property if there is one, a constant, or a function of others."""
@@ -106,7 +122,7 @@ class Typed:
             case "id" if self.named("node"):
                 return self.ids()
             case "mixed" if (one := self.mixed()) is not None:
-                held = self.kinds[one.subject.name][one.key]
+                held = dict(self.readable())[one]
                 constant = self.constant(random.choice(["int", "text", "float"]), held)
                 return Call(random.choice(COMPARISONS), (one, random.choice([constant, self.mixed() or constant])))
             case "truth" if (found := self.property(("truth",))) is not None:
@@ -124,7 +140,9 @@ class Typed:
         group = random.choice(GROUPS[:6])
         value = self.of(group, depth)
         values = [random.choice((*KINDS[random.choice(group)][1], None)) for _ in range(random.randint(0, 3))]
-        match random.choice(["literal", "parameter", "property"]):
+        match random.choice(["literal", "parameter", "property", "collected"]):
+            case "collected" if lists := self.collected(group):
+                return Call("in", (value, Variable(random.choice(lists))))
             case "parameter":
                 alike = [each for each in values if each is None or type(each) is type(values[0])]
                 return Call("in", (value, self.literal(alike, always=True)))
@@ -206,6 +224,8 @@ class Typed:
                 return Call(random.choice("+-*"), (number, self.of(INTEGERS, 0)))
             case 2:
                 return Call(random.choice("/%"), (number, self.small()))
+            case 3 if (lists := self.named("list")) and random.random() < 0.5:
+                return Call("size", (Variable(random.choice(lists)),))
             case 3:
                 return Call("size", (self.of((random.choice(["text", "ints", "texts"]),), depth),))
             case 4:

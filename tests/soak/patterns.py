@@ -1,0 +1,175 @@
+"""Random patterns that fit a graph, in every mode, clause by clause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from tests.evaluator.matching import has_labels
+from tests.soak.tables import Tables
+from tests.soak.tree import Call, Entries, Exists, Expression, Labels, Match, Node, Step, Walk
+from tests.soak.typed import Meaning, Typed
+
+MODES = ("different edges", "different edges", "different nodes", "repeatable elements", "induced")
+
+
+@dataclass
+class Patterns:
+    """Makes clauses one after the other. conditions: the chance of labels and of a WHERE. names: the visible ones so
+    far. bound: edges of before that may be matched again. forgotten: names that meant something before."""
+
+    random: Random
+    tables: Tables
+    conditions: float = 0.6
+    names: dict[str, Meaning] = field(default_factory=dict)
+    bound: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    made: int = 0
+    parameters: int = 0
+
+    def typed(self) -> Typed:
+        """What expressions may speak of now."""
+        self.parameters += 100
+        return Typed(self.random, self.names, self._labels(), self._types(), self.parameters)
+
+    def fresh(self, letter: str) -> str:
+        """A name that means nothing now."""
+        if self.forgotten and letter[0] != "_" and self.random.random() < 0.3:
+            return self.forgotten.pop()
+        self.made += 1
+        return f"{letter}{self.made}"
+
+    def nodes(self) -> list[str]:
+        return [name for name, meaning in self.names.items() if meaning.kind == "node"]
+
+    def clause(self, mode: str, old: float = 0.2) -> Match:
+        """`old`: the chance that it begins at an earlier vertex."""
+        random = self.random
+        walks = [self._walk(random.choice([0, 1, 1, 1, 2, 2]), old)]
+        if random.random() < 0.2:
+            walks.append(self._walk(random.choice([0, 1, 1]), 0.6))
+        parts: list[Expression] = []
+        if random.random() < self.conditions:
+            parts.append(self.typed().truth(random.choice([0, 1, 2])))
+        while random.random() < 0.15:
+            parts.append(self.part(mode))
+        return Match(mode, tuple(walks), joined(parts))
+
+    def optional(self, mode: str) -> Match:
+        walks = [self._walk(self.random.choice([0, 1, 1, 1, 2]), 0.85)]
+        if self.random.random() < 0.1:
+            walks.append(self._walk(self.random.choice([0, 1, 1]), 0.6))
+        parts: list[Expression] = [self.typed().truth(1)] if self.random.random() < self.conditions else []
+        if self.random.random() < 0.1:
+            parts.append(self.part(mode))
+        return Match(mode, tuple(walks), joined(parts), optional=True)
+
+    def counted(self, mode: str) -> Match:
+        """An optional clause whose variables are only counted with, so that nothing else may speak of them."""
+        kept = dict(self.names)
+        walk = self._walk(1, 1.0, named_path=False)
+        where = self.typed().truth(1) if self.random.random() < 0.4 else None
+        self.names = kept
+        return Match(mode, (walk,), where, optional=True)
+
+    def part(self, mode: str) -> Expression:
+        """A pattern as a condition, or that there is none."""
+        part = self._exists(mode)
+        return part if self.random.random() < 0.5 else Call("not", (part,))
+
+    def _exists(self, mode: str) -> Exists:
+        kept = dict(self.names)
+        walk = self._walk(self.random.choice([1, 1, 2]), 1.0, named_path=False)
+        bare = self.random.random() < 0.4
+        if bare:
+            self.names = kept
+            return Exists(Match(mode, (_unnamed(walk, kept),)), bare=True)
+        more = [self._walk(1, 0.7, named_path=False)] if self.random.random() < 0.3 else []
+        where = self.typed().truth(1) if self.random.random() < 0.5 else None
+        self.names = kept
+        return Exists(Match(self.random.choice([mode, *MODES]), (walk, *more), where))
+
+    def _walk(self, steps: int, old: float, named_path: bool = True) -> Walk:
+        """`old`: the chance that it begins at an earlier vertex."""
+        start = self._node(old)
+        made = [self._step(self._node(0.1 + old / 4)) for _ in range(steps)]
+        name = None
+        if named_path and self.random.random() < 0.15:
+            name = self.fresh("p")
+            self.names[name] = Meaning("path")
+        return Walk(start, tuple(made), name)
+
+    def _node(self, old: float) -> Node:
+        random = self.random
+        earlier = self.nodes()
+        if earlier and random.random() < old:
+            return Node(random.choice(earlier), self.typed().label() if random.random() < 0.05 else None)
+        name = self.fresh("_a" if random.random() < 0.15 else "a")
+        labels = self.typed().label() if random.random() < 0.75 * self.conditions else None
+        meaning = Meaning("node", _held(labels, self._vertices()))
+        properties = self._entries(meaning.properties)
+        if name[0] == "_":
+            return Node(name, labels, properties)
+        self.names[name] = meaning
+        alone = random.random() < 0.05 and meaning.properties
+        return Node(name, labels, properties, self._alone(name) if alone else None)
+
+    def _alone(self, name: str) -> Expression:
+        """A condition inside the brackets, on the element alone."""
+        return replace(self.typed(), names={name: self.names[name]}).truth(0)
+
+    def _step(self, target: Node) -> Step:
+        random = self.random
+        chosen = random.sample(self._types(), random.randint(1, min(2, len(self._types()))))
+        types = None if random.random() < 0.4 else Labels(chosen[0])
+        if types is not None and len(chosen) > 1:
+            types = Labels("|", tuple(map(Labels, chosen)))
+        direction = random.choice(["out", "out", "in", "both"])
+        if self.bound and random.random() < 0.08:
+            return Step(self.bound.pop(), direction, target, types)
+        name = self.fresh("_r" if random.random() < 0.4 else "r")
+        held = _held(types, [(frozenset({table.type}), table.kinds) for table in self.tables.edges])
+        if name[0] != "_":
+            self.names[name] = Meaning("relationship", held)
+        return Step(name, direction, target, types, self._entries(held))
+
+    def _entries(self, held: dict[str, frozenset[str]]) -> Entries:
+        if not held or self.random.random() > 0.08:
+            return ()
+        key = self.random.choice(sorted(held))
+        return ((key, self.typed().constant(self.random.choice(sorted(held[key])), held[key])),)
+
+    def _vertices(self) -> list[tuple[frozenset[str], dict[str, str]]]:
+        """The labels and the kinds of properties of each table; the id is a property as well."""
+        return [(frozenset(table.labels), {"id": table.ids, **table.kinds}) for table in self.tables.vertices]
+
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(sorted({label for table in self.tables.vertices for label in table.labels}))
+
+    def _types(self) -> tuple[str, ...]:
+        return tuple(sorted({table.type for table in self.tables.edges}))
+
+
+def joined(parts: list[Expression]) -> Expression | None:
+    return None if not parts else parts[0] if len(parts) == 1 else Call("and", tuple(parts))
+
+
+def _unnamed(walk: Walk, known: dict[str, Meaning]) -> Walk:
+    """The walk as a bare pattern, which brings no names of its own: each of its vertices is another."""
+
+    def node(place: int, each: Node) -> Node:
+        return each if each.name in known else Node(f"_{each.name}_{place}", each.labels, each.properties)
+
+    start, *rest = (node(place, each) for place, each in enumerate(walk.nodes))
+    steps = zip(walk.steps, rest, strict=True)
+    return Walk(start, tuple(replace(step, name=f"_{step.name}", target=target) for step, target in steps))
+
+
+def _held(labels: Labels | None, tables: list[tuple[frozenset[str], dict[str, str]]]) -> dict[str, frozenset[str]]:
+    """The properties of the tables that the expression admits, and the kinds that each has there."""
+    found: dict[str, frozenset[str]] = {}
+    for names, kinds in tables:
+        if has_labels(labels, names):
+            for key, kind in kinds.items():
+                found[key] = found.get(key, frozenset()) | {kind}
+    return found
