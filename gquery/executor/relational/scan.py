@@ -143,7 +143,7 @@ class _Scan:
                     return within[0]
                 if operator in _COMPARE and {each.type.kind for each in within} == {Kind.INTEGER, Kind.FLOAT}:
                     within = tuple(map(self._narrowed, within))
-                return replace(expression, arguments=within)
+                return expression if within == arguments else replace(expression, arguments=within)
             case Case(branches=branches, default=default, subject=subject):
                 cases = tuple((self._within(test), self._within(value)) for test, value in branches)
                 subject = None if subject is None else self._within(subject)

@@ -23,6 +23,7 @@ BATCH_BYTES = 16 * 2**20
 _FEWEST_BYTES = 2**18
 _READ_AT_ONCE = 1 << 20  # values: a millisecond, once for each column
 _LONGEST: WeakKeyDictionary[Snapshot, dict[int, int]] = WeakKeyDictionary()
+_SHORT = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL, Kind.TEMPORAL})
 _LIST = 16  # bytes: at least what an element costs besides its values
 
 
@@ -63,14 +64,17 @@ def _average(values: pa.ChunkedArray) -> float:
 def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, most: int) -> Bytes | None:
     """The bytes of a column's value for each id, about; None where all of them together cannot have `most`. The column
     of a whole element stands for all that the element has."""
+    if column.type.kind in _SHORT or ids.null_count == len(ids):
+        return None
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     starts = snapshot.vertex_starts if kind is Kind.NODE else snapshot.edge_starts
-    columns = [_columns(table, column) for table in tables]
-    if not len(ids) or len(ids) * sum(_longest(snapshot, values) for stored in columns for values in stored) < most:
-        return None
     known = np.asarray(ids.fill_null(0) if ids.null_count else ids)
+    columns = {table: _columns(tables[table], column) for table in _parts_of(starts, known)}
+    longest = max(sum(_longest(snapshot, values) for values in stored) for stored in columns.values())
+    if len(known) * longest < most:
+        return None
     widths = np.full(len(known), _LIST, np.int64)
-    for table, rows, positions in _by_part(np.asarray(starts), known):
+    for table, rows, positions in _by_part(starts, known):
         for values in columns[table]:
             widths[rows] += _lengths(values, positions)
     return widths
@@ -78,14 +82,20 @@ def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, mos
 
 def _by_part(starts: Bytes, positions: Positions) -> Iterator[tuple[int, slice | Positions, Positions]]:
     """(part, rows, positions within the part) for the parts that begin at `starts`; mostly there is one."""
-    first, last = (int(np.searchsorted(starts, end, side="right")) - 1 for end in (positions.min(), positions.max()))
-    if first == last:
-        yield first, slice(None), positions - starts[first] if starts[first] else positions
+    found = _parts_of(starts, positions)
+    if len(found) == 1:
+        yield found[0], slice(None), positions - starts[found[0]] if starts[found[0]] else positions
         return
     part_of = np.searchsorted(starts, positions, side="right") - 1
-    for part in range(first, last + 1):
+    for part in found:
         rows = np.flatnonzero(part_of == part)
         yield part, rows, positions[rows] - starts[part]
+
+
+def _parts_of(starts: Bytes, positions: Positions) -> range:
+    """The parts from the lowest to the highest position."""
+    first, behind = np.searchsorted(starts, [positions.min(), positions.max()], side="right").tolist()
+    return range(first - 1, behind)
 
 
 def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int) -> Bytes | None:
