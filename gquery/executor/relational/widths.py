@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.errors import Span
@@ -101,6 +100,8 @@ def _parts_of(starts: Bytes, positions: Positions) -> range:
 def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int) -> Bytes | None:
     """The bytes that whole elements in the values will take, also inside lists, maps and paths; None where there are
     none, or all together cannot have `most`."""
+    import pyarrow.compute as pc
+
     match type_.kind:
         case Kind.NODE | Kind.RELATIONSHIP:
             return widths_of(snapshot, type_.kind, Column(type_, Span(0, 0), "", Attribute.ELEMENT), values, most)
@@ -141,6 +142,8 @@ def _longest(snapshot: Snapshot, values: pa.ChunkedArray) -> int:
 
 
 def _found_longest(values: pa.ChunkedArray) -> int:
+    import pyarrow.compute as pc
+
     if pa.types.is_dictionary(values.type):
         return max((int(chunk.dictionary.nbytes) for chunk in values.chunks), default=0)
     if len(values) > _READ_AT_ONCE or pa.types.is_nested(values.type):
@@ -163,6 +166,8 @@ def _lengths(values: pa.ChunkedArray, positions: Positions) -> Bytes:
 
 
 def _chunk_lengths(chunk: pa.Array, positions: Positions) -> Bytes:
+    import pyarrow.compute as pc
+
     types = pa.types
     if types.is_dictionary(chunk.type):
         codes = chunk.indices.take(pa.array(positions)).fill_null(0).to_numpy()

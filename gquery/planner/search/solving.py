@@ -67,7 +67,11 @@ class Solver:
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
         self._where = Hashed((space, cardinalities))
-        self._alike = Hashed((plan.shape, space, about(cardinalities)))
+
+    @cached_property
+    def _alike(self) -> Hashed:
+        """What this has in common with queries whose orders are likely to be as good here."""
+        return Hashed((self.plan.shape, self.raw, about(self.cardinalities)))
 
     def knows(self, problem: Problem) -> bool:
         return self.plan.solutions.find((problem.key, self._where)) is not None
