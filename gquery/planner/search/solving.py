@@ -80,7 +80,7 @@ class Solver:
         """The cheapest of several matching orders, with and without breaking symmetry."""
         key = problem.key
         solution: Solution = self.plan.solutions.get((key, self._where), lambda: self._solved(problem, key))
-        return replace(solution, problem=problem)
+        return solution if solution.problem is problem else replace(solution, problem=problem)
 
     def _solved(self, problem: Problem, key: object) -> Solution:
         orders, alike = self._orders(problem), (self._alike, key)
