@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gquery.session import Graph
-from gquery.storage.load.loading import as_path
 from gquery.storage.load.report import LoadedGraph
 from gquery.storage.persist import open_snapshot
 
@@ -41,7 +40,7 @@ def load(source: str | os.PathLike[str], **options: Unpack[FileOptions]) -> Grap
 
 def open(path: str | os.PathLike[str]) -> Graph:
     """Opens a graph saved by `Graph.save`, by memory map: in milliseconds whatever its size. Raises LoadError."""
-    return Graph(open_snapshot(as_path(path, "the graph")))
+    return Graph(open_snapshot(path))
 
 
 def from_arrow(vertices: Mapping[Any, Any], edges: Mapping[Any, Any], **options: Unpack[TableOptions]) -> Graph:

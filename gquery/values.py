@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
@@ -214,6 +213,8 @@ def unions_replaced(column: pa.Array) -> pa.Array:
         return pa.ListArray.from_arrays(pa.array(offsets), unions_replaced(column.flatten()), type=wanted, mask=mask)
     if wanted == pa.string():
         return pa.array([text_of(to_value(value, arrow)) for value in column.to_pylist()], wanted)
+    import pyarrow.compute as pc
+
     try:
         return pc.coalesce(*(column.field(index).cast(wanted) for index in range(arrow.num_fields)))
     except pa.ArrowInvalid:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 from gquery.errors import QueryCancelled, QueryTimeout
@@ -22,18 +21,14 @@ class Control:
         self.matches = 0
         self.fraction = 0.0
         self.stage = ""
-        self._cancelled = threading.Event()
+        self.cancelled = False
 
     def cancel(self) -> None:
-        self._cancelled.set()
+        self.cancelled = True
 
     @property
     def memory_limit(self) -> int | None:
         return self.memory.limit
-
-    @property
-    def cancelled(self) -> bool:
-        return self._cancelled.is_set()
 
     @property
     def elapsed(self) -> float:
@@ -42,7 +37,7 @@ class Control:
 
     def check(self) -> None:
         """Raises QueryCancelled or QueryTimeout when the query has to stop."""
-        if self._cancelled.is_set():
+        if self.cancelled:
             raise QueryCancelled("the query was cancelled")
         if self.timeout is not None and self.elapsed > self.timeout:
             raise QueryTimeout(f"the query ran longer than its timeout of {self.timeout:g} s")

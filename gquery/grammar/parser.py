@@ -1,7 +1,7 @@
 """`parse`: from the text of a query to its syntax tree.
 
-Lark makes the LALR(1) table of `gquery.lark`; here its parser is fed one token after the other. What a word means is
-decided as it is fed, from the parser's state: a keyword where the parser can take that keyword, else a name.
+Lark makes the LALR(1) table of `gquery.lark`; `machine.py` is fed one token after the other. What a word means is
+decided as it is fed, from the state it is in: a keyword where the parser can take that keyword, else a name.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gquery.grammar.builder import Builder
 from gquery.grammar.complaints import complaint
 from gquery.grammar.limits import check_tree
 from gquery.grammar.lookahead import function_end, opens_pattern, opens_subquery
+from gquery.grammar.machine import END, Automaton, Machine, Unexpected
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
 from gquery.stopping import Check, unchecked
@@ -26,7 +27,7 @@ from gquery.stopping import Check, unchecked
 if TYPE_CHECKING:
     from lark import Lark
 
-_PATTERN, _FUNCTION, _EXISTS, _END = "PATTERN", "FUNCTION", "EXISTS", "$END"
+_PATTERN, _FUNCTION, _EXISTS = "PATTERN", "FUNCTION", "EXISTS"
 
 
 def parse(text: str, check: Check = unchecked) -> ast.Query:
@@ -66,6 +67,7 @@ class _Language:
 
     lark: Lark
     lexicon: Lexicon
+    automaton: Automaton
 
 
 @cache
@@ -84,7 +86,7 @@ def _language() -> _Language:
 
     grammar = Path(__file__).with_name("gquery.lark").read_text(encoding="utf-8")
     lark = Lark(grammar, parser="lalr", lexer=OwnScanner, start="query", keep_all_tokens=True, transformer=Builder())
-    return _Language(lark, Lexicon.of(lark.terminals, lark.ignore_tokens))
+    return _Language(lark, Lexicon.of(lark.terminals, lark.ignore_tokens), Automaton.of(lark))
 
 
 class _Reader:
@@ -96,26 +98,24 @@ class _Reader:
         self._tokens = tokens
         self._check = check
         self._pairs: Pairs = pair_brackets(tokens)
-        self._cursor: Any = self._lark.parse_interactive()
+        self._machine = Machine(language.automaton)
         self._fed: list[Token] = []
 
     def read(self) -> ast.Query:
-        from lark.exceptions import UnexpectedToken
-
         place = 0
         try:
             while place < len(self._tokens):
                 self._check()
                 place += self._step(place)
-            query: ast.Query = self._feed(Token(_END, "", 0, 0))
-        except UnexpectedToken:
+            query: ast.Query = self._feed(Token(END, "", 0, 0))
+        except Unexpected:
             raise complaint(self._broken(place)) from None
         return query
 
     def _step(self, place: int) -> int:
         """Feed what stands at `place`; returns how many tokens of the text that was."""
         token = self._tokens[place]
-        acceptable = self._cursor.choices()
+        acceptable = self._machine.choices
         if token.type == NAME:
             return self._word(place, acceptable)
         if token.text == "(" and _PATTERN in acceptable and opens_pattern(self._tokens, self._pairs, place):
@@ -149,7 +149,7 @@ class _Reader:
         return end - place
 
     def _feed(self, token: Token) -> Any:
-        result = self._cursor.feed_token(token)
+        result = self._machine.feed(token)
         self._fed.append(token)
         return result
 

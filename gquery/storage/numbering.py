@@ -114,6 +114,11 @@ class Numbering:
         tables: NDArray[np.int64] = self.tables.take(self.segments_of(ids))
         return tables
 
+    def tables_near(self, ids: Ids) -> set[int]:
+        """The tables that there are between the lowest of the ids, of which there is one at least, and the highest."""
+        first, last = self.segments_of([ids.min(), ids.max()]).tolist()
+        return {segment.table for segment in self.segments[first : last + 1]}
+
     def each_table(self) -> NDArray[Any]:
         """The table of every id, in the smallest type that holds it."""
         narrow = self.tables.astype(np.min_scalar_type(int(self.tables.max(initial=0))))

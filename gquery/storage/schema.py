@@ -63,6 +63,17 @@ class Schema:
         """Every edge type, in the order in which the tables first show it."""
         return tuple(dict.fromkeys(table.type for table in self.edge_tables))
 
+    def vertex_property(self, key: str, tables: Iterable[int] | None = None) -> tuple[pa.DataType, ...]:
+        """The distinct types of one property over the given vertex tables (all when None); none where it is unknown."""
+        chosen = self.vertex_tables if tables is None else [self.vertex_tables[index] for index in tables]
+        return tuple(dict.fromkeys(table.properties[key] for table in chosen if key in table.properties))
+
+    def edge_property(self, key: str, types: Iterable[str] | None = None) -> tuple[pa.DataType, ...]:
+        """The distinct types of one property over the tables of the given edge types (all when None)."""
+        names = None if types is None else set(types)
+        chosen = (table for table in self.edge_tables if names is None or table.type in names)
+        return tuple(dict.fromkeys(table.properties[key] for table in chosen if key in table.properties))
+
     def vertex_properties(self, tables: Iterable[int] | None = None) -> dict[str, tuple[pa.DataType, ...]]:
         """Property name -> its distinct types over the given vertex tables (all when None)."""
         chosen = self.vertex_tables if tables is None else [self.vertex_tables[index] for index in tables]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, get_args
 
 from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Direction
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SIGNATURE_BITS = 64
+_DIRECTIONS = frozenset(get_args(Direction))
 _MOST_ANSWERS = 10_000  # that are remembered of one graph
 
 Question = TypeVar("Question", bound=Callable[..., Any])
@@ -273,22 +274,25 @@ def from_json(value: Mapping[str, Any]) -> Statistics:
     its numbers are those of a graph is for the reader to find out."""
     types = {
         name: TypeStatistics(
-            tuple(Between(*_numbers(row)) for row in t["between"]),
-            tuple(DegreeSums(*_numbers(row, text=1)) for row in t["degrees"]),
+            tuple(Between(*row) for row in t["between"]),
+            tuple(DegreeSums(*row) for row in t["degrees"]),
             _flag(t["simple"]),
             _flag(t["simple_both"]),
         )
         for name, t in value["types"].items()
     }
-    return Statistics(tuple(_numbers(value["vertices"])), types)
-
-
-def _numbers(row: Iterable[Any], text: int | None = None) -> Iterator[Any]:
-    for place, each in enumerate(row):
-        fits = isinstance(each, str) if place == text else type(each) is int and 0 <= each < 2**63
-        if not fits:
-            raise ValueError(each)
-        yield each
+    found = Statistics(tuple(value["vertices"]), types)
+    numbers = [*found.vertices]
+    for entry in types.values():
+        for between in entry.between:
+            numbers += between
+        for table, direction, *sums in entry.degrees:
+            if direction not in _DIRECTIONS:
+                raise ValueError(direction)
+            numbers += (table, *sums)
+    if numbers and not (set(map(type, numbers)) == {int} and min(numbers) >= 0 and max(numbers) < 2**63):
+        raise ValueError("counts are whole numbers")
+    return found
 
 
 def _flag(value: object) -> bool:

@@ -44,6 +44,12 @@ def test_ends_of_lines(tmp_path: Path, end: str) -> None:
     assert edges(graph) == [(1, "EDGE", 2), (2, "EDGE", 3)]
 
 
+def test_ends_of_lines_of_several_kinds(tmp_path: Path) -> None:
+    for text in ("1 2\r\n2 3\r3 4\n", "1,2\r\n2,3\r3,4", "1 2\r\n2 3\r\n3 4\r"):
+        graph = load(one(tmp_path, "g.txt", text))
+        assert edges(graph) == [(1, "EDGE", 2), (2, "EDGE", 3), (3, "EDGE", 4)]
+
+
 def test_blanks_after_commas(tmp_path: Path) -> None:
     """`2` and ` 2` are one vertex, with a header and without, as integers and as text."""
     rows = "1, 2, 0.5, x\n2, 3, 1, y\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,23 @@ def test_arrays_and_columns_are_views_of_the_files(folder: Path) -> None:
     assert not adjacency.neighbours.flags.writeable
     assert adjacency.edges.flags.c_contiguous
     assert len(kept) == 2
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not list descriptors")
+def test_an_open_graph_holds_maps_and_no_descriptors(folder: Path) -> None:
+    """A process has a thousand descriptors, a graph may have more columns; and maps go with whoever reads them."""
+    save(rich_snapshot(), folder)
+    before = len(os.listdir("/proc/self/fd"))
+    opened = open_snapshot(folder)
+    names = opened.vertex_tables[0].columns["name"]
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert str(folder) in Path("/proc/self/maps").read_text()
+    del opened
+    gc.collect()
+    assert names.to_pylist() == rich_snapshot().vertex_tables[0].columns["name"].to_pylist()
+    del names
+    gc.collect()
+    assert str(folder) not in Path("/proc/self/maps").read_text()
 
 
 def test_opening_reads_no_file_but_the_manifest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
 from gquery.planner.ir.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
@@ -96,6 +95,8 @@ def as_type(values: pa.Array, given: Type, wanted: Type) -> pa.Array:
     if given.kind is not Kind.ANY:
         member = member_of(given, wanted.members)
         return union_of(cast(values, arrow.field(member).type), member, arrow)
+    import pyarrow.compute as pc
+
     members = [member_of(member, wanted.members) for member in given.members]
     children = []
     for index, field in enumerate(arrow):

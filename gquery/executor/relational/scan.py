@@ -142,7 +142,7 @@ class _Scan:
                     return within[0]
                 if operator in _COMPARE and {each.type.kind for each in within} == {Kind.INTEGER, Kind.FLOAT}:
                     within = tuple(map(self._narrowed, within))
-                return replace(expression, arguments=within)
+                return expression if within == arguments else replace(expression, arguments=within)
             case Case(branches=branches, default=default, subject=subject):
                 cases = tuple((self._within(test), self._within(value)) for test, value in branches)
                 subject = None if subject is None else self._within(subject)
@@ -266,10 +266,12 @@ def as_stored(value: object, stored: pa.DataType) -> pa.Scalar | None:
 
 def _stored_number(value: int | float | Decimal, stored: pa.DataType) -> pa.Scalar | None:
     types = pa.types
-    if not math.isfinite(value):
-        return pa.scalar(float(value), stored) if types.is_float64(stored) and not math.isnan(value) else None
-    exact = written_decimal(value) if isinstance(value, float) else Decimal(value)
     try:
+        if isinstance(value, int) and types.is_integer(stored):
+            return pa.scalar(value, stored)
+        if not math.isfinite(value):
+            return pa.scalar(float(value), stored) if types.is_float64(stored) and not math.isnan(value) else None
+        exact = written_decimal(value) if isinstance(value, float) else Decimal(value)
         if types.is_float64(stored):
             return pa.scalar(float(value), stored) if written_decimal(float(value)) == exact else None
         if types.is_integer(stored):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 
 from gquery.errors import BindError
@@ -202,7 +203,7 @@ class Tail:
 
     def _fed(self, statement: Statement, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         if schema.names == [name for name, _ in _NO_COLUMNS]:
-            return pa.record_batch([pa.nulls(batch.num_rows, pa.int8()).fill_null(0)], schema=schema)
+            return pa.record_batch([pa.array(np.zeros(batch.num_rows, np.int8))], schema=schema)
         with translated():
             found = [self._input(part, batch) for part in statement.inputs.values()]
             if self.weighted:

@@ -17,16 +17,20 @@ _SIGNALLED = "Query interrupted"  # the whole text of the RuntimeError that Duck
 def translated() -> Iterator[None]:
     """DuckDB's and Arrow's errors as ours. Ctrl-C inside DuckDB comes out as KeyboardInterrupt, its interrupt as
     QueryCancelled."""
-    import duckdb
-
     try:
         yield
     except RuntimeError as error:
         if type(error) is RuntimeError and str(error) == _SIGNALLED:
             raise KeyboardInterrupt from None
         raise _ours(error) from None
-    except (duckdb.Error, pa.ArrowException, MemoryError, OSError) as error:
+    except (pa.ArrowException, MemoryError, OSError) as error:
         raise _ours(error) from None
+    except Exception as error:
+        import duckdb
+
+        if isinstance(error, duckdb.Error):
+            raise _ours(error) from None
+        raise
 
 
 def _ours(error: Exception) -> GQueryError:

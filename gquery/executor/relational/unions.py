@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from gquery.planner.ir.expr import Kind, Type
 from gquery.values import holds_union, tags_of
@@ -91,6 +90,8 @@ def unsliced(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Lists as long as `values`, null where they are, with these items."""
+    import pyarrow.compute as pc
+
     lengths = pc.list_value_length(values).fill_null(0).to_numpy()
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), items, type=wanted, mask=_mask(values))

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.errors import Span
@@ -24,6 +23,7 @@ BATCH_BYTES = 16 * 2**20
 _FEWEST_BYTES = 2**18
 _READ_AT_ONCE = 1 << 20  # values: a millisecond, once for each column
 _LONGEST: WeakKeyDictionary[Snapshot, dict[int, int]] = WeakKeyDictionary()
+_SHORT = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL, Kind.TEMPORAL})
 _LIST = 16  # bytes: at least what an element costs besides its values
 
 
@@ -64,12 +64,15 @@ def _average(values: pa.ChunkedArray) -> float:
 def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, most: int) -> Bytes | None:
     """The bytes of a column's value for each id, about; None where all of them together cannot have `most`. The column
     of a whole element stands for all that the element has."""
+    if column.type.kind in _SHORT or ids.null_count == len(ids):
+        return None
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
-    columns = [_columns(table, column) for table in tables]
-    if not len(ids) or len(ids) * sum(_longest(snapshot, values) for stored in columns for values in stored) < most:
-        return None
     known = np.asarray(ids.fill_null(0) if ids.null_count else ids)
+    columns = {table: _columns(tables[table], column) for table in numbers.tables_near(known)}
+    longest = max(sum(_longest(snapshot, values) for values in stored) for stored in columns.values())
+    if len(known) * longest < most:
+        return None
     widths = np.full(len(known), _LIST, np.int64)
     for table, where, rows in numbers.parts(known):
         for values in columns[table]:
@@ -80,6 +83,8 @@ def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, mos
 def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int) -> Bytes | None:
     """The bytes that whole elements in the values will take, also inside lists, maps and paths; None where there are
     none, or all together cannot have `most`."""
+    import pyarrow.compute as pc
+
     match type_.kind:
         case Kind.NODE | Kind.RELATIONSHIP:
             return widths_of(snapshot, type_.kind, Column(type_, Span(0, 0), "", Attribute.ELEMENT), values, most)
@@ -120,6 +125,8 @@ def _longest(snapshot: Snapshot, values: pa.ChunkedArray) -> int:
 
 
 def _found_longest(values: pa.ChunkedArray) -> int:
+    import pyarrow.compute as pc
+
     if pa.types.is_dictionary(values.type):
         return max((int(chunk.dictionary.nbytes) for chunk in values.chunks), default=0)
     if len(values) > _READ_AT_ONCE or pa.types.is_nested(values.type):
@@ -141,6 +148,8 @@ def _lengths(values: pa.ChunkedArray, positions: Ids) -> Bytes:
 
 
 def _chunk_lengths(chunk: pa.Array, positions: Ids) -> Bytes:
+    import pyarrow.compute as pc
+
     types = pa.types
     if types.is_dictionary(chunk.type):
         codes = chunk.indices.take(pa.array(positions)).fill_null(0).to_numpy()

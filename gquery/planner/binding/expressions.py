@@ -173,28 +173,27 @@ class ExpressionBinder:
         """The column of a node's or relationship's property; an unknown one is an error."""
         name = subject.variable
         if subject.type.kind is Kind.NODE:
+            stored = self.schema.vertex_property(key, self.names.vertices[name].tables or None)
+        else:
+            stored = self.schema.edge_property(key, self.names.edges[name].types or None)
+        if not stored:
+            raise self._no_property(subject, key, key_span)
+        return Column(type_of_stored(stored), span, name, Attribute.PROPERTY, key)
+
+    def _no_property(self, subject: Column, key: str, span: Span) -> BindError:
+        name = subject.variable
+        if subject.type.kind is Kind.NODE:
             tables = self.names.vertices[name].tables
             properties = self.schema.vertex_properties(tables)
-            everywhere = self.schema.vertex_properties()
-            owner = f"`{name.strip()}`" + _labelled(
-                sorted({label for t in tables for label in self.schema.vertex_tables[t].labels})
-            )
+            owners = sorted({label for table in tables for label in self.schema.vertex_tables[table].labels})
         else:
-            types = self.names.edges[name].types
-            properties = self.schema.edge_properties(types)
-            everywhere = self.schema.edge_properties()
-            owner = f"`{name.strip()}`" + _labelled(list(types))
-        if key not in properties:
-            nothing_fits = not (self.names.vertices[name].tables if subject.type.kind is Kind.NODE else types)
-            if nothing_fits and key in everywhere:
-                properties = everywhere
-            else:
-                raise BindError(
-                    f"{owner} has no property `{key}`",
-                    span=key_span,
-                    hint=did_you_mean(key, properties) or _listing(properties),
-                )
-        return Column(type_of_stored(properties[key]), span, name, Attribute.PROPERTY, key)
+            owners = list(self.names.edges[name].types)
+            properties = self.schema.edge_properties(owners)
+        return BindError(
+            f"`{name.strip()}`{_labelled(owners)} has no property `{key}`",
+            span=span,
+            hint=did_you_mean(key, properties) or _listing(properties),
+        )
 
     def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
         if operator == "+":

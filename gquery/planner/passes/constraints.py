@@ -99,7 +99,7 @@ class _Finder:
                 self.different.update((one, other) for other in others if may_equal[other])
         if scope.mode == "induced":
             self._forbid_other_edges(scope)
-        if scope.mode == "different edges":
+        if scope.mode == "different edges" and len(scope.edges) > 1:
             self._keep_edges_apart(scope)
 
     def is_simple(self, edge: QueryEdge) -> bool:

@@ -101,9 +101,10 @@ def plan_matching(
     found: dict[object, Solution] = {}
     for solution in _CountPlanner(plan, Solver(plan, cardinalities, space, check)).cheapest(plan.problem):
         key = solution.problem.key
-        earlier = found[key].problem.coefficient if key in found else 0
-        coefficient = earlier + solution.problem.coefficient
-        found[key] = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
+        if key in found:
+            coefficient = found[key].problem.coefficient + solution.problem.coefficient
+            solution = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
+        found[key] = solution
     limit = None if plan.residual else limit
     return tuple(_match_plan(plan, s, limit, space, reason) for s in found.values() if s.problem.coefficient)
 

@@ -67,7 +67,11 @@ class Solver:
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
         self._where = Hashed((space, cardinalities))
-        self._alike = Hashed((plan.shape, space, about(cardinalities)))
+
+    @cached_property
+    def _alike(self) -> Hashed:
+        """What this has in common with queries whose orders are likely to be as good here."""
+        return Hashed((self.plan.shape, self.raw, about(self.cardinalities)))
 
     def knows(self, problem: Problem) -> bool:
         return self.plan.solutions.find((problem.key, self._where)) is not None
@@ -76,7 +80,7 @@ class Solver:
         """The cheapest of several matching orders, with and without breaking symmetry."""
         key = problem.key
         solution: Solution = self.plan.solutions.get((key, self._where), lambda: self._solved(problem, key))
-        return replace(solution, problem=problem)
+        return solution if solution.problem is problem else replace(solution, problem=problem)
 
     def _solved(self, problem: Problem, key: object) -> Solution:
         orders, alike = self._orders(problem), (self._alike, key)

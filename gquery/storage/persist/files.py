@@ -7,8 +7,7 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.storage.persist.memory_map import map_file
 from gquery.storage.persist.verdicts import Verdicts, identity_of
 
 
@@ -77,27 +77,27 @@ class StoredFile:
     """
 
     def __init__(self, directory: Path, entry: FileEntry) -> None:
-        self.path = directory / entry.name
+        self._path = os.path.join(directory, entry.name)
         self.entry = entry
         self.verdicts: Verdicts | None = None
         """What was verified before, and by whom this file is one of the witnesses."""
         try:
-            with opened(self.path) as descriptor:
-                status = os.fstat(descriptor)
+            descriptor, status = open_regular(self._path)
+            try:
                 self._check_size(status.st_size)
                 self.identity = identity_of(status)
-                with pa.memory_map(_name_of(descriptor, self.path)) as mapped:
-                    self._buffer = mapped.read_buffer()
+                self._buffer = map_file(descriptor, status.st_size)
+            finally:
+                os.close(descriptor)
         except FileNotFoundError:
             raise self.damaged("is missing") from None
         except OSError as error:
             raise self.damaged(f"cannot be read ({error.strerror or error})") from error
-        self._check_size(len(self._buffer))
 
     def is_unchanged(self) -> bool:
         """Whether the file is what it was when it was opened. One that another save has removed is: its map stays."""
         try:
-            return identity_of(self.path.lstat()) == self.identity
+            return identity_of(os.lstat(self._path)) == self.identity
         except FileNotFoundError:
             return True
         except OSError:
@@ -114,7 +114,7 @@ class StoredFile:
     def _table(self) -> pa.Table:
         """The whole file as views of the map, after its checksum was found right and its values are values."""
         with suppress(FileNotFoundError):  # replaced by another save; the map is what is left of it
-            self._check_size(self.path.lstat().st_size)  # touching pages that were cut off would end the process
+            self._check_size(os.lstat(self._path).st_size)  # touching pages that were cut off would end the process
         what = f"file {self.entry.name}"
         if self.verdicts is not None and self.verdicts.holds(what, [self]):
             return pa.Table.from_batches(self._batches(), self._schema)
@@ -191,8 +191,8 @@ class StoredFile:
 
     def damaged(self, what: str) -> LoadError:
         return LoadError(
-            f"the saved graph is damaged: {self.path.name} {what}",
-            file=str(self.path),
+            f"the saved graph is damaged: {self.entry.name} {what}",
+            file=self._path,
             hint="bring the folder back from a copy, or load the graph from its source and save it again",
         )
 
@@ -210,30 +210,20 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[int]:
-    """A descriptor of a file to read. OSError when there is none, or something else by that name: a link leads out of
-    the folder, a pipe waits for ever."""
-    descriptor = at_once(str(path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        yield descriptor
-    finally:
+def open_regular(path: str) -> tuple[int, os.stat_result]:
+    """A descriptor of a file to read, which the caller closes, and what it is. OSError when there is none, or something
+    else by that name: a link leads out of the folder, a pipe waits for ever."""
+    descriptor = at_once(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return descriptor, status
 
 
 def at_once(path: str, flags: int) -> int:
     """Opens a file, but follows no link and waits for nobody at the other end of a pipe."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
-
-
-_HAS_DESCRIPTORS = os.path.exists("/dev/fd/0")
-
-
-def _name_of(descriptor: int, path: Path) -> str:
-    """A name of the file that is open, whatever has taken its path since."""
-    return f"/dev/fd/{descriptor}" if _HAS_DESCRIPTORS else str(path)
 
 
 def are_below(values: NDArray[Any], bound: int) -> bool:

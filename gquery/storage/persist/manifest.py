@@ -20,7 +20,7 @@ from gquery.errors import LoadError, shortened
 from gquery.storage import statistics
 from gquery.storage.edges import AdjacencyKey
 from gquery.storage.numbering import Numbering
-from gquery.storage.persist.files import FileEntry, opened, sync_directory
+from gquery.storage.persist.files import FileEntry, open_regular, sync_directory
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics
 
@@ -168,7 +168,8 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def _read(path: Path) -> str:
-    with opened(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+    descriptor, _ = open_regular(str(path))
+    with open(descriptor, "rb") as file:
         content = file.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         raise ValueError("too long")
@@ -344,6 +345,8 @@ def _decode_types(text: str) -> Mapping[str, pa.DataType]:
 def _check_type(type: pa.DataType) -> None:
     """ValueError for a type that no load gives."""
     types = pa.types
+    if types.is_primitive(type):
+        return
     if types.is_union(type) or types.is_map(type) or types.is_run_end_encoded(type) or hasattr(type, "storage_type"):
         raise ValueError(type)
     if types.is_dictionary(type):

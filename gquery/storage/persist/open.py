@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ from gquery.storage.persist.verdicts import Verdicts
 from gquery.storage.persist.verify import EdgesById, disagreement
 from gquery.storage.schema import Direction
 from gquery.storage.signatures import has_bit
-from gquery.storage.statistics import SIGNATURE_BITS, Statistics
+from gquery.storage.statistics import Statistics
 from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable
 
 _ENDS = pa.schema([("source", pa.int32()), ("target", pa.int32())])
@@ -64,7 +64,7 @@ class _Opened:
         for file in self._files.values():
             file.verdicts = self._verdicts
         self._types: dict[str, _EdgeType] = {}
-        self._right_bits: set[int] = set()
+        self._right_bits = 0
         self._lock = threading.RLock()
 
     def snapshot(self) -> Snapshot:
@@ -79,7 +79,7 @@ class _Opened:
             edges,
             manifest.vertex_numbers,
             self._statistics,
-            partial(self._signatures, manifest.signatures) if manifest.signatures else None,
+            self._signatures if manifest.signatures else None,
         )
 
     # --- vertices ----------------------------------------------------------------------------------------------
@@ -180,15 +180,21 @@ class _Opened:
 
     # --- signatures --------------------------------------------------------------------------------------------
 
-    def _signatures(self, entry: FileEntry, bits: int, snapshot: Snapshot) -> NDArray[np.uint64]:
+    def _signatures(self, bits: int, snapshot: Snapshot) -> NDArray[np.uint64]:
         """The signatures, of which these bits agree with the edges."""
-        file = self._file(entry)
-        (words,) = (file.numbers(array) for array in file.arrays(_SIGNATURES, self._manifest.vertex_numbers.count))
-        for bit in range(SIGNATURE_BITS):
-            if bits >> bit & 1 and bit not in self._right_bits:
-                self._verify_bit(file, words, bit, snapshot)
-                self._right_bits.add(bit)
+        file, words = self._words
+        while unknown := bits & ~self._right_bits:
+            bit = unknown.bit_length() - 1
+            self._verify_bit(file, words, bit, snapshot)
+            self._right_bits |= 1 << bit
         return words
+
+    @cached_property
+    def _words(self) -> tuple[StoredFile, NDArray[np.uint64]]:
+        assert self._manifest.signatures is not None
+        file = self._file(self._manifest.signatures)
+        (words,) = file.arrays(_SIGNATURES, self._manifest.vertex_numbers.count)
+        return file, file.numbers(words)
 
     def _verify_bit(self, file: StoredFile, words: NDArray[np.uint64], bit: int, snapshot: Snapshot) -> None:
         what, files = f"bit {bit}", list(self._files.values())

@@ -41,10 +41,9 @@ class Verdicts:
     """What is known of one saved graph: a manifest and its files, as they were when they were opened."""
 
     def __init__(self, manifest: str, files: Iterable[Witness]) -> None:
-        identities = sorted(file.identity for file in files)
-        newest = max((identity[-1] for identity in identities), default=0) / 1e9
-        known = f"{_CHECKS} {manifest} {identities}".encode()
-        self._name = hashlib.sha256(known).hexdigest()
+        self._manifest = manifest
+        self._identities = [file.identity for file in files]
+        newest = max((identity[-1] for identity in self._identities), default=0) / 1e9
         self._is_settled = os.name == "posix" and newest < time.time() - _SETTLED
 
     def holds(self, what: str, files: Iterable[Witness]) -> bool:
@@ -65,6 +64,10 @@ class Verdicts:
                 file.write(f"{what}\n")
         except (OSError, ValueError):
             return
+
+    @cached_property
+    def _name(self) -> str:
+        return hashlib.sha256(f"{_CHECKS} {self._manifest} {sorted(self._identities)}".encode()).hexdigest()
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -15,8 +15,8 @@ import ctypes
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import Any, TypeVar
 
 from numba import njit
@@ -68,15 +68,18 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any
 _thread = threading.local()  # check: of the query that the thread works for
 
 
-@contextmanager
-def stoppable(check: Check) -> Iterator[None]:
+class stoppable:  # noqa: N801 - reads as a statement
     """Whatever this thread waits for meanwhile ends when `check` raises."""
-    before = getattr(_thread, "check", unchecked)
-    _thread.check = check
-    try:
-        yield
-    finally:
-        _thread.check = before
+
+    def __init__(self, check: Check) -> None:
+        self._check = check
+
+    def __enter__(self) -> None:
+        self._before = getattr(_thread, "check", unchecked)
+        _thread.check = self._check
+
+    def __exit__(self, *_: object) -> None:
+        _thread.check = self._before
 
 
 def stoppable_steps(check: Check, steps: Generator[Item, None, None]) -> Generator[Item, None, None]:

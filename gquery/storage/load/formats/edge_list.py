@@ -53,7 +53,8 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     texts = [_text_of(tables, int(row)) for row in wrong[:MAX_LISTED]]
     loading.rejects.add(origin, wrong, None, texts, f"expected {width} fields, as in line {lines[skipped]}")
     columns = _columns(names or comment_words, width)
-    data = _data(tables, right, width, loading.options.null)
+    absent = [*loading.options.null, *([] if delimiter is None else [""])]
+    data = _data(tables, right, width, absent)
     table = RawTable(columns, data, origin.select(np.flatnonzero(right)), is_text=True)
     told: bool | None = False
     if not names:
@@ -111,8 +112,8 @@ def _columns(names: list[str], width: int) -> tuple[Column, ...]:
     return with_ends([Column(name) for name in names])
 
 
-def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int, null: Sequence[str]) -> _Columns:
-    """The words at each position of the `right` lines; those of `null`, and empty ones, are nulls."""
+def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int, absent: Sequence[str]) -> _Columns:
+    """The words at each position of the `right` lines; those of `absent` are nulls."""
     chunks: list[list[pa.Array]] = [[] for _ in range(width)]
     begin = 0
     for words in tables:
@@ -120,9 +121,11 @@ def _data(tables: Sequence[Words], right: NDArray[np.bool_], width: int, null: S
         begin += len(words.lines)
         for position in range(width):
             chunks[position].append(words.words(rows, position))
-    columns = (pa.chunked_array(column, pa.string()) for column in chunks)
-    absent = pa.array(["", *null])
-    return tuple(pc.if_else(pc.is_in(column, absent), pa.scalar(None, pa.string()), column) for column in columns)
+    columns = tuple(pa.chunked_array(column, pa.string()) for column in chunks)
+    if not absent:
+        return columns
+    missing, words = pa.scalar(None, pa.string()), pa.array(absent)
+    return tuple(pc.if_else(pc.is_in(column, words), missing, column) for column in columns)
 
 
 def _text_of(tables: Sequence[Words], row: int) -> str:

@@ -25,6 +25,7 @@ BLOCK = 1 << 24
 MAX_LINE = BLOCK  # bytes; Arrow's reader takes no longer rows either
 _PART = 1 << 22  # of what is split into words, which takes many times its size for a moment
 _PIECE = 1 << 20
+_BUFFER = 1 << 16  # of what is unpacked: to look at the head of a file is not to unpack much more of it
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe that nobody writes to would wait for ever
 
 _LARGE = 1 << 24  # bytes that any gzip file may unpack to
@@ -76,7 +77,7 @@ def open_bytes(path: Path, encoding: str | None = None) -> Iterator[tuple[Binary
     with open_file(path) as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
-        stream = cast(BinaryIO, io.BufferedReader(_Unpacked(raw, path), _PIECE)) if packed else raw
+        stream = cast(BinaryIO, io.BufferedReader(_Unpacked(raw, path), _BUFFER)) if packed else raw
         start = stream.read(4)
         encoding = next((found for mark, found in _MARKS if start.startswith(mark)), encoding)
         stream.seek(0)

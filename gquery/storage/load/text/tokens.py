@@ -44,7 +44,7 @@ def read_words(loading: Loading, path: Path, delimiter: str | None) -> Iterator[
     """
     line = 1
     for block in blocks(loading, path):
-        if b"\r" in block:
+        if b"\r" in block and _ends_lines_by_return(block):
             block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if b"\0" in block:
             raise _bad_line(path, line, block, block.index(b"\0"), "the line has a NUL byte: the file is not text")
@@ -55,6 +55,13 @@ def read_words(loading: Loading, path: Path, delimiter: str | None) -> Iterator[
             raise _bad_line(path, line, block, _first_bad_byte(block), "the line is not UTF-8") from None
         yield words
         line += block.count(b"\n")
+
+
+def _ends_lines_by_return(block: bytes) -> bool:
+    """Whether a carriage return stands alone. One before a line feed is white space at the end of a line."""
+    data = np.frombuffer(block, np.uint8)
+    behind = np.flatnonzero(data == ord("\r")) + 1
+    return bool(np.any(data[np.minimum(behind, len(data) - 1)] != ord("\n")))
 
 
 def _split_white(block: bytes, line: int) -> Words:
