@@ -98,7 +98,7 @@ def test_settings_without_sense(graph: gquery.Graph, settings: dict[str, Any], s
 
 def test_settings_with_sense(graph: gquery.Graph) -> None:
     changed = graph.with_settings(
-        timeout=np.float32(2), threads=np.int64(1), memory_limit="64 MiB", mode="INDUCED", device="cpu"
+        timeout=np.float32(60), threads=np.int64(1), memory_limit="64 MiB", mode="INDUCED", device="cpu"
     )
     assert changed.settings.memory_limit == 64 * 2**20
     assert changed.query("MATCH (a)-->(b) RETURN count(*)").scalar() == 2
