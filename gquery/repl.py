@@ -13,7 +13,7 @@ from gquery import __version__
 from gquery.errors import GQueryError
 from gquery.opening import from_arrow
 from gquery.terminal.messages import ANSWERED, counted, seconds
-from gquery.terminal.shell import Shell
+from gquery.terminal.shell import INTERRUPTED, Shell
 from gquery.terminal.syntax import is_complete
 
 if TYPE_CHECKING:
@@ -31,17 +31,25 @@ _CONTINUATION = "   ...> "
 
 def run(shell: Shell, input: Input | None = None, output: Output | None = None) -> int:
     """Reads and runs statements until the user leaves. `input` and `output` None: the terminal."""
+    from gquery.terminal.ctrl_c import CtrlC
+
     session = make_session(shell, input, output)
     shell.notes.print(f"gquery {__version__} · :help for help, Ctrl-D to leave")
     threading.Thread(target=_warm_up, name="gquery warm-up", daemon=True).start()
-    while not shell.finished:
-        try:
-            text = session.prompt()
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            break
-        shell.execute_all(text)
+    ctrl_c = CtrlC(session)
+    with ctrl_c.heard():
+        while not shell.finished:
+            try:
+                text = ctrl_c.prompt()
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                break
+            try:
+                with ctrl_c.interrupts():
+                    shell.execute_all(text)
+            except KeyboardInterrupt:
+                shell.notes.print(INTERRUPTED)
     return ANSWERED
 
 

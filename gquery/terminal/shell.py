@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gquery.result import Result
     from gquery.session import Graph
 
+INTERRUPTED = "interrupted"
 _FEWEST_ROWS = 10
 _OTHER_LINES = 9  # of a screen: a table's frame and head, the line below it, the prompt
 
@@ -73,7 +74,7 @@ class Shell:
             show_error(error, self.notes)
             return exit_code(error)
         except KeyboardInterrupt:
-            self.notes.print("interrupted")
+            self.notes.print(INTERRUPTED)
             return CANCELLED
         except (BrokenPipeError, SystemExit):
             raise

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PATIENCE
+from tests.faults.graphs import dense_graph
+from tests.faults.pseudo_terminal import at_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 50 if os.environ.get("GQUERY_SLOW") else 6
@@ -121,3 +123,28 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
         assert "ancelled" in errors
         assert "Traceback" not in errors
         assert time.monotonic() - began < 2.0 * PATIENCE
+
+
+DELAYS = (0, 1, 2, 5, 10, 20, 50)  # ms after Enter, while the prompt is put away or the query has just begun
+
+
+def test_at_the_prompt_of_the_shell(tmp_path: Path) -> None:
+    """A press right after Enter is for what was entered, not for the next prompt."""
+    dense_graph().save(tmp_path / "g.gq")
+    home = {"XDG_STATE_HOME": str(tmp_path), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    command = [sys.executable, "-m", "gquery", "shell", str(tmp_path / "g.gq")]
+    with at_terminal(command, {**os.environ, "PYTHONPATH": str(ROOT), **home}) as terminal:
+        terminal.wait_for(b"gquery>", seconds=60)
+        terminal.type(b"RETURN 1 + 41 AS n\r")
+        terminal.wait_for(b"42", seconds=60)
+        for delay in DELAYS * (ROUNDS if ROUNDS > 6 else 1):
+            terminal.wait_for(b"gquery>", seconds=5 * PATIENCE)
+            terminal.type(LONG.encode())
+            time.sleep(0.2)  # a prompt that has only just been drawn
+            terminal.screen = b""
+            terminal.type(b"\r")
+            time.sleep(delay / 1000)
+            terminal.type(b"\x03")
+            terminal.wait_for(b"ancelled", b"interrupted", seconds=2 * PATIENCE)
+        terminal.wait_for(b"gquery>", seconds=5 * PATIENCE)
+        terminal.type(b":quit\r")
