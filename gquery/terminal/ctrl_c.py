@@ -1,4 +1,4 @@
-"""Ctrl-C in the REPL belongs to one statement at a time: no press between Enter and the run of what was entered is lost.
+"""Ctrl-C in the REPL belongs to one statement at a time: none between Enter and the run of what was entered is lost.
 
 A key that is pressed while the prompt is still being put away comes in one of three ways: as a key that the prompt has
 read already, as a character that waits in the terminal, or as SIGINT. All three count for the statement just entered.

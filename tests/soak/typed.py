@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
+from typing import TypeGuard
 
 from tests.evaluator.values import Value
 from tests.soak.tables import KINDS, zone_of
@@ -62,9 +63,13 @@ class Typed:
     def literal(self, value: Value, always: bool = False) -> Literal:
         """A constant, or a parameter, which some values can only be."""
         if always or value.__class__.__name__ in ("Decimal", "time") or self.random.random() < 0.3:
-            self.parameters += 1
-            return Literal(value, f"p{self.parameters}")
+            return Literal(value, self.name())
         return Literal(value)
+
+    def name(self) -> str:
+        """Of a parameter."""
+        self.parameters += 1
+        return f"p{self.parameters}"
 
     def constant(self, kind: str, beside: frozenset[str] = frozenset()) -> Expression:
         """`beside`: the kinds of what it is compared with; a text stays one beside several."""
@@ -207,8 +212,15 @@ class Typed:
         kinds = (*INTEGERS, "big", *FLOATS) if kind in ("int", "float") and self.random.random() < 0.3 else (kind,)
         one, other = self.operand(kinds, depth), self.operand(kinds, depth)
         if self.random.random() < 0.5:
-            return Call("coalesce", (one, other))
-        return Call("case", (self.truth(0), one, other))
+            return self.common("coalesce", (one, other))
+        return self.common("case", (self.truth(0), one, other))
+
+    def common(self, name: str, arguments: tuple[Expression, ...]) -> Call:
+        """Values that meet in one type. A whole number that is written beside floats becomes a float by gquery's rule, and
+        what are floats the evaluator, which has no types, cannot tell from null: there it is a parameter, which stays."""
+        if not all(map(is_whole, arguments)):
+            arguments = tuple(replace(each, parameter=self.name()) if is_whole(each) else each for each in arguments)
+        return Call(name, arguments)
 
     def operand(self, kinds: tuple[str, ...], depth: int) -> Expression:
         """Decimals without floats among them: what is calculated with both is a float, also where none is met."""
@@ -291,7 +303,7 @@ class Typed:
             case 1:
                 return Call(random.choice(["tail", "reverse"]), (items,))
             case 2:
-                return Call("list", (self.of(("int",), depth), self.of(("int",), 0)))
+                return self.common("list", (self.of(("int",), depth), self.of(("int",), 0)))
             case 3:
                 return Call("+", (items, self.of(("ints",), 0)))
         return Call("slice", (items, Literal(random.choice([0, 1, -2])), Literal(random.choice([0, 1, 2, -1]))))
@@ -324,6 +336,10 @@ class Typed:
             case 4:
                 return Call(random.choice("+-*"), (self.of(("big",), 0), self.of(("big", "int"), 0)))
         return Call("slice", (self.of(("ints",), 0), number, self.of(INTEGERS, 0)))
+
+
+def is_whole(tree: Expression) -> TypeGuard[Literal]:
+    return isinstance(tree, Literal) and type(tree.value) is int
 
 
 def is_odd(value: Value) -> bool:
