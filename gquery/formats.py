@@ -10,12 +10,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path as FilePath
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
 from gquery.errors import ExecutionError
-from gquery.values import Node, Path, Relationship, python_values, rows_of, text_of, unions_replaced, without_unions
+from gquery.values import (
+    Node,
+    Path,
+    Relationship,
+    holds_duration,
+    python_values,
+    text_of,
+    unions_replaced,
+    without_unions,
+)  # fmt: skip
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -81,7 +90,7 @@ def schema_without_unions(schema: pa.Schema) -> pa.Schema:
 
 
 def batch_without_unions(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with values of several types as numbers or text, for formats that have no such columns."""
+    """The batch with values of several types as numbers or text and durations as text, for formats that have none."""
     columns = [unions_replaced(column) for column in batch.columns]
     return pa.record_batch(columns, schema=schema_without_unions(batch.schema))
 
@@ -96,7 +105,7 @@ def _write_parquet(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
 def _write_csv(batches: Batches, schema: pa.Schema, sink: BinaryIO) -> int:
     import pyarrow.csv as csv
 
-    flat = pa.schema([(field.name, pa.string() if pa.types.is_nested(field.type) else field.type) for field in schema])
+    flat = pa.schema([(field.name, pa.string() if _is_written(field.type) else field.type) for field in schema])
     with csv.CSVWriter(sink, flat) as writer:
         return _write_all(batches, lambda batch: writer.write_batch(_flattened(batch, flat)))
 
@@ -145,13 +154,18 @@ def _write_all(batches: Batches, write: Callable[[pa.RecordBatch], object]) -> i
 
 def _flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch with nested values as JSON text, for formats that have no nested values."""
-    arrays = [_as_text(column) if pa.types.is_nested(column.type) else column for column in batch.columns]
+    arrays = [_as_text(column) if _is_written(column.type) else column for column in batch.columns]
     return pa.record_batch(arrays, schema=schema)
+
+
+def _is_written(arrow: pa.DataType) -> bool:
+    """Whether Arrow writes no CSV of the type, and we write the values as text."""
+    return bool(pa.types.is_nested(arrow) or pa.types.is_interval(arrow))
 
 
 def _as_text(column: pa.Array) -> pa.Array:
     """Nested values as JSON; a value that is only of several types is written as others are."""
-    texts = (_json_text(value) if isinstance(value, _NESTED) else text_of(value) for value in python_values(column))
+    texts = (_json_text(value) if isinstance(value, _NESTED) else text_of(value) for value in _json_values(column))
     return pa.array(texts, pa.string())
 
 
@@ -160,7 +174,28 @@ _NESTED = (list, dict, Node, Relationship, Path)
 
 def _json_lines(batch: pa.RecordBatch) -> Iterator[str]:
     """One JSON object a row; nodes, relationships and paths are objects with the properties that they have."""
-    return (_json_text(row.asdict()) for row in rows_of(batch))
+    names = batch.schema.names
+    columns = map(_json_values, batch.columns)
+    return (_json_text(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True))
+
+
+def _json_values(column: pa.Array) -> list[Any]:
+    """The values of a column, durations as text: for JSON they would be tuples."""
+    values = python_values(column)
+    return list(map(_without_durations, values)) if holds_duration(column.type) else values
+
+
+def _without_durations(value: object) -> object:
+    match value:
+        case pa.MonthDayNano():
+            return text_of(value)
+        case list() | tuple():
+            return list(map(_without_durations, value))
+        case dict():
+            return {key: _without_durations(each) for key, each in value.items()}
+        case Node() | Relationship() | Path():
+            return _without_durations(_plain(value))
+    return value
 
 
 def _json_text(value: object) -> str:

@@ -183,16 +183,26 @@ def holds_union(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_nested(arrow)) and any(holds_union(arrow.field(i).type) for i in range(arrow.num_fields))
 
 
+def holds_duration(arrow: pa.DataType) -> bool:
+    """Whether values of the type are or hold durations."""
+    if pa.types.is_nested(arrow):
+        return any(holds_duration(arrow.field(i).type) for i in range(arrow.num_fields))
+    return bool(pa.types.is_interval(arrow))
+
+
 def tags_of(values: pa.UnionArray) -> NDArray[np.int8]:
     """The member that each value is of; Arrow's `type_codes` forgets where a slice begins."""
     return np.frombuffer(values.buffers()[1] or b"", np.int8)[values.offset : values.offset + len(values)]
 
 
 def without_unions(arrow: pa.DataType) -> pa.DataType:
-    """The type with float64 in place of numbers of several types, and text in place of other values of several."""
+    """The type with float64 in place of numbers of several types, and text in place of other values of several and of
+    durations."""
     if pa.types.is_union(arrow):
         return pa.float64() if all(map(_is_number, arrow)) else pa.string()
-    if not holds_union(arrow):
+    if pa.types.is_interval(arrow):
+        return pa.string()
+    if not holds_union(arrow) and not holds_duration(arrow):
         return arrow
     if pa.types.is_struct(arrow):
         return pa.struct([pa.field(each.name, without_unions(each.type)) for each in arrow])
@@ -235,7 +245,27 @@ def text_of(value: Any) -> str | None:
             return f"{value:f}"
         case datetime.date() | datetime.time():
             return value.isoformat()
+        case pa.MonthDayNano():
+            return duration_text(value)
     return str(value)
+
+
+def duration_text(value: pa.MonthDayNano) -> str:
+    """As ISO 8601 has it, `P1Y2M3DT4.5S`; each part has a sign of its own, and none is made into another."""
+    years, months = _divided(value.months, 12)
+    minutes, nanoseconds = _divided(value.nanoseconds, 60 * 10**9)
+    hours, minutes = _divided(minutes, 60)
+    seconds = format((Decimal(nanoseconds) / 10**9).normalize(), "f")
+    dates = zip((years, months, value.days), "YMD", strict=True)
+    times = ((hours, "H"), (minutes, "M"), (seconds if nanoseconds else 0, "S"))
+    date, time = ("".join(f"{number}{unit}" for number, unit in parts if number) for parts in (dates, times))
+    return f"P{date}{'T' if time else ''}{time}" if date or time else "PT0S"
+
+
+def _divided(number: int, by: int) -> tuple[int, int]:
+    """Quotient and remainder, both of the number's sign."""
+    sign = -1 if number < 0 else 1
+    return sign * (abs(number) // by), sign * (abs(number) % by)
 
 
 def _is_number(member: pa.Field) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from gquery.terminal.messages import counted
-from gquery.values import rows_of
+from gquery.values import duration_text, rows_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -145,6 +145,8 @@ def _written(value: object) -> str:
             return f"{value:f}"
         case bytes():
             return f"0x{value.hex()}"
+        case pa.MonthDayNano():
+            return duration_text(value)
         case list() | tuple():
             return "[" + ", ".join(map(_written, value)) + "]"
         case dict():
@@ -185,7 +187,7 @@ def type_name(arrow: pa.DataType) -> str:
         (types.is_date, "date"),
         (types.is_timestamp, "datetime"),
         (types.is_time, "time"),
-        (types.is_duration, "duration"),
+        (lambda kind: types.is_duration(kind) or types.is_interval(kind), "duration"),
         (types.is_null, "null"),
     )
     return next((name for fits, name in named if fits(arrow)), str(arrow))

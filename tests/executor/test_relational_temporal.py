@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
 import gquery
@@ -149,6 +152,104 @@ def test_durations() -> None:
     assert graph.query("MATCH (a) WHERE a.d = $p RETURN a.d", {"p": length}).rows() == [(known,)]
     assert graph.query("MATCH (a) WHERE a.d > $p RETURN a.d", {"p": dt.timedelta(seconds=5)}).rows() == [(known,)]
     assert graph.query("MATCH (a) RETURN a.d IN [$p]", {"p": length}).rows() == [(True,), (None,)]
+
+
+UNITS = {
+    "nano": pa.array([1_700_000_000_123_456_789, None, -1], pa.timestamp("ns")),
+    "zoned_nano": pa.array([1_700_000_000_123_456_789, 7, -1], pa.timestamp("ns", "+01:00")),
+    "micro": pa.array([1_700_000_000_123_456, None, 0], pa.timestamp("us")),
+    "zoned": pa.array([1_700_000_000_123_457, 5, None], pa.timestamp("us", "Europe/Zurich")),
+    "second": pa.array([1_700_000_001, None, 5], pa.timestamp("s")),
+    "far": pa.array([253_402_300_799_000_000, None, 0], pa.timestamp("us")),  # beyond what nanoseconds reach
+    "clock_nano": pa.array([36_000_000_000_001, None, 5], pa.time64("ns")),
+    "clock": pa.array([36_000_000_000, 7, None], pa.time64("us")),
+    "length": pa.array([(14, 3, 4_500_000_000), None, (-1, 0, 90 * 60 * 10**9)], pa.month_day_nano_interval()),
+    "short": pa.array([4_500_000, None, 0], pa.duration("us")),
+}
+FINE = gquery.from_arrow(vertices={"P": pa.table({"id": [1, 2, 3], **UNITS})}, edges={})
+POINTS, CLOCKS = ("nano", "zoned_nano", "micro", "zoned", "second", "far"), ("clock_nano", "clock")
+
+
+def _order(column: str, row: int) -> int | None:
+    """What a point in time or a time of the day compares by, in nanoseconds."""
+    value = UNITS[column].cast(pa.int64())[row].as_py()
+    return None if value is None else value * {"s": 10**9, "us": 1000, "ns": 1}[UNITS[column].type.unit]
+
+
+@pytest.mark.parametrize("one", [*POINTS, *CLOCKS])
+@pytest.mark.parametrize("how", ["RETURN a.{0} {2} b.{1}", "WHERE a.{0} {2} b.{1} RETURN true"])
+def test_units_and_zones_beside_each_other(one: str, how: str) -> None:
+    """They are compared exactly, in the years that only one of them reaches too."""
+    signs = {"=": int.__eq__, "<>": int.__ne__, "<": int.__lt__, ">=": int.__ge__}
+    for other in POINTS if one in POINTS else CLOCKS:
+        for sign, holds in signs.items():
+            text = f"MATCH (a {{id: $x}}) MATCH (b {{id: $y}}) {how.format(one, other, sign)}"
+            for x, y in ((0, 0), (0, 2), (2, 2), (1, 0)):
+                left, right = _order(one, x), _order(other, y)
+                found = None if left is None or right is None else holds(left, right)
+                expected = [(found,)] if "WHERE" not in how or found else []
+                assert FINE.query(text, {"x": x + 1, "y": y + 1}).rows() == expected, (other, sign, x, y)
+
+
+@pytest.mark.parametrize(("one", "other"), [("nano", "zoned_nano"), ("zoned_nano", "zoned"), ("zoned", "nano"),
+                                            ("micro", "zoned_nano"), ("micro", "nano")])  # fmt: skip
+@pytest.mark.parametrize("how", ["coalesce(a.{0}, a.{1})", "CASE WHEN a.{0} IS NOT NULL THEN a.{0} ELSE a.{1} END",
+                                 "head([a.{0}, a.{1}])", "head([a.{0}] + a.{1})"])  # fmt: skip
+def test_units_and_zones_in_one_value(one: str, other: str, how: str) -> None:
+    found = FINE.query(f"MATCH (a) RETURN {how.format(one, other)} AS x").to_arrow()["x"].cast(pa.int64()).to_pylist()
+    first = [_order(one, row) for row in range(3)]
+    second = [_order(other, row) for row in range(3)]
+    kept = zip(first, second, strict=True) if "head" not in how else ((each, None) for each in first)
+    assert found == [left if left is not None else right for left, right in kept]
+
+
+@pytest.mark.filterwarnings("ignore::gquery.QueryWarning")
+@pytest.mark.parametrize("condition", ["a.nano IN [a.zoned, a.zoned_nano]", "a.clock_nano IN [a.clock, $time]",
+                                       "a.zoned_nano IN $points", "CASE a.nano WHEN a.micro THEN false ELSE true END",
+                                       "NOT a.clock IN [a.nano, a.zoned]", "a.zoned_nano < $text"])  # fmt: skip
+def test_lists_of_units_and_zones(condition: str) -> None:
+    """Nothing that only DuckDB would refuse."""
+    given = {"time": dt.time(10), "points": [dt.datetime(2024, 1, 1)], "text": "2024-01-15T00:00:00.123456789+05:00"}
+    wanted = {name: value for name, value in given.items() if f"${name}" in condition}
+    assert FINE.query(f"MATCH (a) RETURN {condition} AS x", wanted).to_arrow().num_rows == 3
+
+
+def test_nanoseconds_do_not_round_up() -> None:
+    """Neither by an offset nor where a field or the date is asked for."""
+    columns = {
+        "there": pa.array([1_704_063_599_999_999_999], pa.timestamp("ns", "+01:00")),
+        "here": pa.array([1_704_067_199_999_999_999], pa.timestamp("ns")),
+        "before": pa.array([-1], pa.timestamp("ns")),
+        "clock": pa.array([36_059_999_999_999], pa.time64("ns")),
+    }
+    graph = gquery.from_arrow(vertices={"P": pa.table({"id": [1], **columns})}, edges={})
+    assert graph.query("MATCH (a) RETURN a.there.year, toString(a.there), date(a.there)").rows() == [
+        (2023, "2023-12-31T23:59:59.999999999+01:00", dt.date(2023, 12, 31))
+    ]
+    rows = graph.query("MATCH (a) RETURN a.here.year, date(a.here), date(a.before), a.before.second, a.clock.minute")
+    assert rows.rows() == [(2023, dt.date(2023, 12, 31), dt.date(1969, 12, 31), 59, 0)]
+
+
+def test_durations_between_vertices() -> None:
+    assert FINE.query("MATCH (a), (b) WHERE a.length = b.length RETURN a.id ORDER BY a.id").rows() == [(1,), (3,)]
+    assert FINE.query("MATCH (a), (b) WHERE a.short < b.length RETURN a.id, b.id").rows() == [(1, 1), (3, 1)]
+
+
+def test_durations_as_text_are_iso_8601() -> None:
+    """In Python and Arrow they are intervals; whatever has none has text."""
+    texts = ["P1Y2M3DT4.5S", None, "P-1MT1H30M"]
+    assert [row[0] for row in FINE.query("MATCH (a) RETURN toString(a.length)").rows()] == texts
+    result = FINE.query("MATCH (a) RETURN a.length AS x, [a.length] AS l, a")
+    assert result.to_polars()["x"].to_list() == texts
+    written = {}
+    for name in ("csv", "json", "parquet"):
+        sink = io.BytesIO()
+        result.write_to(sink, name)
+        written[name] = sink.getvalue()
+    assert parquet.read_table(io.BytesIO(written["parquet"]))["l"].to_pylist() == [[text] for text in texts]
+    assert written["csv"].splitlines()[1].startswith(b'"P1Y2M3DT4.5S","[""P1Y2M3DT4.5S""]"')
+    last = json.loads(written["json"].splitlines()[2])
+    assert (last["x"], last["l"], last["a"]["properties"]["length"]) == ("P-1MT1H30M", ["P-1MT1H30M"], "P-1MT1H30M")
 
 
 def test_the_machines_own_zone_is_nobodys() -> None:

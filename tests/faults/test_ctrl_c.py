@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PATIENCE
+from tests.conftest import patience
 from tests.faults.graphs import dense_graph
 from tests.faults.pseudo_terminal import at_terminal
 
@@ -79,8 +79,8 @@ def test_in_a_script(tmp_path: Path) -> None:
         errors = child.stderr.read()
     print(f"seed {SEED}: the next answer came after", [round(seconds, 3) for seconds in late])
     assert "Traceback" not in errors, errors
-    assert sorted(late)[len(late) // 2] < 0.2 * PATIENCE
-    assert max(late) < 2.0 * PATIENCE
+    assert sorted(late)[len(late) // 2] < 0.2 * patience()
+    assert max(late) < 2.0 * patience()
 
 
 COMMAND_LINE = """
@@ -122,7 +122,7 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
         assert child.returncode == 130, errors
         assert "ancelled" in errors
         assert "Traceback" not in errors
-        assert time.monotonic() - began < 2.0 * PATIENCE
+        assert time.monotonic() - began < 2.0 * patience()
 
 
 DELAYS = (0, 1, 2, 5, 10, 20, 50)  # ms after Enter, while the prompt is put away or the query has just begun
@@ -138,13 +138,13 @@ def test_at_the_prompt_of_the_shell(tmp_path: Path) -> None:
         terminal.type(b"RETURN 1 + 41 AS n\r")
         terminal.wait_for(b"42", seconds=60)
         for delay in DELAYS * (ROUNDS if ROUNDS > 6 else 1):
-            terminal.wait_for(b"gquery>", seconds=5 * PATIENCE)
+            terminal.wait_for(b"gquery>", seconds=5 * patience())
             terminal.type(LONG.encode())
             time.sleep(0.2)  # a prompt that has only just been drawn
             terminal.screen = b""
             terminal.type(b"\r")
             time.sleep(delay / 1000)
             terminal.type(b"\x03")
-            terminal.wait_for(b"ancelled", b"interrupted", seconds=2 * PATIENCE)
-        terminal.wait_for(b"gquery>", seconds=5 * PATIENCE)
+            terminal.wait_for(b"ancelled", b"interrupted", seconds=2 * patience())
+        terminal.wait_for(b"gquery>", seconds=5 * patience())
         terminal.type(b":quit\r")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tests.conftest import PATIENCE
+from tests.conftest import patience
 from tests.fuzz.files import FIRST, SECONDS, run_cases
 
 COUNT = 5000 if os.environ.get("GQUERY_SLOW") else 400
@@ -12,5 +12,5 @@ COUNT = 5000 if os.environ.get("GQUERY_SLOW") else 400
 
 def test_broken_files() -> None:
     print(f"{COUNT} broken files from seed {FIRST}")
-    wrong = run_cases(FIRST, COUNT, 4 * SECONDS * PATIENCE)
+    wrong = run_cases(FIRST, COUNT, 4 * SECONDS * patience())
     assert not wrong, "\n".join(wrong)

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.conftest import PATIENCE
+from tests.conftest import patience
 from tests.fuzz.queries import LONGEST, Worker, wrong_texts
 from tests.fuzz.texts import Text, texts
 
@@ -15,7 +15,7 @@ SECONDS = 600.0 if os.environ.get("GQUERY_SLOW") else 6.0
 
 
 def test_odd_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.fuzz.queries.LONGEST", LONGEST * PATIENCE)
+    monkeypatch.setattr("tests.fuzz.queries.LONGEST", LONGEST * patience())
     print(f"seed {SEED}")
     found = list(wrong_texts(SEED, 200_000, 1, SECONDS))
     assert not found, "\n".join(f"{wrong.what}: {repr(wrong.text)[:500]}" for wrong in found)

@@ -216,8 +216,8 @@ class Typed:
         return self.common("case", (self.truth(0), one, other))
 
     def common(self, name: str, arguments: tuple[Expression, ...]) -> Call:
-        """Values that meet in one type. A whole number that is written beside floats becomes a float by gquery's rule, and
-        what are floats the evaluator, which has no types, cannot tell from null: there it is a parameter, which stays."""
+        """Values that meet in one type. A whole number that is written beside floats becomes a float by gquery's rule,
+        and the evaluator, which has no types, cannot tell where: it is a parameter instead, which stays one."""
         if not all(map(is_whole, arguments)):
             arguments = tuple(replace(each, parameter=self.name()) if is_whole(each) else each for each in arguments)
         return Call(name, arguments)

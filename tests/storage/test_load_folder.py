@@ -10,6 +10,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+import gquery
 from gquery.storage.load import load
 from tests.storage.loaded import edges, ids, vertices, write
 
@@ -254,3 +255,15 @@ def test_progress_rises_to_one(tmp_path: Path) -> None:
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     assert any("A.csv" in what for what, _ in seen)
+
+
+def test_a_label_with_ids_of_two_spaces(tmp_path: Path) -> None:
+    """Both vertices have the id, saved and opened too: ids are unique in their space and in nothing else."""
+    rows = {"a.csv": "id:ID(One),name,:LABEL\n1,x,X\n2,y,X\n", "b.csv": "id:ID(Two),name,:LABEL\n1,z,X\n3,w,X\n"}
+    edge = {"e.csv": ":START_ID(One),:END_ID(Two),:TYPE\n1,1,E\n"}
+    (tmp_path / "from").mkdir()
+    loaded = gquery.load(write(tmp_path / "from", rows | edge))
+    loaded.save(tmp_path / "saved.gq")
+    for graph in (loaded, gquery.open(tmp_path / "saved.gq")):
+        assert graph.query("MATCH (a:X {id: 1})-->(b) WHERE id(a) = id(b) RETURN a.name, b.name").rows() == [("x", "z")]
+        assert graph.query("MATCH (a), (b) WHERE id(a) = id(b) RETURN count(*)").scalar() == 6

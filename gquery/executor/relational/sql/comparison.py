@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import product
 
 from gquery.errors import Span, UnsupportedError
+from gquery.executor.relational.sql.temporal import alike, nanoseconds
 from gquery.executor.relational.sql.values import compared, is_nan, members_of, needs_keys
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, Type
@@ -51,7 +52,7 @@ def _near(call: Call, left: str, right: str, exactly: str) -> str:
 def _plain(call: Call, left: str, right: str) -> str:
     """An order of values that have no parts."""
     one, other = call.arguments
-    plain = f"{left} {call.function} {right}"
+    plain = _beside(left, one.type, call.function, right, other.type)
     # DuckDB takes NaN for the greatest number: the side that would be the greater must not be it.
     sides = [(left, one), (right, other)] if call.function in ("<", "<=") else [(right, other), (left, one)]
     (lesser, lesser_side), (greater, greater_side) = sides
@@ -121,7 +122,7 @@ def equal(left: str, one: Type, right: str, other: Type, may_be_nan: bool = True
         return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN ({' AND '.join(parts) or 'TRUE'}) END"
     if may_be_nan and one.kind is other.kind is Kind.FLOAT:
         return f"({left} = {right} AND ({right} IS NULL OR NOT isnan({left})))"
-    return f"({left} = {right})"
+    return f"({_beside(left, one, '=', right, other)})"
 
 
 def _by_value(operator: str, left: str, one: Type, right: str, other: Type, depth: int = 0) -> str:
@@ -172,7 +173,14 @@ def _unequal(left: str, one: Expression, right: str, other: Expression) -> str:
         return f"(NOT {equal(left, one.type, right, other.type)})"
     if _may_be_nan(one) and _may_be_nan(other):
         return f"({left} <> {right} OR ({right} IS NOT NULL AND isnan({left})))"
-    return f"({left} <> {right})"
+    return f"({_beside(left, one.type, '<>', right, other.type)})"
+
+
+def _beside(left: str, one: Type, operator: str, right: str, other: Type) -> str:
+    """DuckDB's comparison; of times that it does not compare as they are, by their nanoseconds."""
+    if not alike(one, other):
+        left, right = nanoseconds(left, one), nanoseconds(right, other)
+    return f"{left} {operator} {right}"
 
 
 def _unless_null(text: str, side: Expression) -> str:
@@ -230,7 +238,8 @@ def _order(left: str, one: Type, right: str, other: Type, depth: int = 0) -> str
             return f"CASE WHEN {same} THEN 0 END"
         nan = "".join(f"WHEN {test} THEN NULL " for test in (*is_nan(left, one), *is_nan(right, other)))
         by_value = needs_keys(one, other)
-        less, more = (_by_value(sign, left, one, right, other, depth) if by_value else f"{left} {sign} {right}"
+        less, more = (_by_value(sign, left, one, right, other, depth) if by_value
+                      else _beside(left, one, sign, right, other)
                       for sign in "<>")  # fmt: skip
         return f"CASE WHEN {same} THEN 0 {nan}WHEN {less} THEN -1 WHEN {more} THEN 1 END"
     pair = f'" pair{depth}"'

@@ -18,7 +18,8 @@ from gquery.executor.relational.sql.comparison import check_depth, condition, eq
 from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
-from gquery.executor.relational.sql.values import by_member, converted, needs_keys, sorting_key, sql_type
+from gquery.executor.relational.sql.temporal import alike
+from gquery.executor.relational.sql.values import by_member, converted, is_held, needs_keys, sorting_key, sql_type
 from gquery.executor.relational.sql.words import distinct_name, literal
 from gquery.planner.ir.common_type import MOST_DIGITS, decimal, digits_and_scale, holds_any
 from gquery.planner.ir.expr import (
@@ -82,7 +83,7 @@ class SqlWriter:
                 return f"({self.write(value)} IN (SELECT unnest({self.write(items)})))"
             case Call(function="in", arguments=(value, Call() as items)) if is_written_out(items):
                 return self._call(expression, (value, *items.arguments))
-            case Call(function="coalesce" | "list" | "+") if holds_any(expression.type):
+            case Call(function="coalesce" | "list" | "+") if self._has_parts_converted(expression):
                 short = [self._is_short(part) for part in expression.arguments]
                 parts = [self._part(part, expression) for part in expression.arguments]
                 return once(parts, short, partial(write_call, expression))
@@ -155,7 +156,7 @@ class SqlWriter:
         item = items.type.item if self.subqueries else None
         if item is None or Kind.NULL in (value.type.kind, item.kind) or not comparable(value.type, item):
             return False
-        if needs_keys(value.type, item):
+        if needs_keys(value.type, item) or not alike(value.type, item):
             return False
         if item.kind is Kind.FLOAT:
             return not any(each is not None and math.isnan(each) for each in self.parameters[items.name])  # type: ignore[attr-defined]
@@ -177,8 +178,16 @@ class SqlWriter:
 
     def _part(self, part: Expression, whole: Call) -> str:
         """An argument of `coalesce`, a list, or lists that are joined, in the type that the whole has for it."""
+        return self._as(part, self._part_type(part, whole))
+
+    def _has_parts_converted(self, call: Call) -> bool:
+        return holds_any(call.type) or not all(
+            is_held(part.type, self._part_type(part, call)) for part in call.arguments
+        )
+
+    def _part_type(self, part: Expression, whole: Call) -> Type:
         is_item = whole.function == "list" or (whole.function == "+" and part.type.kind is not Kind.LIST)
-        return self._as(part, whole.type.item or whole.type if is_item else whole.type)
+        return whole.type.item or whole.type if is_item else whole.type
 
     def _of_key(self, expression: Expression) -> str:
         """A property of an element that is a grouping key: it has one value in the group."""

@@ -15,7 +15,7 @@ from gquery.executor.relational.sql.comparison import (
     unknown,
 )
 from gquery.executor.relational.sql.numbers import arithmetic
-from gquery.executor.relational.sql.temporal import field_of_time
+from gquery.executor.relational.sql.temporal import alike, field_of_time
 from gquery.executor.relational.sql.texts import joined_texts
 from gquery.executor.relational.sql.values import needs_keys
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile
@@ -32,10 +32,10 @@ def member(call: Call, arguments: list[str]) -> str:
         listed = many.arguments  # type: ignore[attr-defined]
         if not items:
             return f"({value} IS NULL AND FALSE)"  # no literal, which ORDER BY would not take
-        alike = all(_is_simple(item) and _is_plain(one, item) for item in listed)
+        plain = all(_is_simple(item) and _is_plain(one, item) for item in listed)
         no_nan = _is_simple(one) or all(isinstance(item, Constant) for item in listed)
         nested = one.type.kind in (Kind.LIST, Kind.MAP)
-        if alike and no_nan and not nested and not is_volatile(one):  # DuckDB would ask for the value again and again
+        if plain and no_nan and not nested and not is_volatile(one):  # DuckDB would ask for the value again and again
             return f"({value} IN ({', '.join(items)}))"
         if (
             have_plain_items(one.type)
@@ -44,9 +44,10 @@ def member(call: Call, arguments: list[str]) -> str:
         ):
             by_item = any_equal(value, one.type, f"[{', '.join(items)}]", one.type)
             return f"CASE WHEN {all_known(value, one.type)} THEN {value} IN ({', '.join(items)}) ELSE {by_item} END"
-        if many.type.item is not None and needs_keys(one.type, many.type.item):
+        item = many.type.item
+        if item is not None and (needs_keys(one.type, item) or not all(alike(part.type, item) for part in listed)):
             pairs = zip(items, listed, strict=True)
-            return f"({' OR '.join(equal(value, one.type, item, part.type) for item, part in pairs)})"
+            return f"({' OR '.join(equal(value, one.type, text, part.type) for text, part in pairs)})"
         items = [f"[{', '.join(items)}]"]
     if many.type.item is None:
         return f"CASE WHEN len({items[0]}) = 0 THEN FALSE END"
@@ -56,7 +57,8 @@ def member(call: Call, arguments: list[str]) -> str:
 
 def _is_plain(one: Expression, item: Expression) -> bool:
     """Whether DuckDB compares the two as Cypher does."""
-    return comparable(one.type, item.type) and (not needs_keys(one.type, item.type) or are_near(one, item))
+    near = alike(one.type, item.type) and (not needs_keys(one.type, item.type) or are_near(one, item))
+    return comparable(one.type, item.type) and near
 
 
 def is_written_out(expression: Expression) -> bool:

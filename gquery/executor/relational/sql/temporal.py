@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span
 from gquery.executor.relational.sql.words import literal
+from gquery.planner.ir.common_type import temporal_family
 from gquery.planner.ir.expr import Call, Kind, Type
 
 _FIELDS = {
@@ -26,15 +27,40 @@ _LOST_OFFSET = (
 )
 
 
+def alike(one: Type, other: Type) -> bool:
+    """Whether DuckDB compares values of the two types as they are. Where only one knows nanoseconds, or both do and one
+    has a zone, it has no comparison, or one that fails for years that nanoseconds do not reach."""
+    if not one.kind is other.kind is Kind.TEMPORAL or "duration" in map(temporal_family, (one.arrow, other.arrow)):
+        return True
+    return _sql_type(one.arrow) == _sql_type(other.arrow) or not (_is_fine(one) or _is_fine(other))
+
+
+def nanoseconds(text: str, type_: Type) -> str:
+    """A point in time or a time of the day as a whole number, of any year."""
+    if _is_fine(type_):
+        return f"epoch_ns({text})::HUGEINT"
+    return f"(epoch_us({text})::HUGEINT * 1000)"
+
+
 def field_of_time(subject: str, type_: Type, key: str, span: Span) -> str:
     """`subject.year` and the like, in the zone of the subject."""
     if key not in _FIELDS:
         raise BindError(f"a point in time has no `{key}`", span=span, hint="it has " + ", ".join(_FIELDS))
-    return f"date_part('{_FIELDS[key]}', {_local(subject, type_)})"
+    return f"date_part('{_FIELDS[key]}', {_begun(_local(subject, type_), type_)})"
 
 
 def date_of(call: Call, arguments: list[str]) -> str:
-    return f"{_local(arguments[0], call.arguments[0].type)}::DATE"
+    type_ = call.arguments[0].type
+    return f"{_begun(_local(arguments[0], type_), type_)}::DATE"
+
+
+def _begun(local: str, type_: Type) -> str:
+    """The microsecond that has begun: DuckDB rounds nanoseconds, and a year would begin before its time."""
+    if not _is_fine(type_):
+        return local
+    if pa.types.is_time(type_.arrow):
+        return f"(TIME '00:00:00' + to_microseconds(epoch_ns({local}) // 1000))"
+    return f"make_timestamp((epoch_ns({local}) - (epoch_ns({local}) % 1000 + 1000) % 1000) // 1000)"
 
 
 def datetime_of(call: Call, arguments: list[str]) -> str:
@@ -64,9 +90,10 @@ def read_there(call: Call, arguments: list[str]) -> str:
 def _instant(text: str, type_: Type) -> str:
     zone = _zone(type_) or "UTC"
     minutes = _minutes_of(zone)
+    local = f"{text}::{'TIMESTAMP_NS' if _is_fine(type_) else 'TIMESTAMP'}"
     if minutes is None:
-        return f"timezone({literal(zone)}, {text}::TIMESTAMP)"
-    return f"timezone('UTC', {text}::TIMESTAMP - INTERVAL ({minutes}) MINUTE)"
+        return f"timezone({literal(zone)}, {local})"
+    return f"timezone('UTC', {_later(local, -minutes, type_)})"
 
 
 def _sql_type(arrow: Any) -> str:
@@ -78,6 +105,8 @@ def _sql_type(arrow: Any) -> str:
 
 def text_of(subject: str, type_: Type) -> str:
     """As ISO 8601 has it, with the offset and, where it has a name, the zone."""
+    if temporal_family(type_.arrow) == "duration":
+        return _duration_text(subject)
     text = f"replace({_local(subject, type_)}::VARCHAR, ' ', 'T')"
     zone = _zone(type_)
     if zone is None:
@@ -92,6 +121,22 @@ def text_of(subject: str, type_: Type) -> str:
     return f"{text} || {sign} || {offset} || {literal(f'[{zone}]')}"
 
 
+def _duration_text(subject: str) -> str:
+    """`P1Y2M3DT4.5S`: the parts that are not zero."""
+
+    def part(field: str, unit: str) -> str:
+        number = f"date_part('{field}', {subject})"
+        return f"CASE WHEN {number} <> 0 THEN {number} || '{unit}' ELSE '' END"
+
+    millionths = f"date_part('microsecond', {subject})"
+    digits = f"rtrim(rtrim(({millionths} * 0.000001::DECIMAL(7,6))::DECIMAL(18,6)::VARCHAR, '0'), '.')"
+    date = " || ".join((part("year", "Y"), part("month", "M"), part("day", "D")))
+    seconds = f"CASE WHEN {millionths} <> 0 THEN {digits} || 'S' ELSE '' END"
+    time = " || ".join((part("hour", "H"), part("minute", "M"), seconds))
+    text = f"rtrim('P' || ({date}) || 'T' || ({time}), 'T')"
+    return f"CASE WHEN {subject} IS NOT NULL THEN coalesce(nullif({text}, 'P'), 'PT0S') END"
+
+
 def _local(subject: str, type_: Type) -> str:
     """The point in time as a clock at its zone shows it."""
     zone = _zone(type_)
@@ -100,7 +145,18 @@ def _local(subject: str, type_: Type) -> str:
     minutes = _minutes_of(zone)
     if minutes is None:
         return f"timezone({literal(zone)}, {subject})"
-    return f"(timezone('UTC', {subject}) + INTERVAL ({minutes}) MINUTE)" if minutes else f"timezone('UTC', {subject})"
+    return _later(f"timezone('UTC', {subject})", minutes, type_)
+
+
+def _later(local: str, minutes: int, type_: Type) -> str:
+    """DuckDB's own addition rounds nanoseconds away."""
+    if minutes and _is_fine(type_):
+        return f"make_timestamp_ns(epoch_ns({local}) + {minutes * 60 * 10**9})"
+    return f"({local} + INTERVAL ({minutes}) MINUTE)" if minutes else local
+
+
+def _is_fine(type_: Type) -> bool:
+    return _sql_type(type_.arrow).endswith("_NS")
 
 
 def _zone(type_: Type) -> str | None:

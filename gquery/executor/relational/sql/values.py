@@ -20,6 +20,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from gquery.executor.relational.sql.once import once
+from gquery.executor.relational.sql.temporal import alike
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
 from gquery.planner.ir.common_type import (
@@ -204,8 +205,8 @@ def by_member(sql: str, several: Type, write: Callable[[str, Type], str]) -> str
 
 
 def converted(sql: str, given: Type, wanted: Type) -> str:
-    """A value of one type as one of another that holds values of several types."""
-    if given == wanted or not holds_any(wanted):
+    """A value of one type as one of another that holds values of several types, or finer times."""
+    if is_held(given, wanted):
         return sql
     if given.kind is Kind.NULL:
         return f"NULL::{sql_type(wanted)}"
@@ -213,11 +214,22 @@ def converted(sql: str, given: Type, wanted: Type) -> str:
         if given.item is None:
             return f"{sql}::{sql_type(wanted)}"
         return f"list_transform({sql}, lambda e: {converted('e', given.item, wanted.item)})"
+    if wanted.kind is Kind.TEMPORAL:
+        return f"{sql}::{sql_type(wanted)}"
     if wanted.kind is not Kind.ANY:
         return sql
     if given.kind is Kind.ANY:
         return by_member(sql, given, lambda value, member: _held(value, member, wanted))
     return _held(sql, given, wanted)
+
+
+def is_held(given: Type, wanted: Type) -> bool:
+    """Whether DuckDB takes a value of one type for one of another by itself."""
+    if given == wanted or (given.kind is Kind.NULL and not holds_any(wanted)):
+        return True
+    if given.kind is wanted.kind is Kind.LIST and given.item is not None and wanted.item is not None:
+        return is_held(given.item, wanted.item)
+    return alike(given, wanted) and not holds_any(wanted)
 
 
 def _held(sql: str, given: Type, several: Type) -> str:
