@@ -23,6 +23,7 @@ from gquery.terminal.messages import (
     ANSWERED,
     BROKEN_PIPE,
     CANCELLED,
+    STOPPED,
     UNCUT,
     WRONG,
     UsageError,
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         show_error(error, stderr_console())
         return exit_code(error)
     except KeyboardInterrupt:
+        stderr_console().print(STOPPED)
         return CANCELLED
     except BrokenPipeError:
         _drop_stdout()

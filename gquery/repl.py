@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from gquery import __version__
 from gquery.errors import GQueryError
 from gquery.opening import from_arrow
-from gquery.terminal.messages import ANSWERED, counted, seconds
-from gquery.terminal.shell import INTERRUPTED, Shell
+from gquery.terminal.messages import ANSWERED, STOPPED, counted, seconds
+from gquery.terminal.shell import Shell
 from gquery.terminal.syntax import is_complete
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run(shell: Shell, input: Input | None = None, output: Output | None = None) 
                 with ctrl_c.interrupts():
                     shell.execute_all(text)
             except KeyboardInterrupt:
-                shell.notes.print(INTERRUPTED)
+                shell.notes.print(STOPPED)
     return ANSWERED
 
 

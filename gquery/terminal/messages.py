@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 ANSWERED, WRONG, USAGE, TIMEOUT, CANCELLED, BROKEN_PIPE = 0, 1, 2, 124, 130, 141
 """Exit codes, as a shell user knows them."""
 
+STOPPED = "Cancelled"
+"""What is said of Ctrl-C where no query ran yet that could say it."""
+
 
 class UsageError(GQueryError):
     """A command, an option or its value is not what the terminal takes."""

@@ -16,7 +16,17 @@ from gquery.terminal.asking import ask
 from gquery.terminal.commands import run_command
 from gquery.terminal.graphs import describe_load, open_graph
 from gquery.terminal.literals import read_seconds
-from gquery.terminal.messages import ANSWERED, CANCELLED, WRONG, UsageError, counted, exit_code, seconds, show_error
+from gquery.terminal.messages import (
+    ANSWERED,
+    CANCELLED,
+    STOPPED,
+    WRONG,
+    UsageError,
+    counted,
+    exit_code,
+    seconds,
+    show_error,
+)
 from gquery.terminal.progress import watch
 from gquery.terminal.syntax import BARE_COMMANDS, statements
 from gquery.terminal.tables import answer, head
@@ -27,7 +37,6 @@ if TYPE_CHECKING:
     from gquery.result import Result
     from gquery.session import Graph
 
-INTERRUPTED = "interrupted"
 _FEWEST_ROWS = 10
 _OTHER_LINES = 9  # of a screen: a table's frame and head, the line below it, the prompt
 
@@ -74,7 +83,7 @@ class Shell:
             show_error(error, self.notes)
             return exit_code(error)
         except KeyboardInterrupt:
-            self.notes.print(INTERRUPTED)
+            self.notes.print(STOPPED)
             return CANCELLED
         except (BrokenPipeError, SystemExit):
             raise
