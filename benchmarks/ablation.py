@@ -34,7 +34,9 @@ from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import pack
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
-from gquery.planner.search import factorise, matching, ordering, symmetry
+from gquery.planner.passes.compose_functional_edges import compose
+from gquery.planner.search import factorise, matching, symmetry
+from gquery.planner.search.costs import CPU
 from gquery.storage.adjacency import Adjacency
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -79,8 +81,8 @@ def _chain(self: factorise.Factoriser, order: tuple[int, ...], kept: int) -> tup
     return parents, contexts
 
 
-def _as_written(graph: Any, constraints: Any, comparisons: Any, *_: object) -> tuple[Any, Any, Any]:
-    return graph, constraints, comparisons
+def _costs(**changes: Any) -> tuple[Any, str, Any]:
+    return session, "costs_of", lambda _: replace(CPU, **changes)
 
 
 def _raw(*_: object, **__: object) -> tuple[str, str]:
@@ -90,18 +92,18 @@ def _raw(*_: object, **__: object) -> tuple[str, str]:
 TECHNIQUES = (
     Technique("neighbour-label counts", ((filters, "_neighbour_counts", _nothing),)),
     Technique("signatures", ((filters, "_signature", _none),)),
-    Technique("leaving out filters that do not pay", ((filters, "_CHEAP", math.inf),)),
-    Technique("composed edges", ((plan, "compose", _as_written),)),
+    Technique("leaving out filters that do not pay", (_costs(filters_weighed=math.inf),)),
+    Technique("composed edges", ((plan, "PASSES", tuple(step for step in plan.PASSES if step is not compose)),)),
     Technique("candidate graph", ((matching, "pick_space", _raw), (session, "pick_space", _raw))),
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
-    Technique("remembered sums", ((factorise, "_REUSE", math.inf),)),
+    Technique("remembered sums", (_costs(reuse=math.inf),)),
     Technique("blocks of partial matches", ((pack, "chain", _never),)),
     Technique("matrices of bits", ((bitsets, "LARGEST", 0),)),
-    Technique("folded branches", ((factorise, "_FOLDS", -1.0),)),
+    Technique("folded branches", (_costs(folds=-1.0),)),
     Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
-    Technique("orders from several roots", ((ordering, "_ROOTS", 0),)),
+    Technique("orders from several roots", (_costs(effort=replace(CPU.effort, roots=0)),)),
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
     Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),
     Technique("rows cut to a label", ((pack._Packer, "_cut", _never),)),

@@ -100,8 +100,8 @@ def times(asked: gquery.Graph, text: str) -> tuple[float, float]:
         middle = time.process_time()
         if query.plan.graph.vertices:
             cardinalities = estimate(query.plan.graph, query.statistics)
-            space, reason = pick_space(query.plan, cardinalities, query.limit)
-            plan_matching(query.plan, cardinalities, query.limit, space, reason)
+            space = pick_space(query.plan, cardinalities, query.context)
+            plan_matching(query.plan, cardinalities, *space, query.context)
         best = [min(best[0], middle - start), min(best[1], time.process_time() - middle)]
         if time.process_time() - begun > 0.5:
             break

@@ -27,6 +27,8 @@ from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.memo.remembered import Remembered, types_of
 from gquery.planner.plan import plan_query, pushed_limit
 from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.context import Context
+from gquery.planner.search.costs import costs_of
 from gquery.planner.search.matching import pick_space, plan_matching
 from gquery.result import Result
 from gquery.settings import Settings
@@ -141,13 +143,15 @@ class Prepared:
         self.parameters = parameters
         self.settings = settings
         self.statistics = statistics_of(snapshot)
+        costs = costs_of(settings.device)
         bound = known.bound(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check))
         self.statistics.make_sure({type_ for edge in bound.query_graph.edges for type_ in edge.types}, check)
-        self.limit = pushed_limit(bound.projection, parameters)
-        self.plan = known.plan(
-            (*asked, self.limit),
-            lambda: plan_query(bound, self.statistics, snapshot.schema.types, self.limit, known.orders, check),
+        limit = pushed_limit(bound.projection, parameters)
+        self.plan, memo = known.plan(
+            (*asked, limit, settings.device),
+            lambda memo: plan_query(bound, limit, Context(self.statistics, costs, memo, check)),
         )
+        self.context = Context(self.statistics, costs, memo)
         self.tail = Tail(
             bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual, self.plan.weighted
         )
@@ -164,13 +168,14 @@ class Prepared:
             candidates = backend.filter(graph, plan.filters, self.snapshot, self.parameters, control)
         with measured.profile.timed("plan"):
             cardinalities = estimate(graph, self.statistics, candidates.counted)
-            space, reason = pick_space(plan, cardinalities, self.limit, control.check)
+            context = self.context.under(control.check)
+            space, reason = pick_space(plan, cardinalities, context)
         if space == "candidates":
             with measured.profile.timed("refine"):
                 backend.refine(candidates)
                 cardinalities = estimate(graph, self.statistics, candidates.counted)
         with measured.profile.timed("plan"):
-            matchings = plan_matching(plan, cardinalities, self.limit, space, reason, control.check)
+            matchings = plan_matching(plan, cardinalities, space, reason, context)
         measured.matchings, measured.candidates = matchings, candidates
         if plan.counting:
             count = sum(backend.count(matching, candidates, measured.profile) for matching in matchings)
@@ -197,9 +202,8 @@ class Prepared:
         """The plan as it looks before anything ran; none when there is no pattern."""
         if not self.plan.graph.vertices:
             return ()
-        cardinalities = estimate(self.plan.graph, self.statistics)
-        space = pick_space(self.plan, cardinalities, self.limit, control.check)
-        return plan_matching(self.plan, cardinalities, self.limit, *space, control.check)
+        cardinalities, context = estimate(self.plan.graph, self.statistics), self.context.under(control.check)
+        return plan_matching(self.plan, cardinalities, *pick_space(self.plan, cardinalities, context), context)
 
     def _profile_text(self, measured: Measured, rows: int, control: Control) -> str:
         actual = Actuals(

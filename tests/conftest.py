@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
 from collections.abc import Iterator
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,11 @@ from hypothesis import HealthCheck, settings
 
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.passes.draft import Draft, Pass
+from gquery.planner.plan import PASSES
+from gquery.planner.search.context import Context
 from gquery.planner.search.matching import plan_matching
-from gquery.planner.verify import verify
+from gquery.planner.verify import verify, verify_draft
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
@@ -57,14 +62,34 @@ def device(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def _verified_plans() -> Iterator[None]:
-    """Every plan that any test makes is verified, unless it is too large for looking at every pair of vertices."""
+    """Every plan that any test makes is verified, and its draft after every pass, unless it is too large for looking at
+    every pair of vertices."""
 
     def plan_and_verify(plan: QueryPlan, *rest: Any) -> tuple[MatchPlan, ...]:
         matchings = plan_matching(plan, *rest)
-        for matching in matchings if len(plan.graph.vertices) <= VERIFIED else ():
-            verify(plan, matching)
+        if len(plan.graph.vertices) <= VERIFIED:
+            _expect_data(plan, *matchings)
+            for matching in matchings:
+                verify(plan, matching)
         return matchings
+
+    def verified(step: Pass) -> Pass:
+        @wraps(step)
+        def step_and_verify(draft: Draft, context: Context) -> Draft:
+            after = step(draft, context)
+            if len(after.graph.vertices) <= VERIFIED:
+                verify_draft(after)
+            return after
+
+        return step_and_verify
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gquery.session.plan_matching", plan_and_verify)
+        patch.setattr("gquery.planner.plan.PASSES", tuple(map(verified, PASSES)))
         yield
+
+
+def _expect_data(*plans: QueryPlan | MatchPlan) -> None:
+    """Plans are nothing but data: what is read back is the same. Their texts tell, where NaN differs from itself."""
+    again = pickle.loads(pickle.dumps(plans))
+    assert again == plans or repr(again) == repr(plans)

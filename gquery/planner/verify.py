@@ -1,19 +1,63 @@
 """Checks that a plan keeps its promises. Tests call it on every plan that they see; a query does not pay for it.
 
-Every test that the constraints ask for must be made by one step, and by the first one that can: not before all its
-vertices are matched, and not twice.
+After every pass, what a draft says must be said of vertices and edges that it has. In a match plan every test that the
+constraints ask for must be made by one step, and by the first one that can: not before all its vertices are matched,
+and not twice.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 
 from gquery.errors import PlanError
-from gquery.planner.ir.filters import LoopFilter
+from gquery.planner.ir.filters import EdgePredicateFilter, LabelFilter, LoopFilter, PredicateFilter, SeedFilter
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.passes.draft import Draft
 from gquery.storage.schema import TURNED, Direction
+
+
+def verify_draft(draft: Draft) -> None:
+    """Raises PlanError, naming the first thing that a pass left behind or numbered wrong."""
+    graph, constraints = draft.graph, draft.problem.constraints
+    for name, indices, spoken_of in (
+        ("vertex", [vertex.index for vertex in graph.vertices], _vertices_of(draft)),
+        ("edge", [edge.index for edge in graph.edges], _edges_of(draft)),
+    ):
+        if indices != list(range(len(indices))):
+            raise PlanError(f"the indices of {name} after {name} are {indices}")
+        for who, number in spoken_of:
+            if not 0 <= number < len(indices):
+                raise PlanError(f"{who} speaks of {name} {number}, which there is not")
+    quads = (pair for quad in constraints.different_pairs for pair in (quad[:2], quad[2:]))
+    for low, high in (*constraints.different, *constraints.apart, *quads):
+        if low >= high:
+            raise PlanError(f"vertices {low} and {high} are not ascending")
+
+
+def _vertices_of(draft: Draft) -> Iterator[tuple[str, int]]:
+    graph, constraints = draft.graph, draft.problem.constraints
+    yield from (("an edge", end) for edge in graph.edges for end in (edge.source, edge.target))
+    tests = (*constraints.different, *constraints.apart, *constraints.different_pairs, constraints.loopless)
+    yield from (("a test", vertex) for test in tests for vertex in test)
+    yield from (("a test", vertex) for absence in constraints.absent for vertex in absence[:2])
+    yield from (("a comparison", vertex) for each in draft.problem.comparisons for vertex in (each.left, each.right))
+    yield from (("a choice", vertex) for choice in constraints.choices for vertex in choice.vertices)
+    yield from (("a clause", vertex) for scope in graph.scopes for vertex in scope.vertices)
+    yield from (("a part", vertex) for part in graph.parts for vertex in part.vertices)
+    yield from (("the answer", vertex) for vertex in draft.kept)
+    yield from (("a filter", each.vertex) for each in draft.filters if not isinstance(each, EdgePredicateFilter))
+
+
+def _edges_of(draft: Draft) -> Iterator[tuple[str, int]]:
+    graph, constraints = draft.graph, draft.problem.constraints
+    yield from (("a choice", edge) for each in constraints.choices for edge in (each.edge, *each.collides))
+    yield from (("a clause", edge) for scope in graph.scopes for edge in scope.edges)
+    yield from (("a part", edge) for part in graph.parts for edge in part.edges)
+    for each in draft.filters:
+        if not isinstance(each, LabelFilter | SeedFilter | PredicateFilter) and each.edge is not None:
+            yield "a filter", each.edge
 
 
 def verify(plan: QueryPlan, matching: MatchPlan) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from inspect import unwrap
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import gquery
 from gquery.planner import plan
+from gquery.planner.passes.compose_functional_edges import compose
 
 PEOPLE, CITIES, COUNTRIES = 14, 6, 3
 MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")
@@ -80,9 +82,7 @@ def test_answers_stay_the_same(name: str, seed: int, monkeypatch: pytest.MonkeyP
                 text = f"MATCH {mode} {PATTERNS[name]}{condition} RETURN {returned}"
                 found = rows(text)
                 with monkeypatch.context() as patch:
-                    patch.setattr(
-                        plan, "compose", lambda graph, constraints, comparisons, *_: (graph, constraints, comparisons)
-                    )
+                    patch.setattr(plan, "PASSES", tuple(step for step in plan.PASSES if unwrap(step) is not compose))
                     assert found == rows(text), f"seed {seed}, {space}: {text}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -20,7 +21,8 @@ from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import frames, pack
 from gquery.planner.memo import shape
 from gquery.planner.passes import candidates as filters
-from gquery.planner.search import factorise, matching, ordering, solving, symmetry
+from gquery.planner.search import matching, symmetry
+from gquery.planner.search.costs import CPU
 from gquery.storage import statistics
 from gquery.storage.adjacency import Adjacency
 from tests.differential import sql
@@ -36,6 +38,12 @@ def _space(name: str) -> Any:
     return lambda *_: (name, "the test wants it so")
 
 
+def costs(effort: dict[str, Any] | None = None, **changes: float) -> tuple[Any, str, Any]:
+    """Other costs, and how far planning goes."""
+    changed = replace(CPU, **changes, effort=replace(CPU.effort, **effort or {}))
+    return session, "costs_of", lambda _: changed
+
+
 def _walked(self: bitsets.Bitsets, adjacency: Adjacency, begin: int, end: int, *_: object) -> bitsets.Columns:
     return self.walked(adjacency, begin, end)
 
@@ -46,24 +54,24 @@ def _no(*_: object) -> bool:
 
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as planned": [],
-    "inclusion and exclusion": [(matching, "WORTH", -1.0), (matching, "_GAIN", 1e9), (matching, "_LEAST_TRIES", 60)],
-    "every root": [(solving, "WORTH", -1.0), (ordering, "_ROOTS", 9), (matching._CountPlanner, "_ways", lambda *_: [])],
-    "everything remembered": [(factorise, "_REUSE", 0.0), (factorise, "_FOLDS", -1.0)],
-    "nothing remembered": [(factorise, "_REUSE", math.inf)],
-    "everything folded": [(factorise, "_FOLDS", math.inf)],
-    "nothing folded": [(factorise, "_FOLDS", -1.0)],
+    "inclusion and exclusion": [costs({"gain": 1e9, "least_problems": 60}, worth_improving=-1.0)],
+    "every root": [costs({"roots": 9}, worth_improving=-1.0), (matching._CountPlanner, "_ways", lambda *_: [])],
+    "everything remembered": [costs(reuse=0.0, folds=-1.0)],
+    "nothing remembered": [costs(reuse=math.inf)],
+    "everything folded": [costs(folds=math.inf)],
+    "nothing folded": [costs(folds=-1.0)],
     "candidate graph": [(matching, "pick_space", _space("candidates")), (session, "pick_space", _space("candidates"))],
     "raw adjacency": [(matching, "pick_space", _space("vertices")), (session, "pick_space", _space("vertices"))],
     "no filters": [(filters, "_neighbour_counts", lambda _: [])],
-    "all filters by rows": [(filters, "_CHEAP", math.inf), (filters, "_signature", lambda *_: None)],
-    "all filters, by signature where they can": [(filters, "_CHEAP", math.inf)],
-    "signatures of four bits": [(filters, "_CHEAP", math.inf), (statistics, "SIGNATURE_BITS", 4)],
+    "all filters by rows": [costs(filters_weighed=math.inf), (filters, "_signature", lambda *_: None)],
+    "all filters, by signature where they can": [costs(filters_weighed=math.inf)],
+    "signatures of four bits": [costs(filters_weighed=math.inf), (statistics, "SIGNATURE_BITS", 4)],
     "no symmetry": [(symmetry.Symmetry, "is_trivial", True)],
     "no set sizes": [(pack._Packer, "_set_size", _no)],
     "depth first": [(pack, "chain", _no)],
     "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
     "small blocks, short slices": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (frames, "SLICE", 3)],
-    "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (factorise, "_FOLDS", -1.0)],
+    "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), costs(folds=-1.0)],
     "no bitsets": [(bitsets.Bitsets, "looked_into", _walked), (bitsets, "LARGEST", 0)],
     "bitsets of all rows": [(bitsets, "_LOOK", 1e9)],
     "bitsets of all rows, depth first": [(bitsets, "_LOOK", 1e9), (pack, "chain", _no)],
@@ -74,7 +82,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     ],
     "no cut rows": [(pack._Packer, "_cut", _no)],
     "short slices": [(frames, "SLICE", 7)],
-    "short slices, nothing folded": [(frames, "SLICE", 3), (factorise, "_FOLDS", -1.0)],
+    "short slices, nothing folded": [(frames, "SLICE", 3), costs(folds=-1.0)],
 }
 
 

@@ -21,10 +21,13 @@ from gquery.planner.ir.expr import NODE, Attribute, Column
 from gquery.planner.ir.match_plan import Space
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import BoundQuery, Projection, ProjectionItem
-from gquery.planner.memo.remembered import Remembered
+from gquery.planner.memo.plan_memo import PlanMemo
+from gquery.planner.memo.recent import Recent
 from gquery.planner.passes.seeds import SEED, with_seeds
 from gquery.planner.plan import plan_query
 from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.context import Context
+from gquery.planner.search.costs import CPU
 from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify
 from gquery.storage.graph import Snapshot
@@ -83,15 +86,15 @@ def _rows(
     items = tuple(ProjectionItem(name, Column(NODE, span, name, Attribute.ELEMENT)) for name in names)
     projection = Projection(items, False, (), None, None)
     statistics = snapshot.statistics
-    known = Remembered()
-    plan = plan_query(BoundQuery(graph, projection), statistics, snapshot.schema.types, None, known.orders)
+    context = Context(statistics, CPU, PlanMemo(Recent(0)))
+    plan = plan_query(BoundQuery(graph, projection), None, context)
     if plan.residual:
         return
     control, backend = Control(), CpuBackend(1)
     candidates = backend.filter(plan.graph, plan.filters, snapshot, parameters, control, seeds)
     if space == "candidates":
         backend.refine(candidates)
-    (matching,) = plan_matching(plan, estimate(plan.graph, statistics, candidates.counted), None, space, "")
+    (matching,) = plan_matching(plan, estimate(plan.graph, statistics, candidates.counted), space, "", context)
     verify(plan, matching)
     place = {vertex.variable: vertex.index for vertex in graph.vertices}
     for batch in backend.matches(matching, candidates, Profile()):

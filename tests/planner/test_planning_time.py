@@ -35,9 +35,8 @@ def graph() -> gquery.Graph:
 def _planned(text: str, check: Check = unchecked) -> tuple[MatchPlan, ...]:
     """Both halves of planning, with nothing remembered and nothing verified."""
     query = Prepared(graph().snapshot, text, {}, Settings(), None, check)
-    cardinalities = estimate(query.plan.graph, query.statistics)
-    space = pick_space(query.plan, cardinalities, query.limit, check)
-    return plan_matching(query.plan, cardinalities, query.limit, *space, check)
+    cardinalities, context = estimate(query.plan.graph, query.statistics), query.context.under(check)
+    return plan_matching(query.plan, cardinalities, *pick_space(query.plan, cardinalities, context), context)
 
 
 @pytest.mark.parametrize(("name", "size"), LARGE)

@@ -14,10 +14,13 @@ from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.relations import Binding, Composed, Identity, Relation, Types
+from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.memo.recent import Recent
 from gquery.planner.passes.seeds import with_seeds
 from gquery.planner.plan import plan_query
 from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.context import Context
+from gquery.planner.search.costs import CPU
 from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify
 from gquery.session import Prepared
@@ -32,6 +35,10 @@ HOME = Composed(PERSON, ((("WORKS_AT",), "out", COMPANY), (("BASED_IN",), "out",
 @cache
 def graph() -> gquery.Graph:
     return town()
+
+
+def context() -> Context:
+    return Context(graph().snapshot.statistics, CPU, PlanMemo(Recent(0)))
 
 
 @pytest.mark.parametrize(
@@ -75,9 +82,9 @@ def seeded(query: QueryGraph, *bound: int) -> QueryGraph:
 
 
 def plan_of(text: str, *bound: int) -> QueryPlan:
-    query = Prepared(graph().snapshot, text, {}, Settings()).plan.bound
-    query = replace(query, query_graph=seeded(query.query_graph, *bound))
-    return plan_query(query, graph().snapshot.statistics, graph().schema.types, None, Recent(0))
+    bound_query = Prepared(graph().snapshot, text, {}, Settings()).plan.bound
+    query = replace(bound_query, query_graph=seeded(bound_query.query_graph, *bound))
+    return plan_query(query, None, context())
 
 
 def test_seeds_collide_with_nothing() -> None:
@@ -102,7 +109,7 @@ def test_few_seeds_are_where_matching_starts(seeds: int) -> None:
     cardinalities = estimate(plan.graph, graph().snapshot.statistics, sizes)
     assert cardinalities.degrees[-1] == (1.0, seeds / PEOPLE)
     assert cardinalities.edges[-1] == seeds
-    (matching,) = plan_matching(plan, cardinalities, None, "vertices", "")
+    (matching,) = plan_matching(plan, cardinalities, "vertices", "", context())
     verify(plan, matching)
     if seeds <= 10:
         assert matching.order[:2] == (seed, 0)

@@ -32,8 +32,8 @@ def test_a_text_keeps_its_plan_whatever_the_values() -> None:
 
 def test_a_limit_is_part_of_the_plan() -> None:
     remembered, text = Remembered(), "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name LIMIT $most"
-    assert prepared(remembered, text, most=1).limit == 1
-    assert prepared(remembered, text, most=2).limit == 2
+    assert prepared(remembered, text, most=1).plan.limit == 1
+    assert prepared(remembered, text, most=2).plan.limit == 2
     assert prepared(remembered, text, most=2).plan is not prepared(remembered, text, most=1).plan
 
 

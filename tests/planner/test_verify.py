@@ -30,7 +30,7 @@ QUERY = """
 @pytest.fixture(scope="module")
 def sound() -> tuple[QueryPlan, MatchPlan]:
     query = Prepared(town().snapshot, QUERY, {}, Settings())
-    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None, "vertices", "")
+    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), "vertices", "", query.context)
     return query.plan, matching
 
 
@@ -109,7 +109,9 @@ COUNT = """
 )
 def test_a_broken_tree_is_named(field: str, change: Callable[[ExtendStep], Any], message: str) -> None:
     query = Prepared(town().snapshot, COUNT, {}, Settings())
-    (matching, *_) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None, "vertices", "")
+    (matching, *_) = plan_matching(
+        query.plan, estimate(query.plan.graph, query.statistics), "vertices", "", query.context
+    )
     verify(query.plan, matching)
     broken = [_at_step(level, field, change)(matching) for level in range(2, len(matching.steps))]
     with pytest.raises(PlanError, match=message):

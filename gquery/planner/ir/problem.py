@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gquery.planner.ir.expr import Expression
@@ -12,6 +12,7 @@ from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.schema import TURNED, Direction
 
+Pair = tuple[int, int]
 Absence = tuple[int, int, Direction, tuple[str, ...]]
 
 
@@ -28,6 +29,9 @@ class Comparison:
     right: int
     right_value: Expression
 
+    def renumbered(self, vertices: Mapping[int, int]) -> Comparison:
+        return replace(self, left=vertices[self.left], right=vertices[self.right])
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeChoice:
@@ -40,6 +44,10 @@ class EdgeChoice:
     vertices: tuple[int, ...]
     listed: bool
 
+    def renumbered(self, vertices: Mapping[int, int], edges: Mapping[int, int]) -> EdgeChoice:
+        own = tuple(sorted({vertices[vertex] for vertex in self.vertices}))
+        return EdgeChoice(edges[self.edge], tuple(edges[other] for other in self.collides), own, self.listed)
+
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
@@ -51,18 +59,51 @@ class Constraints:
     edges are told apart.
     """
 
-    different: frozenset[tuple[int, int]]
-    apart: frozenset[tuple[int, int]]
-    different_pairs: tuple[tuple[int, int, int, int], ...]
-    absent: tuple[Absence, ...]
-    loopless: tuple[int, ...]
-    choices: tuple[EdgeChoice, ...]
+    different: frozenset[Pair] = frozenset()
+    apart: frozenset[Pair] = frozenset()
+    different_pairs: tuple[tuple[int, int, int, int], ...] = ()
+    absent: tuple[Absence, ...] = ()
+    loopless: tuple[int, ...] = ()
+    choices: tuple[EdgeChoice, ...] = ()
 
     @property
     def size(self) -> int:
         """How many tests there are, and vertices and edges that choices speak of."""
         tests = len(self.different) + len(self.apart) + len(self.different_pairs) + len(self.absent)
         return tests + sum(len(choice.vertices) + len(choice.collides) for choice in self.choices)
+
+    def renumbered(self, vertices: Mapping[int, int], edges: Mapping[int, int]) -> Constraints | None:
+        """In terms of other vertices and edges, by the old ones; several old vertices may become one. None when a test
+        can never be passed then."""
+
+        def pair_of(one: int, other: int) -> Pair:
+            return (min(vertices[one], vertices[other]), max(vertices[one], vertices[other]))
+
+        different = {pair_of(*pair) for pair in self.different}
+        apart = {pair_of(*pair) for pair in self.apart}
+        quads: list[tuple[int, int, int, int]] = []
+        for a, b, c, d in self.different_pairs:
+            first, second = pair_of(a, b), pair_of(c, d)
+            if first[0] == first[1] and second[0] == second[1]:
+                return None
+            if first[0] == first[1]:
+                different.add(second)
+            elif second[0] == second[1]:
+                different.add(first)
+            else:
+                quads.append((*first, *second))
+        if any(low == high for low, high in different | apart):
+            return None
+        implied = different | apart
+        absent = ((vertices[one], vertices[other], direction, types) for one, other, direction, types in self.absent)
+        return Constraints(
+            frozenset(different - apart),
+            frozenset(apart),
+            tuple(dict.fromkeys(quad for quad in quads if not {quad[:2], quad[2:]} & implied)),
+            tuple(dict.fromkeys(absent)),
+            tuple(sorted({vertices[vertex] for vertex in self.loopless})),
+            tuple(choice.renumbered(vertices, edges) for choice in self.choices),
+        )
 
 
 @dataclass(frozen=True)

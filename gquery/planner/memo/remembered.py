@@ -12,10 +12,11 @@ from typing import Any
 
 from gquery.errors import BindError, Span
 from gquery.grammar.ast import Query
-from gquery.planner.ir.query_plan import Advice, QueryPlan
+from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.segments import BoundQuery
 from gquery.planner.ir.temporal import readings
 from gquery.planner.ir.value_types import type_of_value
+from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
 
 Asked = tuple[str, Hashable, Hashable]
@@ -45,12 +46,17 @@ class Remembered:
         bound: BoundQuery = self._texts.get(asked, make, lambda _: _size(asked[0]))
         return bound
 
-    def plan(self, asked: tuple[Hashable, ...], make: Callable[[], QueryPlan]) -> QueryPlan:
-        """The plan of a bound query with a limit."""
-        plan: QueryPlan = self._texts.get(
-            asked, make, lambda made: _size(str(asked[0])) + _TEST * made.problem.constraints.size
+    def plan(self, asked: tuple[Hashable, ...], make: Callable[[PlanMemo], QueryPlan]) -> tuple[QueryPlan, PlanMemo]:
+        """The plan of a bound query with a limit, and what is known of its problems."""
+
+        def made() -> tuple[QueryPlan, PlanMemo]:
+            memo = PlanMemo(self.orders)
+            return make(memo), memo
+
+        found: tuple[QueryPlan, PlanMemo] = self._texts.get(
+            asked, made, lambda new: _size(str(asked[0])) + _TEST * new[0].problem.constraints.size
         )
-        return plan
+        return found
 
 
 def _size(text: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.match_plan import Cardinalities
 from gquery.planner.ir.problem import Problem
-from gquery.planner.search.symmetry import unnamed
+from gquery.planner.ir.rename import unnamed
 
 _STEPS = 2  # sizes are taken as equal when they are nearest to the same power of 2 ** (1 / _STEPS)
 

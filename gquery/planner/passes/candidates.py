@@ -1,7 +1,6 @@
-"""Picks the filters that narrow the candidate sets: those that pay, cheapest first.
+"""Picks the neighbour-label counts that narrow the candidate sets: those that pay, cheapest first.
 
-Labels, predicates and self-loops are part of what the query asks, so they always run. Neighbour-label counts only save
-work: the enumeration would find out by itself that a vertex lacks an edge, one visit at a time.
+They only save work: the enumeration would find out by itself that a vertex lacks an edge, one visit at a time.
 """
 
 from __future__ import annotations
@@ -9,63 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gquery.planner.ir.filters import (
-    BindingFilter,
-    EdgePredicateFilter,
-    Filter,
-    LabelFilter,
-    LoopFilter,
-    NeighbourFilter,
-    PredicateFilter,
-    SeedFilter,
-)
+from gquery.planner.ir.filters import NeighbourFilter
 from gquery.planner.ir.match_plan import Counted
-from gquery.planner.ir.problem import Constraints
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
-from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import edges_between, estimate, kept_share
+from gquery.planner.search.context import Context
+from gquery.planner.search.costs import GUESSES
 from gquery.planner.search.factorise import Tree
 from gquery.planner.search.matching import estimated_tree
-from gquery.stopping import Check
 from gquery.storage.statistics import Statistics
 
-# Costs in neighbours looked at, as in `factorise.py`.
-_ROW, _LOOK = 0.15, 0.05  # filtering a vertex by its row, and each of its entries that is tested
-_SIGNATURE = 0.05  # filtering a vertex by its signature
-_CHEAP = 12_000.0  # filters that cost less together are all run without planning first
-_VISIT = 2.5  # a vertex that the enumeration matches in vain
 
-_HARDLY_ANY, _NEARLY_ALL = 0.001, 0.99
-
-
-def required_filters(graph: QueryGraph, constraints: Constraints, all_types: tuple[str, ...]) -> tuple[Filter, ...]:
-    """Labels, seeds, predicates of edges and vertices, self-loops."""
-    bindings = graph.bindings()
-    seeds = {edge.source for edge in bindings}
-    filters: list[Filter] = [
-        SeedFilter(vertex.index) if vertex.index in seeds else LabelFilter(vertex.index, vertex.tables)
-        for vertex in graph.vertices
-    ]
-    filters += [BindingFilter(edge.target, edge.index) for edge in bindings]
-    filters += [EdgePredicateFilter(edge.index, edge.predicates) for edge in graph.edges if edge.predicates]
-    filters += [PredicateFilter(vertex.index, vertex.predicates) for vertex in graph.vertices if vertex.predicates]
-    filters += [
-        LoopFilter(edge.source, edge.types, True, edge.index) for edge in graph.edges if edge.source == edge.target
-    ]
-    filters += [LoopFilter(vertex, all_types, False, None) for vertex in constraints.loopless]
-    return tuple(filters)
-
-
-def paying_filters(plan: QueryPlan, limit: int | None, check: Check) -> tuple[tuple[NeighbourFilter, ...], int, int]:
+def paying_filters(draft: Draft, context: Context) -> Draft:
     """The neighbour-label counts that save more work than they cost; how many others every vertex passes; and how many
     do not pay.
 
     Before the candidate graph is built, all pay that are not passed by all: it takes several sweeps over what they
     leave.
     """
-    possible = [(filter_, *_passing(plan.graph, filter_, plan.statistics)) for filter_ in _neighbour_counts(plan.graph)]
+    graph, statistics, costs = draft.graph, context.statistics, context.costs
+    possible = [(filter_, *_passing(graph, filter_, statistics)) for filter_ in _neighbour_counts(graph)]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
-    sizes = estimate(plan.graph, plan.statistics).vertices
+    sizes = estimate(graph, statistics).vertices
     left = list(sizes)
     for filter_, share, _ in possible:
         left[filter_.vertex] *= share
@@ -75,18 +40,19 @@ def paying_filters(plan: QueryPlan, limit: int | None, check: Check) -> tuple[tu
         if share >= 1.0:
             implied += 1
         else:
-            signature = _signature(plan.graph, filter_, plan.statistics)
-            each = _ROW + looks * _LOOK if signature is None else _SIGNATURE
-            chosen.append((sizes[filter_.vertex] * each, replace(filter_, share=share, signature=signature)))
+            signature = _signature(graph, filter_, statistics)
+            cost = costs.filtering(sizes[filter_.vertex], looks if signature is None else None)
+            chosen.append((cost, replace(filter_, share=share, signature=signature)))
     paying = chosen
-    if sum(cost for cost, _ in chosen) > _CHEAP:
-        cardinalities = estimate(plan.graph, plan.statistics, Counted(tuple(left), {}, everywhere))
-        tree = estimated_tree(plan, cardinalities, limit, check)
+    if sum(cost for cost, _ in chosen) > costs.filters_weighed:
+        cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
+        tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context)
         if tree is not None:
-            vain = _vain_visits(plan.graph, tree)
-            paying = [(cost, each) for cost, each in chosen if _saved(each, vain) >= cost]
-    ordered = sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share))
-    return tuple(each for _, each in ordered), implied, len(chosen) - len(paying)
+            vain = _vain_visits(graph, tree)
+            paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost]
+    ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))
+    costly = len(chosen) - len(paying)
+    return replace(draft, filters=(*draft.filters, *ordered), implied=implied, costly=costly)
 
 
 def _signature(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics) -> int | None:
@@ -98,10 +64,10 @@ def _signature(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statisti
     return statistics.signature(edge.types, edge.direction(vertex.index), other.tables)
 
 
-def _saved(filter_: NeighbourFilter, vain: Mapping[tuple[int, int], float]) -> float:
-    """What a filter saves: the vain visits are counted of those that pass."""
+def _spared(filter_: NeighbourFilter, vain: Mapping[tuple[int, int], float]) -> float:
+    """How many visits a filter saves: the vain ones are counted of those that pass."""
     visits = max(vain.get((filter_.vertex, edge), 0.0) for edge in filter_.alike)
-    return (1 / filter_.share - 1) * visits * _VISIT
+    return (1 / filter_.share - 1) * visits
 
 
 def _vain_visits(graph: QueryGraph, tree: Tree) -> dict[tuple[int, int], float]:
@@ -123,7 +89,7 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
     count = statistics.vertex_count(vertex.tables)
     degree = statistics.degree(edge.types, direction, vertex.tables)
     if count == 0 or degree.with_any == 0:
-        return _HARDLY_ANY, 0.0
+        return GUESSES.least, 0.0
     mean = degree.mean * count / degree.with_any  # of those that have any
     certain = statistics.leads_only_to(edge.types, direction, vertex.tables, other.tables)
     certain = certain and not other.predicates and not edge.predicates
@@ -136,7 +102,9 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics
     # Degrees fall off geometrically: of the vertices with k entries, 1 - 1/mean have one more.
     enough = (1 - 1 / max(mean, 1.0)) ** (filter_.required - 1)
     share = degree.with_any / count * any_leads * enough
-    return min(max(share, _HARDLY_ANY), _NEARLY_ALL), 0.0 if certain else min(mean, filter_.required / max(leads, 1e-9))
+    return min(max(share, GUESSES.least), GUESSES.most), 0.0 if certain else min(
+        mean, filter_.required / max(leads, 1e-9)
+    )
 
 
 def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:

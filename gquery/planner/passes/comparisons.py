@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gquery.errors import UnsupportedError
 from gquery.planner.ir.common_type import is_number, unify
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, variables
-from gquery.planner.ir.problem import Comparison
+from gquery.planner.ir.problem import Comparison, Pair
 from gquery.planner.ir.query_graph import Part, QueryGraph
+from gquery.planner.passes.draft import Draft
+from gquery.planner.search.context import Context
 
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def split_predicates(
-    graph: QueryGraph,
-) -> tuple[tuple[Comparison, ...], frozenset[tuple[int, int]], tuple[Expression, ...]]:
-    """The spanning predicates as (comparisons, pairs of vertices that must differ, everything else)."""
+def split_predicates(draft: Draft, context: Context) -> Draft:
+    """The spanning predicates as comparisons, pairs of vertices that must differ, and everything else, which is
+    residual."""
+    graph = draft.graph
     index = {vertex.variable: vertex.index for vertex in graph.vertices}
     comparisons: list[Comparison] = []
-    different: set[tuple[int, int]] = set()
+    different: set[Pair] = set()
     rest: list[Expression] = []
     for predicate, part in _spanning(graph):
         comparison = _comparison(predicate, index)
@@ -35,7 +38,8 @@ def split_predicates(
             different.add((min(comparison.left, comparison.right), max(comparison.left, comparison.right)))
         else:
             comparisons.append(comparison)
-    return tuple(comparisons), frozenset(different), tuple(rest)
+    constraints = replace(draft.problem.constraints, different=frozenset(different))
+    return replace(draft.with_problem(graph, constraints, tuple(comparisons)), residual=tuple(rest))
 
 
 def _spanning(graph: QueryGraph) -> Iterator[tuple[Expression, Part | None]]:

@@ -11,53 +11,44 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
-from gquery.planner.ir.problem import Comparison, Constraints
+from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Composed
-from gquery.planner.passes.renumber import renumbered_comparisons, renumbered_constraints
+from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import kept_share
-from gquery.stopping import Check
+from gquery.planner.search.context import Context
 from gquery.storage.schema import Hop
 from gquery.storage.statistics import Statistics
 
-_FEW_ARE_ENOUGH = 1000  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
 
-
-def compose(
-    graph: QueryGraph,
-    constraints: Constraints,
-    comparisons: tuple[Comparison, ...],
-    spoken_of: frozenset[str],
-    statistics: Statistics,
-    check: Check,
-) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
-    """The query without the vertices that nothing but two such edges speaks of."""
-    while not graph.parts:
-        check()
-        told = _told(constraints, comparisons)
-        found = next(_chains(graph, told, {choice.edge for choice in constraints.choices}, spoken_of, statistics), None)
+def compose(draft: Draft, context: Context) -> Draft:
+    """The query without the vertices that nothing but two such edges speaks of. With a LIMIT, a few matches are found
+    before the edges would be composed."""
+    while draft.limit is None and not draft.graph.parts:
+        context.check()
+        found = next(_chains(draft, context), None)
         if found is None:
             break
         first, second, middle = found
-        instead = _as_one(graph, first, second, middle, statistics)
-        graph, constraints, comparisons = _without(graph, constraints, comparisons, middle, instead)
-    return graph, constraints, comparisons
+        draft = _without(draft, middle, _as_one(draft.graph, first, second, middle, context.statistics))
+    return draft
 
 
-def _told(constraints: Constraints, comparisons: tuple[Comparison, ...]) -> set[int]:
+def _told(problem: Problem) -> set[int]:
     """The vertices that a test speaks of."""
+    constraints = problem.constraints
     told = {vertex for pair in constraints.different for vertex in pair}
     told |= {vertex for quad in constraints.different_pairs for vertex in quad}
     told |= {vertex for one, other, *_ in constraints.absent for vertex in (one, other)}
     told |= {vertex for choice in constraints.choices for vertex in choice.vertices}
-    told |= {vertex for comparison in comparisons for vertex in (comparison.left, comparison.right)}
+    told |= {vertex for comparison in problem.comparisons for vertex in (comparison.left, comparison.right)}
     return told | set(constraints.loopless)
 
 
-def _chains(
-    graph: QueryGraph, told: set[int], chosen: set[int], spoken_of: frozenset[str], statistics: Statistics
-) -> Iterator[tuple[QueryEdge, QueryEdge, int]]:
+def _chains(draft: Draft, context: Context) -> Iterator[tuple[QueryEdge, QueryEdge, int]]:
     """Two edges, the second from where the first leads to, that can be one, and the vertex in between."""
+    graph, spoken_of, statistics = draft.graph, draft.spoken_of, context.statistics
+    told, chosen = _told(draft.problem), {choice.edge for choice in draft.problem.constraints.choices}
     counts = ((statistics.vertex_count(vertex.tables), vertex.predicates) for vertex in graph.vertices)
     smallest = min((count * kept_share(predicates, count) for count, predicates in counts if predicates), default=inf)
     incident = graph.incident()
@@ -73,7 +64,7 @@ def _chains(
                 continue
             if not all(graph.vertices[each].tables for each in (begin, middle.index, end)):
                 continue
-            if statistics.vertex_count(graph.vertices[begin].tables) > _FEW_ARE_ENOUGH * smallest:
+            if statistics.vertex_count(graph.vertices[begin].tables) > context.costs.compose * smallest:
                 continue
             lead_to_one = _leads_to_one(graph, first, begin, statistics) and _leads_to_one(
                 graph, second, middle.index, statistics
@@ -115,16 +106,15 @@ def _as_one(graph: QueryGraph, first: QueryEdge, second: QueryEdge, middle: int,
     return QueryEdge(len(graph.edges), variable, begin, end, relation, True, (), described)
 
 
-def _without(
-    graph: QueryGraph, constraints: Constraints, comparisons: tuple[Comparison, ...], middle: int, instead: QueryEdge
-) -> tuple[QueryGraph, Constraints, tuple[Comparison, ...]]:
+def _without(draft: Draft, middle: int, instead: QueryEdge) -> Draft:
     """The query without a vertex and its edges, but with another edge, and all that is left numbered anew."""
+    graph, constraints = draft.graph, draft.problem.constraints
     vertices = [vertex for vertex in graph.vertices if vertex.index != middle]
     edges = [edge for edge in graph.edges if middle not in (edge.source, edge.target)]
     vertex = {old.index: new for new, old in enumerate(vertices)}
     edge = {old.index: new for new, old in enumerate(edges)}
     apart = frozenset(pair for pair in constraints.apart if middle not in pair)
-    tests = renumbered_constraints(replace(constraints, apart=apart), vertex, edge)
+    tests = replace(constraints, apart=apart).renumbered(vertex, edge)
     assert tests is not None  # no vertices became one
     scopes = tuple(
         replace(
@@ -134,19 +124,16 @@ def _without(
         )
         for scope in graph.scopes
     )
-    return (
-        replace(
-            graph,
-            vertices=tuple(replace(each, index=place) for place, each in enumerate(vertices)),
-            edges=tuple(
-                replace(each, index=place, source=vertex[each.source], target=vertex[each.target])
-                for place, each in enumerate([*edges, instead])
-            ),
-            scopes=scopes,
+    left = replace(
+        graph,
+        vertices=tuple(replace(each, index=place) for place, each in enumerate(vertices)),
+        edges=tuple(
+            replace(each, index=place, source=vertex[each.source], target=vertex[each.target])
+            for place, each in enumerate([*edges, instead])
         ),
-        tests,
-        renumbered_comparisons(comparisons, vertex),
+        scopes=scopes,
     )
+    return draft.with_problem(left, tests, tuple(each.renumbered(vertex) for each in draft.problem.comparisons))
 
 
 def _hops(

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from gquery.planner.ir.problem import Absence, Constraints, EdgeChoice
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
+from gquery.planner.passes.draft import Draft
+from gquery.planner.search.context import Context
 from gquery.stopping import Check
 from gquery.storage.statistics import Statistics
 
@@ -20,30 +22,25 @@ Equality = tuple[int, int]
 Kind = tuple[tuple[str, ...], bool]  # types of a query edge, and whether it is directed
 
 
-def constraints_of(
-    graph: QueryGraph,
-    statistics: Statistics,
-    needed_edges: frozenset[int],
-    different: frozenset[tuple[int, int]],
-    absent: tuple[Absence, ...],
-    check: Check,
-) -> Constraints:
-    """Constraints of every clause. `needed_edges`: edges whose data edges the answer asks for. `different`, `absent`:
-    pairs of vertices that WHERE says are different, or not neighbours."""
-    finder = _Finder(graph, statistics, check)
+def constrain(draft: Draft, context: Context) -> Draft:
+    """Constraints of every clause, besides those of WHERE: pairs of vertices that are different, or not neighbours."""
+    graph, asked = draft.graph, draft.problem.constraints
+    needed_edges = frozenset(edge.index for edge in graph.edges if edge.variable in draft.spoken_of)
+    finder = _Finder(graph, context.statistics, context.check)
     for scope in graph.scopes:
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions)
     told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge) and not graph.is_existence(edge)}
-    different |= finder.different
-    return Constraints(
+    different = asked.different | finder.different
+    constraints = Constraints(
         different,
         frozenset(finder.apart),
         tuple(q for q in finder.different_pairs if (q[0], q[1]) not in different and (q[2], q[3]) not in different),
-        (*finder.absent, *absent),
+        (*finder.absent, *asked.absent),
         tuple(finder.loopless),
         tuple(_choices(graph, sorted(told_apart), finder.collisions, needed_edges)),
     )
+    return draft.with_problem(graph, constraints, draft.problem.comparisons)
 
 
 def _choices(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gquery.planner.ir.expr import (
     Aggregate,
     Attribute,
@@ -13,14 +15,28 @@ from gquery.planner.ir.expr import (
     is_volatile,
     walk,
 )
-from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.segments import BoundQuery, Projection
+from gquery.planner.passes.draft import Draft
+from gquery.planner.search.context import Context
 
 _WEIGHED = ("count", "sum", "avg")  # aggregates that can be computed from distinct rows with their numbers
 _UNREPEATED = ("min", "max")  # aggregates that a repeated row does not change
 
 
-def is_counted(projection: Projection) -> bool:
+def demand(draft: Draft, context: Context) -> Draft:
+    """What the answer asks for: how many matches there are, or which, with what of them."""
+    projection = draft.bound.projection
+    counting = not draft.residual and _is_counted(projection)
+    return replace(
+        draft,
+        counting=counting,
+        spoken_of=frozenset() if counting else _variables_of(draft.bound, draft.residual),
+        weighted=not counting and _weighs_repeats(projection),
+        existence=not counting and _ignores_repeats(projection),
+    )
+
+
+def _is_counted(projection: Projection) -> bool:
     """Whether every item is made of `count(*)` or of counts of elements, which are never null, and of constants."""
     plain = not projection.distinct and not projection.order_by and projection.skip is None and projection.limit is None
     counts = any(is_aggregated(item.expression) for item in projection.items)
@@ -37,14 +53,14 @@ def _is_count(expression: Expression) -> bool:
     return all(_is_count(child) for child in children(expression))
 
 
-def weighs_repeats(projection: Projection) -> bool:
+def _weighs_repeats(projection: Projection) -> bool:
     """Whether the answer is grouped, and can be computed from rows that come once with the number of times."""
     return _is_grouped(projection) and all(
         aggregate.distinct or aggregate.function in (*_WEIGHED, *_UNREPEATED) for aggregate in _aggregates(projection)
     )
 
 
-def ignores_repeats(projection: Projection) -> bool:
+def _ignores_repeats(projection: Projection) -> bool:
     """Whether the answer is the same however often a row comes."""
     return _is_grouped(projection) and all(
         aggregate.distinct or aggregate.function in _UNREPEATED for aggregate in _aggregates(projection)
@@ -63,7 +79,7 @@ def _expressions(projection: Projection) -> list[Expression]:
     return [*(item.expression for item in projection.items), *(item.expression for item in projection.order_by)]
 
 
-def variables_of(bound: BoundQuery, residual: tuple[Expression, ...]) -> frozenset[str]:
+def _variables_of(bound: BoundQuery, residual: tuple[Expression, ...]) -> frozenset[str]:
     """The elements that the answer or a residual predicate speaks of, directly or through a path."""
     expressions = (*_expressions(bound.projection), *residual)
     spoken_of = {column.variable for expression in expressions for column in columns(expression)}
@@ -71,49 +87,3 @@ def variables_of(bound: BoundQuery, residual: tuple[Expression, ...]) -> frozens
         if path.name in spoken_of:
             spoken_of.update((*path.vertices, *path.edges))
     return frozenset(spoken_of)
-
-
-def kept_vertices(problem: Problem, spoken_of: frozenset[str], limit: int | None) -> frozenset[int]:
-    """The vertices that have to be listed: those that the answer speaks of, the ends of such edges and of all that may
-    collide with them, and what connects them. With a limit, every required vertex: a sum would look at all matches."""
-    graph = problem.graph
-    required = {vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None}
-    if limit is not None or not required:
-        return frozenset(required)
-    kept = {vertex.index for vertex in graph.vertices if vertex.variable in spoken_of}
-    for choice in problem.constraints.choices:
-        if choice.listed:
-            kept.update(choice.vertices)
-    return frozenset(_connected(problem, kept or {min(required)}))
-
-
-def _connected(problem: Problem, kept: set[int]) -> set[int]:
-    """With the vertices on shortest ways between them: without these, unrelated candidates would be paired up."""
-    graph = problem.graph
-    near: dict[int, set[int]] = {
-        vertex.index: set() for vertex in graph.vertices if graph.part_of(vertex.index) is None
-    }
-    for edge in graph.edges:
-        if edge.source in near and edge.target in near:
-            near[edge.source].add(edge.target)
-            near[edge.target].add(edge.source)
-    reached = {min(kept)}
-    while kept - reached:
-        came_from = dict.fromkeys(reached, -1)
-        frontier = list(reached)
-        found = None
-        while frontier and found is None:
-            following = []
-            for vertex in frontier:
-                for other in sorted(near[vertex] - set(came_from)):
-                    came_from[other] = vertex
-                    following.append(other)
-                    found = other if found is None and other in kept else found
-            frontier = following
-        if found is None:  # another component of the query graph
-            reached.add(min(kept - reached))
-            continue
-        while found != -1:
-            reached.add(found)
-            found = came_from[found]
-    return reached

@@ -8,24 +8,27 @@ afterwards, tied to the originals by an edge that leads from each vertex to itse
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from gquery.planner.ir.expr import Column, Expression, variables
-from gquery.planner.ir.problem import Absence
+from gquery.planner.ir.expr import variables
+from gquery.planner.ir.problem import Absence, Constraints
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, Scope
 from gquery.planner.ir.relations import Identity
-from gquery.stopping import Check
+from gquery.planner.ir.rename import renamed
+from gquery.planner.passes.draft import Draft
+from gquery.planner.search.context import Context
 
 
-def rewrite(graph: QueryGraph, check: Check) -> tuple[QueryGraph, tuple[Absence, ...]]:
+def plain_parts(draft: Draft, context: Context) -> Draft:
     """The graph with plain parts, and the edges that must be absent between vertices matched anyway."""
+    graph = draft.graph
     if not graph.parts:
-        return graph, ()
+        return draft
     for number in range(len(graph.parts)):
-        check()
+        context.check()
         if not _is_test(graph, number):
             graph = _with_copies(graph, number)
-    return _without_absent_edges(graph)
+    graph, absent = _without_absent_edges(graph)
+    return draft.with_problem(graph, Constraints(absent=absent))
 
 
 def _is_test(graph: QueryGraph, number: int) -> bool:
@@ -71,7 +74,8 @@ def _with_copy(graph: QueryGraph, number: int, vertex: int) -> QueryGraph:
     new = len(graph.vertices)
     variable = f" {number} {original.variable}"
     part = graph.parts[number]
-    predicates = tuple(_renamed(predicate, original.variable, variable) for predicate in part.predicates)
+    names = {original.variable: variable}
+    predicates = tuple(renamed(each, lambda name: names.get(name, name)) for each in part.predicates)
     alone = tuple(predicate for predicate in predicates if variables(predicate) == {variable})
     copy = replace(original, index=new, variable=variable, predicates=alone)
 
@@ -96,23 +100,6 @@ def _with_copy(graph: QueryGraph, number: int, vertex: int) -> QueryGraph:
     )
     parts = tuple(changed if index == number else other for index, other in enumerate(graph.parts))
     return replace(graph, vertices=(*graph.vertices, copy), edges=tuple(edges), scopes=scopes, parts=parts)
-
-
-def _renamed(expression: Expression, old: str, new: str) -> Expression:
-    """The expression about another variable."""
-    if isinstance(expression, Column):
-        return replace(expression, variable=new) if expression.variable == old else expression
-    changes: dict[str, Any] = {}
-    for name in ("arguments", "branches", "default"):
-        if hasattr(expression, name):
-            changes[name] = _renamed_parts(getattr(expression, name), old, new)
-    return replace(expression, **changes) if changes else expression
-
-
-def _renamed_parts(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_renamed_parts(part, old, new) for part in value)
-    return _renamed(value, old, new)
 
 
 def _without_absent_edges(graph: QueryGraph) -> tuple[QueryGraph, tuple[Absence, ...]]:

@@ -9,11 +9,8 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.search.costs import GUESSES, CostModel
 from gquery.storage.statistics import Statistics
-
-# Shares of the elements that a predicate is thought to keep, when nothing is known but its operator.
-_EQUALITY, _RANGE, _OTHER = 0.1, 0.3, 0.5
-_SEEDS = 100.0  # seeds that a run is thought to begin with, before it does
 
 
 def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None = None) -> Cardinalities:
@@ -28,8 +25,8 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
             for vertex, total in zip(graph.vertices, everything, strict=True)
         ]
         for edge in bindings.values():
-            sizes[edge.source] = _SEEDS
-            sizes[edge.target] = min(_SEEDS, sizes[edge.target])
+            sizes[edge.source] = GUESSES.seeds
+            sizes[edge.target] = min(GUESSES.seeds, sizes[edge.target])
     own = counted.shares if counted else {}
     edges, degrees = [], []
     for edge in graph.edges:
@@ -84,30 +81,30 @@ def kept_share(predicates: tuple[Expression, ...], count: float) -> float:
 
 def _selectivity(predicate: Expression, count: float) -> float:
     if not isinstance(predicate, Call):
-        return _OTHER
+        return GUESSES.predicate
     if predicate.function == "=":
         by_id = any(isinstance(side, Column) and side.attribute is Attribute.ID for side in predicate.arguments)
         by_id = by_id or any(isinstance(side, Column) and side.key == "id" for side in predicate.arguments)
-        return 1 / max(1.0, count) if by_id else _EQUALITY
-    return _RANGE if predicate.function in ("<", "<=", ">", ">=", "starts with", "in") else _OTHER
+        return 1 / max(1.0, count) if by_id else GUESSES.equality
+    bounded = predicate.function in ("<", "<=", ">", ">=", "starts with", "in")
+    return GUESSES.range if bounded else GUESSES.predicate
 
 
 ENDLESS = 1e100  # estimates end here, so that products of them are numbers
-_CLOSING = 0.3
-_GALLOP = 0.3  # a step of galloping in another row, in neighbours looked at
 
 
 class PrefixModel:
     """Estimated partial matches and work along a matching order.
 
-    The most selective backward edge of a vertex counts in full, each further one keeps at least the share `_CLOSING`:
+    The most selective backward edge of a vertex counts in full, each further one keeps at least a guessed share:
     neighbours of neighbours are neighbours far more often than by chance, and taking the edges as independent would
     estimate almost nothing for dense patterns, so that every order looked alike. For the same reason an estimate never
     falls below one match.
     """
 
-    def __init__(self, graph: QueryGraph, cardinalities: Cardinalities, raw: bool) -> None:
+    def __init__(self, graph: QueryGraph, cardinalities: Cardinalities, raw: bool, costs: CostModel) -> None:
         """`raw`: lists are those of the raw adjacency, longer than the candidate edges."""
+        self.costs = costs
         self.sizes = [max(size, 1e-9) for size in cardinalities.vertices]
         self.links: list[list[tuple[float, int, float]]] = [[] for _ in graph.vertices]
         for edge in graph.edges:
@@ -139,10 +136,8 @@ class PrefixModel:
             return self.sizes[vertex], self.sizes[vertex], 0
         factor = self.sizes[vertex] * closing[0][0]
         for selectivity, _, _ in closing[1:]:
-            factor *= max(selectivity, _CLOSING)
-        shortest = max(1e-9, min(link[2] for link in closing))
-        galloped = sum(math.log2(1 + link[2] / shortest) for link in closing) - 1
-        return factor, shortest * (1 + _GALLOP * galloped), len(closing)
+            factor *= max(selectivity, GUESSES.closing)
+        return factor, self.costs.intersection(link[2] for link in closing), len(closing)
 
 
 def _union(masks: Iterable[int]) -> int:

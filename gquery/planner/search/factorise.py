@@ -18,16 +18,6 @@ from gquery.planner.search.cardinality import ENDLESS, PrefixModel
 from gquery.planner.search.ties import Ties
 from gquery.stopping import Check
 
-# Costs in neighbours looked at.
-_ENTER = 1.5  # beginning the sum of a level
-_RECALL = 2.0  # looking a sum up, and storing it
-_TEST = 0.5  # correcting a set size for a vertex that must be another
-_MISS, _CACHED = 2.5, 50_000  # finding a row of a vertex with more candidates than the caches hold rows of
-_REUSE = 1.3  # visits for each context from which on remembering pays
-_FOLD_ROW, _FOLD_LOOK = 0.1, 0.15  # folding a row, and each of its entries when they are looked at
-_FOLDS = 10.0  # rows folded for each visit of the parent that would need one, up to which folding pays
-_WIDEST = 16  # vertices of a context; larger ones hardly come twice, and are not estimated
-
 EMPTY: Mapping[int, tuple[int, ...]] = {}
 
 
@@ -74,12 +64,13 @@ class Factoriser:
         self, model: PrefixModel, ties: Ties, kept: frozenset[int], parts: tuple[Part, ...], check: Check
     ) -> None:
         self.model = model
+        self.costs = model.costs
         self.ties = ties
         self.kept = kept
         self.parts = parts
         self.check = check
         self.part_of = {vertex: number for number, part in enumerate(parts) for vertex in part.vertices}
-        self._uncached = _mask(vertex for vertex, size in enumerate(model.sizes) if size > _CACHED)
+        self._uncached = _mask(vertex for vertex, size in enumerate(model.sizes) if size > self.costs.cached)
         self._ranked = sorted(range(len(model.sizes)), key=model.sizes.__getitem__)
         self._rank = [0] * len(model.sizes)
         for rank, vertex in enumerate(self._ranked):
@@ -115,7 +106,9 @@ class Factoriser:
                 last.append(chosen)
                 left &= ~(1 << chosen)
                 around = near[chosen] & left
-                if around == left and left.bit_count() > _WIDEST:  # all that are left are tied to each other
+                if (
+                    around == left and left.bit_count() > self.costs.effort.context
+                ):  # all that are left are tied to each other
                     rest = sorted(costs, key=lambda vertex: (-self.model.sizes[vertex], vertex))
                     last += rest
                     left &= ~_mask(rest)
@@ -157,7 +150,7 @@ class Factoriser:
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
         placed: dict[int, int] = {}
         matched = 0
-        cost = 0.0
+        cost, costs = 0.0, self.costs
         self.check()
         for vertex in _preorder(order, children, kept):
             parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
@@ -172,8 +165,8 @@ class Factoriser:
             leaf = not listed and vertex not in children
             if vertex in foldable:
                 above_all = self.model.sizes[parents[vertex]]
-                if levels[parent].folded or above_all <= _FOLDS * visits:
-                    cost += above_all * (_FOLD_ROW + (0.0 if leaf else looks * _FOLD_LOOK))
+                if levels[parent].folded or above_all <= costs.folds * visits:
+                    cost += costs.fold(above_all, 0.0 if leaf else looks)
                     accepted.append(above_all)
                     levels.append(Level(vertex, parent, _members(context), 0.0, max(1.0, above_all), True))
                     continue
@@ -182,25 +175,22 @@ class Factoriser:
             if not listed:
                 number = self._number(context)
                 trivial = leaf and backward == 1 and context.bit_count() == 1
-                if number * _REUSE < visits and not trivial:
+                if number * costs.reuse < visits and not trivial:
                     evaluations = remembered = number
-                    cost += visits * _RECALL
+                    cost += visits * costs.recall
             counted = leaf and backward == 1 and not self.ties.checked[vertex] & context
-            cost += evaluations * (
-                _ENTER
-                + self._misses(vertex, context, order[0])
-                + (context.bit_count() * _TEST if counted else looks + (0 if leaf else factor))
-            )
+            each = context.bit_count() * costs.test if counted else looks + (0 if leaf else factor)
+            cost += costs.sums(evaluations, self._misses(vertex, context, order[0]), each)
             rows = min(ENDLESS, max(1.0, (visits if listed else evaluations) * factor))
             accepted.append(rows)
             levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows, False))
         tree = Tree(tuple(levels), cost)
-        scan = _ENTER + 2 * self.model.sizes[tree.levels[0].vertex]  # what finding the first vertex was taken to cost
+        scan = costs.scan(self.model.sizes[tree.levels[0].vertex])
         return replace(tree, cost=cost - scan) if tree.is_folded else tree
 
-    def _misses(self, vertex: int, context: int, root: int) -> float:
-        """Cost of finding the rows that a vertex's candidates are in. Those of the root are met in order."""
-        return _MISS * (self.model.near[vertex] & context & self._uncached & ~(1 << root)).bit_count()
+    def _misses(self, vertex: int, context: int, root: int) -> int:
+        """How many of the rows that have a vertex's candidates the caches lack. Those of the root are met in order."""
+        return (self.model.near[vertex] & context & self._uncached & ~(1 << root)).bit_count()
 
     def _foldable(
         self, order: tuple[int, ...], parents: dict[int, int], contexts: dict[int, int], children: dict[int, list[int]]
@@ -270,7 +260,7 @@ class Factoriser:
         key = (vertex, context)
         if key not in self._eliminations:
             factor, looks, backward = self.model.extension(vertex, context)
-            each = 1.0 if backward == 1 and context.bit_count() == 1 else looks + factor
+            each = self.costs.extension(looks, factor, 1, backward == 1 and context.bit_count() == 1)
             self._eliminations[key] = self._number(context) * each
         return self._eliminations[key]
 
@@ -278,7 +268,7 @@ class Factoriser:
         """About how many different assignments a context takes: the matches of the query graph among its vertices,
         always extended by the smallest connected one."""
         if context not in self._sizes:
-            if context.bit_count() > _WIDEST:
+            if context.bit_count() > self.costs.effort.context:
                 return ENDLESS * context.bit_count()
             if context & (context - 1) == 0:
                 return max(1.0, self.model.sizes[context.bit_length() - 1])

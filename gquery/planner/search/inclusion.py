@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gquery.planner.ir.problem import Absence, Constraints, Problem
+from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types
-from gquery.planner.passes.renumber import Pair, renumbered_comparisons, renumbered_constraints
 from gquery.storage.statistics import Statistics
 
 
@@ -162,7 +161,7 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
         moved[edge.index] = turned.index
         edges.append(turned)
         origins.append(problem.edges[edge.index])
-    tests = renumbered_constraints(constraints, renumbered, moved)
+    tests = constraints.renumbered(renumbered, moved)
     if tests is None:
         return None
     parts = tuple(
@@ -176,7 +175,7 @@ def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int,
     return Problem(
         replace(graph, vertices=vertices, edges=tuple(edges), parts=parts),
         tests,
-        renumbered_comparisons(problem.comparisons, renumbered),
+        tuple(comparison.renumbered(renumbered) for comparison in problem.comparisons),
         tuple(tuple(sorted(origin for vertex in group for origin in problem.merged[vertex])) for group in groups),
         tuple(origins),
         -problem.coefficient,

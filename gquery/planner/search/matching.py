@@ -14,43 +14,35 @@ from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, S
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.search.context import Context
+from gquery.planner.search.costs import CostModel
 from gquery.planner.search.factorise import Tree
 from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.inclusion import exclusions, twins
-from gquery.planner.search.solving import TRUSTED, WORTH, Solution, Solver
-from gquery.stopping import Check, unchecked
+from gquery.planner.search.solving import Solution, Solver
 from gquery.storage.schema import TURNED
 
 Item = TypeVar("Item")
 
 _DOUBT = "estimates for so many vertices are not to be trusted"
-_BUILD = 3.0  # cost of building a candidate edge, in neighbours looked at: two sweeps and one copy
-
-# Inclusion and exclusion.
-_GAIN = 0.7  # share of the cost that must be left at most
-_PLENTY = 0.05  # share of the cost that is so little that no other way is looked for
-_LEAST_TRIES, _TRIES = 6, 200  # problems that are weighed at most for one query, however cheap or dear it is
-_TRY = 1250.0  # what weighing one costs, in neighbours looked at, times the query vertices squared
-_EFFORT = 100_000  # problems times the query vertices cubed, weighed at most: large patterns are counted as they are
 
 
-def pick_space(
-    plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check = unchecked
-) -> tuple[Space, str]:
+def pick_space(plan: QueryPlan, cardinalities: Cardinalities, context: Context) -> tuple[Space, str]:
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
-    graph = plan.graph
-    believed = limit is not None or len(graph.vertices) <= TRUSTED
-    if not believed and _is_cyclic(plan):
+    graph, costs = plan.graph, context.costs
+    believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
+    if not believed and _is_cyclic(plan.problem):
         return "candidates", _DOUBT
-    raw = Solver(plan, cardinalities, "vertices", check).best(plan.problem).tree
+    raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context).best(plan.problem).tree
     if raw.is_folded:
         return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
     if not believed:
         return "candidates", _DOUBT
-    raw_work, with_graph = _work(raw, limit), _building(graph, cardinalities)
-    if with_graph + _TRY * len(graph.vertices) ** 2 < raw_work:  # else looking closer costs more than it can save
-        with_graph += _work(Solver(plan, cardinalities, "candidates", check).best(plan.problem).tree, limit)
+    raw_work, with_graph = _work(raw, plan.limit), _building(graph, cardinalities, costs)
+    if with_graph + costs.weighing(len(graph.vertices)) < raw_work:  # else looking closer costs more than it can save
+        solver = Solver(plan.problem, plan.kept, cardinalities, "candidates", context)
+        with_graph += _work(solver.best(plan.problem).tree, plan.limit)
     if with_graph < raw_work:
         return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
     return "vertices", f"{round(raw_work):,.15g} looks at neighbours, a candidate graph takes {round(with_graph):,.15g}"
@@ -60,79 +52,79 @@ def _work(tree: Tree, limit: int | None) -> float:
     return tree.cost * (1.0 if limit is None else min(1.0, limit / tree.levels[-1].rows))
 
 
-def estimated_tree(plan: QueryPlan, cardinalities: Cardinalities, limit: int | None, check: Check) -> Tree | None:
+def estimated_tree(
+    problem: Problem, kept: frozenset[int], limit: int | None, cardinalities: Cardinalities, context: Context
+) -> Tree | None:
     """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
     None."""
-    believed = limit is not None or len(plan.graph.vertices) <= TRUSTED
-    if not believed and _is_cyclic(plan):
+    believed = limit is not None or len(problem.graph.vertices) <= context.costs.effort.trusted
+    if not believed and _is_cyclic(problem):
         return None
-    tree = Solver(plan, cardinalities, "vertices", check).rough(plan.problem)
+    tree = Solver(problem, kept, cardinalities, "vertices", context).rough(problem)
     if tree.is_folded:
         return tree
     if not believed:
         return None
-    work, building = _work(tree, limit), _building(plan.graph, cardinalities)
+    work, building = _work(tree, limit), _building(problem.graph, cardinalities, context.costs)
     if work <= building:
         return tree
-    with_graph = _work(Solver(plan, cardinalities, "candidates", check).rough(plan.problem), limit)
+    with_graph = _work(Solver(problem, kept, cardinalities, "candidates", context).rough(problem), limit)
     return tree if work <= building + with_graph else None
 
 
-def _is_cyclic(plan: QueryPlan) -> bool:
-    return len(plan.graph.edges) >= len(plan.graph.vertices) or any(plan.problem.tests())
+def _is_cyclic(problem: Problem) -> bool:
+    return len(problem.graph.edges) >= len(problem.graph.vertices) or any(problem.tests())
 
 
-def _building(graph: QueryGraph, cardinalities: Cardinalities) -> float:
-    """What building the candidate graph takes, in neighbours looked at."""
+def _building(graph: QueryGraph, cardinalities: Cardinalities, costs: CostModel) -> float:
+    """What building the candidate graph takes."""
     rows = (cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
-    return _BUILD * sum(rows)
+    return costs.build * sum(rows)
 
 
 def plan_matching(
-    plan: QueryPlan,
-    cardinalities: Cardinalities,
-    limit: int | None,
-    space: Space,
-    reason: str,
-    check: Check = unchecked,
+    plan: QueryPlan, cardinalities: Cardinalities, space: Space, reason: str, context: Context
 ) -> tuple[MatchPlan, ...]:
     """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
     counts."""
     found: dict[object, Solution] = {}
-    for solution in _CountPlanner(plan, Solver(plan, cardinalities, space, check)).cheapest(plan.problem):
+    solver = Solver(plan.problem, plan.kept, cardinalities, space, context)
+    for solution in _CountPlanner(plan.counting, solver, context).cheapest(plan.problem):
         key = solution.problem.key
         if key in found:
             coefficient = found[key].problem.coefficient + solution.problem.coefficient
             solution = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
         found[key] = solution
-    limit = None if plan.residual else limit
-    return tuple(_match_plan(plan, s, limit, space, reason) for s in found.values() if s.problem.coefficient)
+    return tuple(_match_plan(plan, s, space, reason) for s in found.values() if s.problem.coefficient)
 
 
 class _CountPlanner:
     """Counts a query's matches as a sum of problems, if that is cheaper than the query itself."""
 
-    def __init__(self, plan: QueryPlan, solver: Solver) -> None:
-        self.plan = plan
+    def __init__(self, counting: bool, solver: Solver, context: Context) -> None:
+        self.counting = counting
         self.solver = solver
+        self.costs = context.costs
+        self.statistics = context.statistics
         self._left = -1  # problems that may still be weighed, once the first is
 
     def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
         solution = self._best(problem)
-        if not self.plan.counting or solution.tree.cost < WORTH:
+        effort = self.costs.effort
+        if not self.counting or solution.tree.cost < self.costs.worth_improving:
             return (solution,)
         if self._left < 0:
             size = len(problem.graph.vertices)
-            affordable = solution.tree.cost / (_TRY * size**2)
-            self._left = int(min(max(affordable, _LEAST_TRIES), _TRIES, _EFFORT / size**3))
-        least = solution.tree.cost * _GAIN
+            affordable = max(solution.tree.cost / self.costs.weighing(size), effort.least_problems)
+            self._left = int(min(affordable, effort.most_problems, effort.problem_steps / size**3))
+        least = solution.tree.cost * effort.gain
         chosen: tuple[Problem, ...] = (problem,)
         for way in self._ways(problem):
             cost = sum(self._best(other).tree.cost for other in way)
             if cost < least:
                 least, chosen = cost, way
-            if cost < solution.tree.cost * _PLENTY:
+            if cost < solution.tree.cost * effort.plenty:
                 break
         if chosen == (problem,):
             return (solution,)
@@ -141,7 +133,7 @@ class _CountPlanner:
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without one test, or without those among vertices that look alike."""
         yield from twins(problem, self._left)
-        ways = exclusions(problem, self.plan.statistics)
+        ways = exclusions(problem, self.statistics)
         while self._left and (way := next(ways, None)) is not None:
             yield way
 
@@ -151,7 +143,7 @@ class _CountPlanner:
         return self.solver.best(problem)
 
 
-def _match_plan(plan: QueryPlan, solution: Solution, limit: int | None, space: Space, reason: str) -> MatchPlan:
+def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) -> MatchPlan:
     problem, tree = solution.problem, solution.tree
     kept = len(plan.kept)
     groups = group_sizes(tree.order[:kept], regions_of(problem.graph))
@@ -166,7 +158,7 @@ def _match_plan(plan: QueryPlan, solution: Solution, limit: int | None, space: S
         solution.factor,
         solution.permutations,
         plan.weighted,
-        limit,
+        None if plan.residual else plan.limit,
         solution.cardinalities,
         tree.cost,
         reason,

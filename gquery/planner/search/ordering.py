@@ -9,16 +9,13 @@ from gquery.planner.search.cardinality import PrefixModel
 from gquery.planner.search.grouping import Region
 from gquery.stopping import Check
 
-_EXACT = 7  # query vertices up to which all connected orders are weighed
-_ROOTS = 3  # first vertices that are looked at more closely
-
 
 def pick_order(
     model: PrefixModel, regions: tuple[Region, ...], vertices: Iterable[int], counting: bool, check: Check
 ) -> tuple[int, ...]:
     """The cheapest order of some vertices: by dynamic programming when they are few, greedy otherwise."""
     chosen = tuple(vertices)
-    if len(chosen) <= _EXACT:
+    if len(chosen) <= model.costs.effort.ordered:
         return _cheapest(model, chosen, counting)
     return _greedy(model, regions, set(chosen), check)
 
@@ -31,7 +28,7 @@ def rooted_orders(model: PrefixModel, vertices: Iterable[int], colours: Sequence
     for root in chosen:
         candidate = _rooted(model, root, chosen)
         found[colours[root]] = min(found.get(colours[root], candidate), candidate)
-    return [order for _, order in sorted(found.values())[:_ROOTS]]
+    return [order for _, order in sorted(found.values())[: model.costs.effort.roots]]
 
 
 def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
@@ -55,7 +52,7 @@ def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> 
     """Dynamic programming over sets of matched vertices, each with its cheapest order. A set is extended by its
     neighbours, or, when it has none left, by any vertex (a Cartesian product)."""
     best: dict[int, tuple[float, float, tuple[int, ...]]] = {0: (0.0, 1.0, ())}
-    near, extension = model.near, model.extension
+    near, extension, extended = model.near, model.extension, model.costs.extension
     for size in range(1, len(vertices) + 1):
         counted = counting and size == len(vertices)
         longer: dict[int, tuple[float, float, tuple[int, ...]]] = {}
@@ -63,20 +60,13 @@ def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> 
             left = [vertex for vertex in vertices if not matched >> vertex & 1]
             for vertex in [vertex for vertex in left if near[vertex] & matched] or left:
                 factor, looks, backward = extension(vertex, matched)
-                new_cost = cost + rows * _step_cost(looks, factor, backward, counted)
+                new_cost = cost + rows * extended(looks, factor, backward, counted)
                 known = longer.get(matched | 1 << vertex)
                 if known is None or new_cost < known[0]:
                     longer[matched | 1 << vertex] = (new_cost, max(1.0, rows * factor), (*order, vertex))
         best = longer
     ((_, _, order),) = best.values()
     return order
-
-
-def _step_cost(looks: float, factor: float, backward: int, counted: bool) -> float:
-    """Cost of extending one partial match. The last level of a count costs its set size only."""
-    if counted:
-        return 1.0 if backward == 1 else looks
-    return looks + factor
 
 
 def _greedy(model: PrefixModel, regions: tuple[Region, ...], left: set[int], check: Check) -> tuple[int, ...]:

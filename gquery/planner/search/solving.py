@@ -9,9 +9,9 @@ from functools import cached_property
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.match_plan import Cardinalities, Space
 from gquery.planner.ir.problem import Problem
-from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.memo.shape import about
 from gquery.planner.search.cardinality import PrefixModel, derived
+from gquery.planner.search.context import Context
 from gquery.planner.search.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.search.grouping import Region, regions_of
 from gquery.planner.search.ordering import pick_order, rooted_orders
@@ -19,10 +19,7 @@ from gquery.planner.search.symmetry import Symmetry
 from gquery.planner.search.ties import Ties, ties_of
 from gquery.stopping import Check
 
-TRUSTED = 7  # query vertices up to which estimates without a candidate graph are believed
-_MOST_LISTED = 720  # matches that one is turned into, at most, when they are listed
 _ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
-WORTH = 50_000.0  # neighbours looked at, below which a plan is not worth improving
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +56,16 @@ def _structure_of(problem: Problem, check: Check) -> _Structure:
 
 
 class Solver:
-    """Solves problems of one query in one space; solutions are remembered with the plan."""
+    """Solves problems of one query in one space: the query's own and those that are made from it. kept: what the query
+    lists. Solutions are remembered with the plan."""
 
-    def __init__(self, plan: QueryPlan, cardinalities: Cardinalities, space: Space, check: Check) -> None:
-        self.plan = plan
-        self.check = check
+    def __init__(
+        self, query: Problem, kept: frozenset[int], cardinalities: Cardinalities, space: Space, context: Context
+    ) -> None:
+        self.query = query
+        self.kept = kept
+        self.context = context
+        self.memo = context.memo
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
         self._where = Hashed((space, cardinalities))
@@ -71,25 +73,25 @@ class Solver:
     @cached_property
     def _alike(self) -> Hashed:
         """What this has in common with queries whose orders are likely to be as good here."""
-        return Hashed((self.plan.shape, self.raw, about(self.cardinalities)))
+        return Hashed((self.memo.shape(self.query, self.kept), self.raw, about(self.cardinalities)))
 
     def knows(self, problem: Problem) -> bool:
-        return self.plan.solutions.find((problem.key, self._where)) is not None
+        return self.memo.solutions.find((problem.key, self._where)) is not None
 
     def best(self, problem: Problem) -> Solution:
         """The cheapest of several matching orders, with and without breaking symmetry."""
         key = problem.key
-        solution: Solution = self.plan.solutions.get((key, self._where), lambda: self._solved(problem, key))
+        solution: Solution = self.memo.solutions.get((key, self._where), lambda: self._solved(problem, key))
         return solution if solution.problem is problem else replace(solution, problem=problem)
 
     def _solved(self, problem: Problem, key: object) -> Solution:
         orders, alike = self._orders(problem), (self._alike, key)
-        advice = self.plan.orders.find(alike)
+        advice = self.memo.orders.find(alike)
         if advice is not None:
             return orders.along(*advice)
         solution = orders.best()
         weight = _ORDER + _TEST * problem.constraints.size
-        self.plan.orders.keep(alike, (solution.tree.order, solution.factor > 1), weight)
+        self.memo.orders.keep(alike, (solution.tree.order, solution.factor > 1), weight)
         return solution
 
     def rough(self, problem: Problem) -> Tree:
@@ -98,12 +100,13 @@ class Solver:
 
     def _orders(self, problem: Problem) -> _Orders:
         cardinalities = self.cardinalities
-        if problem is not self.plan.problem:
-            cardinalities = derived(problem, self.plan.graph, cardinalities, self.plan.statistics)
-        return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.plan.kept, self.check)
+        if problem is not self.query:
+            cardinalities = derived(problem, self.query.graph, cardinalities, self.context.statistics)
+        return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.kept, self.context)
 
     def _structure(self, problem: Problem) -> _Structure:
-        structure: _Structure = self.plan.structures.get(problem.key, lambda: _structure_of(problem, self.check))
+        check = self.context.check
+        structure: _Structure = self.memo.structures.get(problem.key, lambda: _structure_of(problem, check))
         return structure
 
 
@@ -117,15 +120,16 @@ class _Orders:
         cardinalities: Cardinalities,
         raw: bool,
         kept: frozenset[int],
-        check: Check,
+        context: Context,
     ) -> None:
         self.problem = problem
         self.structure = structure
         self.cardinalities = cardinalities
         self.kept = kept
-        self.model = PrefixModel(problem.graph, cardinalities, raw)
-        self.factoriser = Factoriser(self.model, structure.ties, kept, problem.graph.parts, check)
-        self.check = check
+        self.costs = context.costs
+        self.model = PrefixModel(problem.graph, cardinalities, raw, self.costs)
+        self.factoriser = Factoriser(self.model, structure.ties, kept, problem.graph.parts, context.check)
+        self.check = context.check
 
     @cached_property
     def _eliminated(self) -> tuple[int, ...]:
@@ -134,7 +138,8 @@ class _Orders:
     def best(self) -> Solution:
         """The cheapest, with and without breaking symmetry."""
         trees = self.few()
-        if not self.kept and trees[0][0].cost > WORTH and len(self.problem.graph.vertices) <= TRUSTED:
+        worth = trees[0][0].cost > self.costs.worth_improving
+        if not self.kept and worth and len(self.problem.graph.vertices) <= self.costs.effort.trusted:
             trees += self._rooted({order for _, order in trees})
             trees.sort(key=_cost)
         plain = self._plain(trees[0][0])
@@ -186,7 +191,7 @@ class _Orders:
         for order in orders:
             breaking = structure.symmetry.break_along(order, self.check)
             factor, above = breaking.factor, breaking.above
-            if factor > 1 and not (self.kept and factor > _MOST_LISTED):
+            if factor > 1 and not (self.kept and factor > self.costs.effort.permutations):
                 smaller = [(low, high) for high, lows in above.items() for low in lows]
                 tree = self.factoriser.tied(structure.ties.with_pairs(smaller)).tree(order, len(self.kept), above)
                 permutations = breaking.permutations() if self.kept else ()

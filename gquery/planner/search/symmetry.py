@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import factorial, prod
 
-from gquery.planner.ir.expr import Column, Expression, children
+from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.rename import unnamed
 from gquery.planner.search.automorphisms import Automorphism, Links, refined, stabiliser_chain
 from gquery.planner.search.cardinality import ENDLESS
 from gquery.stopping import Check
@@ -246,28 +247,6 @@ def _turned(fact: _Fact) -> _Fact:
 def _anonymous(predicates: tuple[Expression, ...]) -> frozenset[Expression]:
     """Predicates on one element without its name."""
     return frozenset(unnamed(predicate) for predicate in predicates)
-
-
-def unnamed(expression: Expression) -> Expression:
-    """A predicate on one element without the element's name."""
-    if isinstance(expression, Column):
-        return replace(expression, variable="")
-    if not children(expression):
-        return expression
-    changes = {}
-    for name in ("arguments", "branches", "default", "argument"):
-        value = getattr(expression, name, None)
-        if value is not None:
-            changes[name] = _unnamed_parts(value)
-    return replace(expression, **changes)  # type: ignore[arg-type]
-
-
-def _unnamed_parts(value: object) -> object:
-    if isinstance(value, Expression):
-        return unnamed(value)
-    if isinstance(value, tuple):
-        return tuple(_unnamed_parts(part) for part in value)
-    return value
 
 
 def _numbered(values: object) -> list[int]:

@@ -1,0 +1,35 @@
+"""What solving has found out about the problems of one plan."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from gquery.planner.ir.problem import Problem
+from gquery.planner.memo.recent import Recent
+from gquery.planner.memo.shape import shape_of
+
+Advice = tuple[tuple[int, ...], bool]
+"""A matching order that was the cheapest, and whether with symmetry broken along it."""
+
+_PROBLEMS = 32  # of one query of which something is kept: a plan may stay for long
+
+
+class PlanMemo:
+    """Kept beside a plan, which is nothing but data.
+
+    structures: what is known of its problems whatever their cardinalities are, by key. solutions: of problems for some
+    cardinalities. orders: of all queries, by shape.
+    """
+
+    def __init__(self, orders: Recent[Advice]) -> None:
+        self.orders = orders
+        self.structures: Recent[Any] = Recent(_PROBLEMS)
+        self.solutions: Recent[Any] = Recent(_PROBLEMS)
+        self._shape: Hashable = None
+
+    def shape(self, problem: Problem, kept: frozenset[int]) -> Hashable:
+        """What other queries may have in common with the plan's, worked out once."""
+        if self._shape is None:
+            self._shape = shape_of(problem, kept)
+        return self._shape

@@ -1,0 +1,63 @@
+"""A query on its way to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.filters import Filter
+from gquery.planner.ir.problem import Comparison, Constraints, Problem
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.search.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the passes have made of a bound query so far; the fields are those of `QueryPlan`.
+
+    problem: the query graph, which the passes make simpler, with the tests that they have found. spoken_of: the
+    elements that the answer or a residual predicate speaks of; none when the answer only counts.
+    """
+
+    bound: BoundQuery
+    limit: int | None
+    problem: Problem
+    residual: tuple[Expression, ...] = ()
+    counting: bool = False
+    spoken_of: frozenset[str] = frozenset()
+    kept: frozenset[int] = frozenset()
+    weighted: bool = False
+    existence: bool = False
+    filters: tuple[Filter, ...] = ()
+    implied: int = 0
+    costly: int = 0
+
+    @property
+    def graph(self) -> QueryGraph:
+        return self.problem.graph
+
+    def with_problem(
+        self, graph: QueryGraph, constraints: Constraints, comparisons: tuple[Comparison, ...] = ()
+    ) -> Draft:
+        """With another query graph, or other tests on its matches."""
+        return replace(self, problem=problem_of(graph, constraints, comparisons))
+
+
+Pass: TypeAlias = Callable[[Draft, Context], Draft]
+"""A step of planning, which looks at no data."""
+
+
+def problem_of(
+    graph: QueryGraph, constraints: Constraints | None = None, comparisons: tuple[Comparison, ...] = ()
+) -> Problem:
+    """A query's own problem."""
+    return Problem(
+        graph,
+        constraints or Constraints(),
+        comparisons,
+        tuple((vertex.index,) for vertex in graph.vertices),
+        tuple(edge.index for edge in graph.edges),
+    )

@@ -1,0 +1,65 @@
+"""Decides which query vertices are listed; the others are summed out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gquery.planner.ir.problem import Problem
+from gquery.planner.passes.draft import Draft
+from gquery.planner.search.context import Context
+
+
+def keep_what_is_listed(draft: Draft, context: Context) -> Draft:
+    """Which vertices are listed, and whether what is listed stands for several matches."""
+    if draft.counting:
+        return draft
+    kept = _kept(draft.problem, draft.spoken_of, draft.limit)
+    everything = len(kept) == len(draft.graph.vertices)
+    plain = everything and all(choice.listed for choice in draft.problem.constraints.choices)
+    return replace(draft, kept=kept, weighted=draft.weighted and not plain)
+
+
+def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None) -> frozenset[int]:
+    """The vertices that have to be listed: those that the answer speaks of, the ends of such edges and of all that may
+    collide with them, and what connects them. With a limit, every required vertex: a sum would look at all matches."""
+    graph = problem.graph
+    required = {vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None}
+    if limit is not None or not required:
+        return frozenset(required)
+    kept = {vertex.index for vertex in graph.vertices if vertex.variable in spoken_of}
+    for choice in problem.constraints.choices:
+        if choice.listed:
+            kept.update(choice.vertices)
+    return frozenset(_connected(problem, kept or {min(required)}))
+
+
+def _connected(problem: Problem, kept: set[int]) -> set[int]:
+    """With the vertices on shortest ways between them: without these, unrelated candidates would be paired up."""
+    graph = problem.graph
+    near: dict[int, set[int]] = {
+        vertex.index: set() for vertex in graph.vertices if graph.part_of(vertex.index) is None
+    }
+    for edge in graph.edges:
+        if edge.source in near and edge.target in near:
+            near[edge.source].add(edge.target)
+            near[edge.target].add(edge.source)
+    reached = {min(kept)}
+    while kept - reached:
+        came_from = dict.fromkeys(reached, -1)
+        frontier = list(reached)
+        found = None
+        while frontier and found is None:
+            following = []
+            for vertex in frontier:
+                for other in sorted(near[vertex] - set(came_from)):
+                    came_from[other] = vertex
+                    following.append(other)
+                    found = other if found is None and other in kept else found
+            frontier = following
+        if found is None:  # another component of the query graph
+            reached.add(min(kept - reached))
+            continue
+        while found != -1:
+            reached.add(found)
+            found = came_from[found]
+    return reached

@@ -1,0 +1,25 @@
+"""What planning has beside the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gquery.planner.memo.plan_memo import PlanMemo
+from gquery.planner.search.costs import CostModel
+from gquery.stopping import Check, unchecked
+from gquery.storage.statistics import Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """statistics: of the graph. costs: of the backend that is planned for. memo: what is known of the plan's problems.
+    check: called while anything is gone through that a user gave."""
+
+    statistics: Statistics
+    costs: CostModel
+    memo: PlanMemo
+    check: Check = unchecked
+
+    def under(self, check: Check) -> Context:
+        """The same under another check."""
+        return replace(self, check=check)

@@ -1,0 +1,143 @@
+"""The one cost model: what a backend's work costs, what is guessed of data, and how far planning itself goes.
+
+Costs are in *looks at neighbours*: one step along a row of an adjacency that is intersected with others, of which a
+core of the CPU makes about a hundred million a second (`python -m benchmarks.calibrate` measures). Only their ratios
+decide between plans; thresholds, in looks too, say from when on a better plan is worth looking for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Guesses:
+    """What is thought of data where statistics say nothing: shares unless something else is said."""
+
+    equality: float = 0.1  # elements that an `=` keeps
+    range: float = 0.3  # that an order, a beginning or a list keeps
+    predicate: float = 0.5  # that any other predicate keeps
+    closing: float = 0.3  # partial matches that a further backward edge keeps at least
+    least: float = 0.001  # vertices that a filter keeps at least
+    most: float = 0.99  # and at most, unless every vertex is known to pass
+    seeds: float = 100.0  # seeds that a run begins with, before it does
+
+
+GUESSES = Guesses()
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How far planning goes, in counted steps, so that plans do not depend on the machine."""
+
+    ordered: int = 7  # query vertices up to which all connected orders are weighed
+    trusted: int = 7  # query vertices up to which estimates without a candidate graph are believed
+    roots: int = 3  # first vertices that are looked at more closely
+    context: int = 16  # vertices of a context; larger ones hardly come twice, and are not estimated
+    permutations: int = 720  # matches that one is turned into, at most, when they are listed
+
+    # Inclusion and exclusion.
+    gain: float = 0.7  # share of the cost that must be left at most
+    plenty: float = 0.05  # share of the cost that is so little that no other way is looked for
+    least_problems: int = 6  # weighed at most for one query, however cheap it is
+    most_problems: int = 200  # however dear
+    problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
+
+
+@dataclass(frozen=True, slots=True)
+class CostModel:
+    """The costs of one backend, in looks at neighbours where nothing else is said."""
+
+    # Extending partial matches.
+    gallop: float  # a step of galloping in another row
+    miss: float  # finding a row of a vertex of which the caches do not hold all rows
+    cached: float  # candidates of which the caches hold all rows
+    vain: float  # a vertex that is matched in vain
+    build: float  # building a candidate edge: two sweeps and one copy
+
+    # Sums.
+    enter: float  # beginning the sum of a level
+    recall: float  # looking a sum up, and storing it
+    test: float  # correcting a set size for a vertex that must be another
+    reuse: float  # visits for each context from which on remembering pays
+    fold_row: float  # folding a row
+    fold_look: float  # each of its entries, when they are looked at
+    folds: float  # rows folded for each visit of the parent that would need one, up to which folding pays
+
+    # Filters.
+    filter_row: float  # filtering a vertex by its row
+    filter_look: float  # each of its entries that is tested
+    filter_signature: float  # filtering a vertex by its signature
+    compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
+
+    # What planning saves.
+    weigh: float  # weighing one more problem, times its query vertices squared
+    filters_weighed: float  # filters that cost less together are all run without planning first
+    worth_improving: float  # a plan that costs less is taken as it is
+    effort: Effort = Effort()
+
+    def intersection(self, rows: Iterable[float]) -> float:
+        """Intersecting rows of these lengths: the shortest is walked, the others are galloped through."""
+        lengths = tuple(rows)
+        shortest = max(1e-9, min(lengths))
+        galloped = sum(math.log2(1 + length / shortest) for length in lengths) - 1
+        return shortest * (1 + self.gallop * galloped)
+
+    def extension(self, looks: float, factor: float, backward: int, counted: bool) -> float:
+        """Extending one partial match that has `factor` extensions. The last level of a count costs its set size
+        only."""
+        if counted:
+            return 1.0 if backward == 1 else looks
+        return looks + factor
+
+    def fold(self, rows: float, looks: float) -> float:
+        """Folding so many rows, in each of which so many entries are looked at."""
+        return rows * (self.fold_row + looks * self.fold_look)
+
+    def sums(self, evaluations: float, misses: int, each: float) -> float:
+        """So many sums of a level, each of which misses the caches so often and costs something of its own."""
+        return evaluations * (self.enter + misses * self.miss + each)
+
+    def scan(self, candidates: float) -> float:
+        """What finding the first vertex of a tree is taken to cost; nothing when all is folded."""
+        return self.enter + 2 * candidates
+
+    def filtering(self, vertices: float, looks: float | None) -> float:
+        """Filtering vertices by their neighbours, of which so many are looked at; None: by their signatures."""
+        return vertices * (self.filter_signature if looks is None else self.filter_row + looks * self.filter_look)
+
+    def weighing(self, vertices: int) -> float:
+        """Weighing one more problem of so many query vertices."""
+        return self.weigh * vertices**2
+
+
+CPU = CostModel(
+    gallop=0.3,
+    miss=2.5,
+    cached=50_000.0,
+    vain=2.5,
+    build=3.0,
+    enter=1.5,
+    recall=2.0,
+    test=0.5,
+    reuse=1.3,
+    fold_row=0.1,
+    fold_look=0.15,
+    folds=10.0,
+    filter_row=0.15,
+    filter_look=0.05,
+    filter_signature=0.05,
+    compose=1000.0,
+    weigh=1250.0,
+    filters_weighed=12_000.0,
+    worth_improving=50_000.0,
+)
+
+_BACKENDS = {"auto": CPU, "cpu": CPU}
+
+
+def costs_of(device: str) -> CostModel:
+    """The costs of the backend that a device is worked by."""
+    return _BACKENDS.get(device, CPU)
