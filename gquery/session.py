@@ -20,6 +20,7 @@ from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
 from gquery.executor.run import counted, id_batches, one_row
 from gquery.grammar.parser import parse
+from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind
 from gquery.planner.explain import Actuals, explain
@@ -73,6 +74,7 @@ class Graph:
         settings = self.settings.changed(**{name: value for name, value in given.items() if value is not None})
         planning = Control(settings.timeout)
         try:
+            import_apart(CONVERSION, planning.check)
             known = snapshot_of(parameters)
             query = Prepared(self.snapshot, text, known, settings, self._remembered, planning.check)
         except GQueryError as error:
@@ -160,6 +162,7 @@ class Prepared:
         """The answer, batch by batch."""
         plan, projection, graph = self.plan, self.plan.bound.projection, self.plan.graph
         measured = measured or Measured(Profile())
+        import_apart(ENGINE, control.check)
         if not graph.vertices:
             yield from self.tail.run(one_row(), control)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pickle
+import signal
 from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
@@ -20,6 +21,8 @@ from gquery.planner.plan import PASSES
 from gquery.planner.search.context import Context
 from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify, verify_draft
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it, and so do its children
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]

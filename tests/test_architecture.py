@@ -20,6 +20,7 @@ ALLOWED = {
     "stopping": [],
     "values": [],
     "parameters": [],
+    "imports": [],
     "grammar": [],
     "storage": [],
     "planner.ir": ["storage.schema", "storage.statistics"],
@@ -37,7 +38,7 @@ ALLOWED = {
     "executor": ["planner.ir", "storage", "values"],
     "formats": ["values"],
     "result": ["executor.progress", "formats", "values"],
-    "session": ["grammar", "planner", "executor", "storage", "result", "parameters"],
+    "session": ["grammar", "planner", "executor", "storage", "result", "parameters", "imports"],
     "opening": ["session", "storage", "integrations"],
     "integrations": [
         "session", "result", "values", "storage", "grammar", "opening", "executor.relational.private",

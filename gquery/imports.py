@@ -1,0 +1,41 @@
+"""Packages that a first query needs, imported where Ctrl-C does not reach.
+
+Python interrupts whatever the main thread is at. A package that is setting up its C code then swallows the interrupt
+or stays half made, and some of ours take tenths of a second for that: pyarrow imports pandas, where it is installed, as
+soon as it first converts an array. So they are imported in a thread of their own, and the main thread waits.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from contextlib import suppress
+
+from gquery.stopping import Check
+
+CONVERSION = ("pandas",)
+ENGINE = ("pandas", "duckdb", "gquery.executor.cpu.engine")
+
+_POLL = 0.02  # seconds between two looks at the clock
+_absent: set[str] = set()
+
+
+def import_apart(names: tuple[str, ...], check: Check) -> None:
+    """Imports what is installed of the packages and is not known yet; `check` is called while it waits."""
+    missing = [name for name in names if name not in sys.modules and name not in _absent]
+    if not missing or threading.current_thread() is not threading.main_thread():
+        return
+    thread = threading.Thread(target=_import, args=(missing,), name="gquery-imports", daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_POLL)
+        check()
+
+
+def _import(names: list[str]) -> None:
+    for name in names:
+        with suppress(Exception):  # whoever needs it says what is wrong with it
+            importlib.import_module(name)
+        if name not in sys.modules:
+            _absent.add(name)
