@@ -23,6 +23,7 @@ from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.written import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,9 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
         case BindingFilter(vertex=vertex):
             return f"{graph.vertices[vertex].described}: bound by a seed"
         case PredicateFilter(vertex=vertex, predicates=predicates):
-            return f"{graph.vertices[vertex].described}: {_count(len(predicates), 'predicate')}"
+            return f"{graph.vertices[vertex].described}: {written(predicates)}"
         case EdgePredicateFilter(edge=edge, predicates=predicates):
-            return f"{graph.edges[edge].described}: {_count(len(predicates), 'predicate')}"
+            return f"{graph.edges[edge].described}: {written(predicates)}"
         case LoopFilter(vertex=vertex, present=present):
             return f"{graph.vertices[vertex].described}: {'has' if present else 'has no'} self-loop"
         case NeighbourFilter(vertex=vertex, edge=edge, required=required):

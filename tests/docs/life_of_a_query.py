@@ -57,17 +57,19 @@ WHERE that speak of one element alone go to that element; the rest spans several
 
 ## 3. Filters
 
-`gquery/planner/passes/candidates.py` picks what narrows the candidates of each vertex before any matching, and
+`gquery/planner/plan.py` lists the passes that come before the data is looked at, one idea a file of `passes`:
+`filters.py` and `candidates.py` pick what narrows the candidates of each vertex before any matching, and
 `comparisons.py` and `constraints.py` say what the matcher has to test while it matches.
 {constraints}
 
 ## 4. Order and plan
 
-`demand.py` says which vertices the answer speaks of: these are listed, the others are summed out, so that only the
-number of their matches is known. `cardinality.py` estimates how many vertices pass, `ordering.py` picks the order of
-what is listed, `grouping.py` the vertex groups, `factorise.py` the tree of what is summed out, and `matching.py` puts
-together the `MatchPlan` of `ir/match_plan.py`, which is all that the executor is told. A count may become several
-plans that are added and subtracted (`inclusion.py`), and symmetric matches are found once (`symmetry.py`).
+`demand.py` says which vertices the answer speaks of: these are listed (`listing.py`), the others are summed out, so
+that only the number of their matches is known. `cardinality.py` estimates how many vertices pass, `costs.py` what
+work costs; `ordering.py` picks the order of what is listed, `grouping.py` the vertex groups, `factorise.py` the tree
+of what is summed out, and `matching.py` puts together the `MatchPlan` of `ir/match_plan.py`, which is all that the
+executor is told. A count may become several plans that are added and subtracted (`inclusion.py`), and symmetric
+matches are found once (`symmetry.py`).
 `explain.py` prints it, as `graph.explain(...)` does:
 
 ```

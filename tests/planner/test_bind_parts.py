@@ -175,6 +175,13 @@ def test_names_inside_exists(query: Callable[[str], BoundQuery]) -> None:
     assert functions(graph.vertices[2].predicates) == ["="]
 
 
+def test_a_part_asks_cases_of_what_it_hangs_on(graph: Graph) -> None:
+    """The subject of CASE goes to the copy of the vertex too."""
+    case = "CASE a.name WHEN 'person 3' THEN true ELSE false END"
+    text = f"MATCH (a:Person) WHERE EXISTS {{ MATCH (a)-[:KNOWS]->(b:Person) WHERE {case} }} RETURN a.name"
+    assert graph.query(text).rows() == [("person 3",)]
+
+
 def test_optional_variables_are_returned(query: Callable[[str], BoundQuery]) -> None:
     found = query("MATCH (a) OPTIONAL MATCH p = (a)-[k:KNOWS]->(b) RETURN *, b.name, k.since, count(*)")
     assert [item.name for item in found.projection.items] == ["a", "b", "k", "p", "b.name", "k.since", "count(*)"]
