@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 1 << 15
 _FEWEST_ROWS = 2048  # what DuckDB computes at once
 _RESULT_WIDTH = 16  # bytes: of a value that a predicate or a comparison gives
+_FOR_ALL_THREADS = 2**28  # bytes of a memory limit from which on expressions are evaluated on all cores
 LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
 
 
@@ -39,7 +40,9 @@ def evaluate(
     """The first column of a statement over the relation `elements`. `rows`: how many DuckDB may see at a time. `whole`:
     the statement compares rows with each other, so that the relation cannot be taken in parts."""
     blocks = _Feed(_in_blocks(relation, rows), control) if rows else None
-    with _stoppable(control, blocks), _shared_cursor(threads=None) as cursor, watched(control, cursor.interrupt):
+    # Every thread holds values of its own, which DuckDB does not count.
+    threads = 1 if (control.memory_limit or _FOR_ALL_THREADS) < _FOR_ALL_THREADS else None
+    with _stoppable(control, blocks), _shared_cursor(threads) as cursor, watched(control, cursor.interrupt):
         found: list[pa.ChunkedArray] = []
         whole_or_fed = [relation] if blocks is None else [blocks.reader(relation.schema)]
         for part in _parts(relation, control) if blocks is None and not whole else whole_or_fed:
