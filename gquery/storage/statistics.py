@@ -100,7 +100,7 @@ def _independent_sum(left: DegreeSums, right: DegreeSums, count: int) -> DegreeS
     return DegreeSums(
         left.table,
         left.direction,
-        with_any=left.with_any + round(right.with_any * (1 - left.with_any / count)),
+        with_any=left.with_any + round(right.with_any * max(0.0, 1 - left.with_any / count)),
         total=left.total + right.total,
         squares=left.squares + right.squares + round(2 * left.total * right.total / count),
         maximum=left.maximum + right.maximum,

@@ -18,7 +18,6 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.counts import Counts
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
-from gquery.storage.invariants import SIGNATURE_BITS
 from gquery.storage.persist.files import FileEntry, StoredFile, are_below
 from gquery.storage.persist.manifest import (
     DIRECTIONS,
