@@ -58,7 +58,8 @@ WHERE that speak of one element alone go to that element; the rest spans several
 ## 3. Filters
 
 `gquery/planner/passes/candidates.py` picks what narrows the candidates of each vertex before any matching, and
-`comparisons.py` and `constraints.py` say what the matcher has to test while it matches.
+`comparisons.py` and `constraints.py` say what the matcher has to test while it matches. What is left out because it
+always holds is certain (`storage/invariants.py`); what is worth its cost is estimated (`storage/statistics.py`).
 {constraints}
 
 ## 4. Order and plan
