@@ -38,7 +38,6 @@ from gquery.storage.graph import Snapshot
 from gquery.storage.load.report import LoadReport
 from gquery.storage.persist import save
 from gquery.storage.schema import Schema
-from gquery.storage.statistics import statistics_of
 
 Parameters = Mapping[str, Any]
 
@@ -144,16 +143,16 @@ class Prepared:
         self.snapshot = snapshot
         self.parameters = parameters
         self.settings = settings
-        self.statistics = statistics_of(snapshot)
+        self.statistics = snapshot.statistics
         costs = costs_of(settings.device)
         bound = known.bound(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check))
-        self.statistics.make_sure({type_ for edge in bound.query_graph.edges for type_ in edge.types}, check)
+        snapshot.counts.make_sure({type_ for edge in bound.query_graph.edges for type_ in edge.types}, check)
         limit = pushed_limit(bound.projection, parameters)
         self.plan, memo = known.plan(
             (*asked, limit, settings.device),
-            lambda memo: plan_query(bound, limit, Context(self.statistics, costs, memo, check)),
+            lambda memo: plan_query(bound, limit, Context(snapshot.invariants, self.statistics, costs, memo, check)),
         )
-        self.context = Context(self.statistics, costs, memo)
+        self.context = Context(snapshot.invariants, self.statistics, costs, memo)
         self.tail = Tail(
             bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual, self.plan.weighted
         )

@@ -1,13 +1,16 @@
-"""What is made of a graph on demand and kept while there is room: the least recently used goes first."""
+"""What is made of a graph on demand and kept while there is room: the least recently used goes first. Answers to small
+questions are all kept, and now and then all forgotten."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Protocol, TypeVar, cast
+from functools import wraps
+from typing import Any, Protocol, TypeVar, cast
 
 DEFAULT_LIMIT = 2**30  # bytes
+_MOST_ANSWERS = 10_000  # that are remembered by one that is asked
 
 
 class Meter(Protocol):
@@ -28,6 +31,28 @@ class Sized(Protocol):
 
 
 Made = TypeVar("Made", bound=Sized)
+
+
+Question = TypeVar("Question", bound=Callable[..., Any])
+
+
+def remembered(question: Question) -> Question:
+    """Answers a question once for each combination of its arguments, and keeps that in `_answers` of the one asked:
+    planning asks few, again and again."""
+
+    @wraps(question)
+    def answer(asked: Any, *arguments: Any) -> Any:
+        key = (question.__name__, *arguments)
+        try:
+            return asked._answers[key]
+        except KeyError:
+            found = question(asked, *arguments)
+        if len(asked._answers) >= _MOST_ANSWERS:
+            asked._answers.clear()
+        asked._answers[key] = found
+        return found
+
+    return cast(Question, answer)
 
 
 class Cache:

@@ -1,4 +1,4 @@
-"""Counting a graph: what its statistics say, from the ends of its edges."""
+"""Counting a graph: from the ends of its edges to `counts.py`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.storage.counts import Between, Counts, DegreeSums, TypeCounts
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction
-from gquery.storage.statistics import Between, DegreeSums, Statistics, TypeStatistics
 
 if TYPE_CHECKING:
     from gquery.storage.graph import Snapshot
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FEW_PAIRS = 1 << 16  # of tables, that are counted in an array
 
 
-def count_statistics(snapshot: Snapshot) -> Statistics:
+def count(snapshot: Snapshot) -> Counts:
     """Count a graph: a few linear passes over the ends of its edges."""
     counts = tuple(table.count for table in snapshot.vertex_tables)
     table_of = snapshot.vertex_numbers.each_table()
@@ -29,18 +29,18 @@ def count_statistics(snapshot: Snapshot) -> Statistics:
         source = np.concatenate([source for source, _ in ends])
         target = np.concatenate([target for _, target in ends])
         types[name] = _count_type(source, target, table_of, snapshot.vertex_numbers)
-    return Statistics(counts, types)
+    return Counts(counts, types)
 
 
 def _count_type(
     source: NDArray[np.int32], target: NDArray[np.int32], table_of: NDArray[Any], numbers: Numbering
-) -> TypeStatistics:
+) -> TypeCounts:
     if len(source) == 0:
-        return TypeStatistics()
+        return TypeCounts()
     loops = source[source == target]
     simple_both = not _has_repeats(_pair_keys(np.minimum(source, target), np.maximum(source, target)))
     pairs = count_pairs(table_of[source], table_of[target])
-    return TypeStatistics(
+    return TypeCounts(
         between=between(pairs, table_of[loops]),
         degrees=tuple(_count_degrees(source, target, loops, numbers)),
         simple=simple_both or not _has_repeats(_pair_keys(source, target)),

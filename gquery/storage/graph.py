@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes
 from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
-from gquery.storage.counting import count_statistics
+from gquery.storage.counting import count
+from gquery.storage.counts import Counts
 from gquery.storage.edges import AdjacencyKey, Edges
+from gquery.storage.invariants import SIGNATURE_BITS, Invariants
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
 from gquery.storage.signatures import CountedSignatures
-from gquery.storage.statistics import SIGNATURE_BITS, Statistics
+from gquery.storage.statistics import Statistics
 from gquery.storage.tables import EdgeTable, VertexTable
 
 _EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
@@ -37,7 +39,7 @@ class Snapshot:
         vertex_tables: Iterable[VertexTable],
         edges: Iterable[EdgeTable] | Edges,
         vertex_numbers: Numbering | None = None,
-        load_statistics: Callable[[], Statistics] | None = None,
+        load_counts: Callable[[], Counts] | None = None,
         load_signatures: Callable[[int, Snapshot], NDArray[np.uint64]] | None = None,
     ) -> None:
         """`vertex_numbers`: one table after the other when None. The rest loads what exists already, on disk or with
@@ -47,7 +49,7 @@ class Snapshot:
         self.vertex_numbers = vertex_numbers or Numbering.consecutive(table.count for table in self.vertex_tables)
         if self.vertex_count > MAX_VERTICES:
             raise LoadError(f"{self.vertex_count:,} vertices are more than gquery can number ({MAX_VERTICES:,})")
-        self._load_statistics = load_statistics
+        self._load_counts = load_counts
         self.load_signatures = load_signatures or CountedSignatures()
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
 
@@ -71,8 +73,18 @@ class Snapshot:
         )
 
     @cached_property
+    def counts(self) -> Counts:
+        return self._load_counts() if self._load_counts else count(self)
+
+    @cached_property
+    def invariants(self) -> Invariants:
+        """What is certain: right answers rely on it."""
+        return Invariants(self.counts)
+
+    @cached_property
     def statistics(self) -> Statistics:
-        return self._load_statistics() if self._load_statistics else count_statistics(self)
+        """What is about so: good plans rely on it."""
+        return Statistics(self.counts)
 
     def signatures(self, bits: int = 2**SIGNATURE_BITS - 1) -> NDArray[np.uint64]:
         """uint64[vertex_count]: see `signatures.py`. Those of a saved graph are verified, the asked bits of them."""

@@ -59,7 +59,7 @@ def has_bit(words: NDArray[np.uint64], bit: int, snapshot: Snapshot) -> bool:
     """Whether one bit of signatures says what the edges say. There may be fewer words than vertices of the snapshot:
     those behind have no edges."""
     tables_of: dict[tuple[str, Direction], list[int]] = {}
-    for (type_, direction, table), place in snapshot.statistics.kinds().items():
+    for (type_, direction, table), place in snapshot.invariants.kinds.items():
         if place == bit:
             tables_of.setdefault((type_, direction), []).append(table)
     found = np.zeros(len(words), np.bool_)
@@ -89,7 +89,7 @@ def _sides(snapshot: Snapshot, edges: EdgeTable) -> Iterator[tuple[NDArray[np.in
     same."""
     if edges.count == 0:
         return
-    kinds, numbers = snapshot.statistics.kinds(), snapshot.vertex_numbers
+    kinds, numbers = snapshot.invariants.kinds, snapshot.vertex_numbers
     source, target = edges.ends
     for direction, vertices, others in (("out", source, target), ("in", target, source)):
         segments = numbers.segments_of([others.min(), others.max()])

@@ -24,9 +24,9 @@ def with_vertices(snapshot: Snapshot, added: VertexTable) -> Snapshot:
     known = (index for index, table in enumerate(tables) if set(table.labels) == set(added.labels))
     index = next(known, len(tables))
     tables[index : index + 1] = [_Stack(_pieces(tables[index], added)) if index < len(tables) else added]
-    statistics = replace(snapshot.statistics, vertices=tuple(table.count for table in tables))
+    counts = replace(snapshot.counts, vertices=tuple(table.count for table in tables))
     numbers = snapshot.vertex_numbers.added(index, added.count)
-    return Snapshot(tables, snapshot.edges, numbers, lambda: statistics, snapshot.load_signatures)
+    return Snapshot(tables, snapshot.edges, numbers, lambda: counts, snapshot.load_signatures)
 
 
 class _Stack(VertexTable):

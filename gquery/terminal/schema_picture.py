@@ -55,12 +55,12 @@ def _nodes(graph: Graph) -> list[Line]:
 
 def _relationships(graph: Graph) -> list[Line]:
     lines: list[Line] = []
-    statistics = graph.snapshot.statistics
+    counts = graph.snapshot.counts
     labels = [table.labels for table in graph.schema.vertex_tables]
     for name in graph.schema.types:
         properties = _properties(_of_type(graph.schema.edge_tables, name))
         ends: Counter[tuple[tuple[str, ...], tuple[str, ...]]] = Counter()
-        for row in statistics.of_type(name).between:
+        for row in counts.of_type(name).between:
             ends[labels[row.source], labels[row.target]] += row.edges
         drawn = [
             (f"{_node(source)}-[:{_name(name)}]->{_node(target)}", count, properties)

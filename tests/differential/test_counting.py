@@ -23,7 +23,7 @@ from gquery.planner.memo import shape
 from gquery.planner.passes import candidates as filters
 from gquery.planner.search import matching, symmetry
 from gquery.planner.search.costs import CPU
-from gquery.storage import statistics
+from gquery.storage import invariants
 from gquery.storage.adjacency import Adjacency
 from tests.differential import sql
 from tests.differential.build import to_gquery
@@ -65,7 +65,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "no filters": [(filters, "_neighbour_counts", lambda _: [])],
     "all filters by rows": [costs(filters_weighed=math.inf), (filters, "_signature", lambda *_: None)],
     "all filters, by signature where they can": [costs(filters_weighed=math.inf)],
-    "signatures of four bits": [costs(filters_weighed=math.inf), (statistics, "SIGNATURE_BITS", 4)],
+    "signatures of four bits": [costs(filters_weighed=math.inf), (invariants, "SIGNATURE_BITS", 4)],
     "no symmetry": [(symmetry.Symmetry, "is_trivial", True)],
     "no set sizes": [(pack._Packer, "_set_size", _no)],
     "depth first": [(pack, "chain", _no)],

@@ -59,7 +59,8 @@ WHERE that speak of one element alone go to that element; the rest spans several
 
 `gquery/planner/plan.py` lists the passes that come before the data is looked at, one idea a file of `passes`:
 `filters.py` and `candidates.py` pick what narrows the candidates of each vertex before any matching, and
-`comparisons.py` and `constraints.py` say what the matcher has to test while it matches.
+`comparisons.py` and `constraints.py` say what the matcher has to test while it matches. What is left out because it
+always holds is certain (`storage/invariants.py`); what is worth its cost is estimated (`storage/statistics.py`).
 {constraints}
 
 ## 4. Order and plan

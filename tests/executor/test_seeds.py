@@ -86,7 +86,7 @@ def _rows(
     items = tuple(ProjectionItem(name, Column(NODE, span, name, Attribute.ELEMENT)) for name in names)
     projection = Projection(items, False, (), None, None)
     statistics = snapshot.statistics
-    context = Context(statistics, CPU, PlanMemo(Recent(0)))
+    context = Context(snapshot.invariants, statistics, CPU, PlanMemo(Recent(0)))
     plan = plan_query(BoundQuery(graph, projection), None, context)
     if plan.residual:
         return

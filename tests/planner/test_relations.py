@@ -38,7 +38,8 @@ def graph() -> gquery.Graph:
 
 
 def context() -> Context:
-    return Context(graph().snapshot.statistics, CPU, PlanMemo(Recent(0)))
+    snapshot = graph().snapshot
+    return Context(snapshot.invariants, snapshot.statistics, CPU, PlanMemo(Recent(0)))
 
 
 @pytest.mark.parametrize(
@@ -46,23 +47,23 @@ def context() -> Context:
     [(LIVES_IN, 1, PEOPLE // CITIES), (KNOWS, 3, 3), (Identity(), 1, 1), (HOME, 1, None), (Binding("a"), 1, None)],
 )
 def test_to_how_many_a_relation_leads(relation: Relation, out: int, back: int | None) -> None:
-    statistics = graph().snapshot.statistics
-    assert relation.row_bound(statistics, "out", PERSON) == out
-    assert relation.row_bound(statistics, "in", PERSON if relation == KNOWS else CITY) == back
+    invariants = graph().snapshot.invariants
+    assert relation.row_bound(invariants, "out", PERSON) == out
+    assert relation.row_bound(invariants, "in", PERSON if relation == KNOWS else CITY) == back
 
 
 def test_where_relations_lead() -> None:
-    statistics = graph().snapshot.statistics
-    assert LIVES_IN.reached(statistics, "out", PERSON) == HOME.reached(statistics, "out", PERSON) == frozenset(CITY)
-    assert Identity().reached(statistics, "out", COMPANY) == frozenset(COMPANY)
-    assert Binding("a").reached(statistics, "out", ()) is None
+    invariants = graph().snapshot.invariants
+    assert LIVES_IN.reached(invariants, "out", PERSON) == HOME.reached(invariants, "out", PERSON) == frozenset(CITY)
+    assert Identity().reached(invariants, "out", COMPANY) == frozenset(COMPANY)
+    assert Binding("a").reached(invariants, "out", ()) is None
     assert [relation.of_data_edges for relation in (KNOWS, Identity(), HOME, Binding("a"))] == [
         True,
         False,
         False,
         False,
     ]
-    assert Identity().entries(statistics, "out", PERSON, (*PERSON, *CITY)) == PEOPLE
+    assert Identity().entries(graph().snapshot.statistics, "out", PERSON, (*PERSON, *CITY)) == PEOPLE
 
 
 @pytest.mark.parametrize("relation", [KNOWS, Identity(), HOME, Binding("a")])

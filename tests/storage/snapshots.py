@@ -54,7 +54,7 @@ def rich_snapshot(version: int = 0) -> Snapshot:
 
 def content(snapshot: Snapshot) -> dict[str, Any]:
     """Everything that a snapshot holds, every file of a saved one touched."""
-    found: dict[str, Any] = {"schema": str(snapshot.schema), "statistics": snapshot.statistics}
+    found: dict[str, Any] = {"schema": str(snapshot.schema), "counts": snapshot.counts}
     found["signatures"] = snapshot.signatures().tolist()
     for number, vertices in enumerate(snapshot.vertex_tables):
         columns = {name: (column.type, column.to_pylist()) for name, column in vertices.columns.items()}

@@ -123,9 +123,9 @@ def test_verifying_can_be_stopped_and_begun_again(folder: Path) -> None:
         raise QueryTimeout("enough")
 
     with pytest.raises(QueryTimeout):
-        opened.statistics.make_sure(["KNOWS"], stop)
+        opened.counts.make_sure(["KNOWS"], stop)
     assert content(opened) == content(rich_snapshot())
-    opened.statistics.make_sure(["KNOWS", "ABSENT"], stop)  # which it is already
+    opened.counts.make_sure(["KNOWS", "ABSENT"], stop)  # which it is already
 
 
 def test_a_slice_is_saved_alone(folder: Path) -> None:

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from gquery.storage.graph import Snapshot
+from gquery.storage.invariants import SIGNATURE_BITS
 from gquery.storage.persist import open_snapshot, save
 from gquery.storage.schema import Direction
-from gquery.storage.statistics import SIGNATURE_BITS
 from gquery.storage.tables import EdgeTable, VertexTable
 from tests.storage.snapshots import DIRECTIONS, rich_snapshot
 
@@ -57,7 +57,7 @@ def check(snapshot: Snapshot, random: Random, asked: int) -> int:
         types = tuple(sorted(random.sample(names, random.randint(1, min(2, len(names))))))
         tables = tuple(sorted(random.sample(range(len(snapshot.vertex_tables)), random.randint(1, 2))))
         for direction in DIRECTIONS:
-            bits = snapshot.statistics.signature(types, direction, tables)
+            bits = snapshot.invariants.signature(types, direction, tables)
             if bits is None:
                 silent += 1
                 continue
@@ -70,7 +70,7 @@ def check(snapshot: Snapshot, random: Random, asked: int) -> int:
 def test_kinds_with_bits_of_their_own(seed: int) -> None:
     random = Random(f"signatures {seed}")
     snapshot = random_snapshot(random, 5, 3)
-    assert len(snapshot.statistics.kinds()) <= SIGNATURE_BITS
+    assert len(snapshot.invariants.kinds) <= SIGNATURE_BITS
     assert check(snapshot, random, 20) == 0
 
 
@@ -78,7 +78,7 @@ def test_kinds_with_bits_of_their_own(seed: int) -> None:
 def test_what_shares_a_bit_is_not_told(seed: int) -> None:
     random = Random(f"many signatures {seed}")
     snapshot = random_snapshot(random, 12, 6)
-    kinds = snapshot.statistics.kinds()
+    kinds = snapshot.invariants.kinds
     assert len(kinds) > SIGNATURE_BITS
     assert max(kinds.values()) == SIGNATURE_BITS - 1
     assert check(snapshot, random, 60) > 0
@@ -87,9 +87,9 @@ def test_what_shares_a_bit_is_not_told(seed: int) -> None:
 def test_nothing_to_tell() -> None:
     assert Snapshot([], []).signatures().tolist() == []
     snapshot = rich_snapshot()
-    assert snapshot.statistics.signature(("NEVER",), "out", (0,)) == 0
+    assert snapshot.invariants.signature(("NEVER",), "out", (0,)) == 0
     for types, direction in product((("KNOWS",), ("KNOWS", "LIKES")), DIRECTIONS):
-        assert snapshot.statistics.signature(types, direction, (2,)) == 0
+        assert snapshot.invariants.signature(types, direction, (2,)) == 0
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -100,8 +100,8 @@ def test_every_saved_graph_agrees_with_itself(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("gquery.storage.persist.verify._BLOCK", random.randint(1, 9))
     save(snapshot, tmp_path / "saved.gq")
     opened = open_snapshot(tmp_path / "saved.gq")
-    opened.statistics.make_sure(opened.schema.types)
-    assert opened.statistics == snapshot.statistics
+    opened.counts.make_sure(opened.schema.types)
+    assert opened.counts == snapshot.counts
     assert opened.signatures().tolist() == snapshot.signatures().tolist()
 
 

@@ -73,7 +73,7 @@ def test_everybody_else_keeps_id_and_values(snapshots: tuple[Snapshot, Snapshot]
         for column in before.vertex_tables[table].columns:
             values = before.vertex_tables[table].columns[column]
             assert after.vertex_tables[table].columns[column].to_pylist()[: len(values)] == values.to_pylist()
-    assert before.statistics.types == after.statistics.types
+    assert before.counts.types == after.counts.types
     assert before.vertex_count == old  # a reader of the old graph sees nothing
 
 

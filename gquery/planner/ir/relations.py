@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Direction, Hop
 from gquery.storage.statistics import Statistics
 
@@ -22,16 +23,16 @@ class _Made:
     types: ClassVar[tuple[str, ...]] = ()
     of_data_edges: ClassVar[bool] = False
 
-    def is_simple(self, statistics: Statistics, direction: Direction) -> bool:
+    def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
         return True
 
-    def may_loop(self, statistics: Statistics, tables: set[int]) -> bool:
+    def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
         return True
 
-    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+    def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
         return 1
 
-    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+    def reached(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
         return None
 
     def entries(
@@ -40,7 +41,7 @@ class _Made:
         return 0.0
 
     def as_hops(
-        self, statistics: Statistics, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
+        self, invariants: Invariants, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
     ) -> tuple[Hop, ...]:
         return ()
 
@@ -55,22 +56,22 @@ class Types:
     types: tuple[str, ...]
     of_data_edges: ClassVar[bool] = True
 
-    def is_simple(self, statistics: Statistics, direction: Direction) -> bool:
+    def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
         """Whether there is at most one edge between two vertices."""
-        return statistics.simple(self.types, direction)
+        return invariants.simple(self.types, direction)
 
-    def may_loop(self, statistics: Statistics, tables: set[int]) -> bool:
+    def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
         """Whether it may lead from a vertex of the tables to itself."""
-        return statistics.loops(self.types, tables) > 0
+        return invariants.has_loop(self.types, tables)
 
-    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+    def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
         """To how many vertices it leads at most from one of the tables; None when only the adjacency tells. With 1 it
         is functional in this direction."""
-        return statistics.degree(self.types, direction, tables).maximum
+        return invariants.largest_degree(self.types, direction, tables)
 
-    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+    def reached(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
         """The tables of all vertices that it leads to from vertices of the tables; None when any may be among them."""
-        return statistics.reached(self.types, direction, tables)
+        return invariants.reached(self.types, direction, tables)
 
     def entries(
         self, statistics: Statistics, direction: Direction, sources: tuple[int, ...], targets: tuple[int, ...]
@@ -81,11 +82,11 @@ class Types:
         return float(total + statistics.edges_between(self.types, targets, sources) if direction == "both" else total)
 
     def as_hops(
-        self, statistics: Statistics, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
+        self, invariants: Invariants, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
     ) -> tuple[Hop, ...]:
         """How it is followed from vertices of the tables to some of others; nothing when it cannot be part of a
         composed edge."""
-        reached = statistics.reached(self.types, direction, tables)
+        reached = invariants.reached(self.types, direction, tables)
         return ((self.types, direction, tuple(sorted(reached.intersection(others)))),)
 
 
@@ -93,7 +94,7 @@ class Types:
 class Identity(_Made):
     """Both ends are the same data vertex."""
 
-    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+    def reached(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
         return frozenset(tables)
 
     def entries(
@@ -111,10 +112,10 @@ class Composed(_Made):
     hops: tuple[Hop, ...]
     count: float
 
-    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+    def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
         return 1 if direction == "out" else None
 
-    def reached(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+    def reached(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
         *_, (_, _, last) = self.hops
         return frozenset(last if direction == "out" else self.tables)
 
@@ -124,7 +125,7 @@ class Composed(_Made):
         return self.count
 
     def as_hops(
-        self, statistics: Statistics, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
+        self, invariants: Invariants, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
     ) -> tuple[Hop, ...]:
         return self.hops
 
@@ -136,10 +137,10 @@ class Binding(_Made):
 
     column: str
 
-    def may_loop(self, statistics: Statistics, tables: set[int]) -> bool:
+    def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
         return False
 
-    def row_bound(self, statistics: Statistics, direction: Direction, tables: tuple[int, ...]) -> int | None:
+    def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
         return 1 if direction == "out" else None
 
 

@@ -17,7 +17,7 @@ from gquery.planner.search.context import Context
 from gquery.planner.search.costs import GUESSES
 from gquery.planner.search.factorise import Tree
 from gquery.planner.search.matching import estimated_tree
-from gquery.storage.statistics import Statistics
+from gquery.storage.invariants import Invariants
 
 
 def paying_filters(draft: Draft, context: Context) -> Draft:
@@ -28,7 +28,7 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     leave.
     """
     graph, statistics, costs = draft.graph, context.statistics, context.costs
-    possible = [(filter_, *_passing(graph, filter_, statistics)) for filter_ in _neighbour_counts(graph)]
+    possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in _neighbour_counts(graph)]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
     sizes = estimate(graph, statistics).vertices
     left = list(sizes)
@@ -40,7 +40,7 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
         if share >= 1.0:
             implied += 1
         else:
-            signature = _signature(graph, filter_, statistics)
+            signature = _signature(graph, filter_, context.invariants)
             cost = costs.filtering(sizes[filter_.vertex], looks if signature is None else None)
             chosen.append((cost, replace(filter_, share=share, signature=signature)))
     paying = chosen
@@ -55,13 +55,13 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     return replace(draft, filters=(*draft.filters, *ordered), implied=implied, costly=costly)
 
 
-def _signature(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics) -> int | None:
+def _signature(graph: QueryGraph, filter_: NeighbourFilter, invariants: Invariants) -> int | None:
     """The bits that tell as much as the rows, when any neighbour with the labels will do."""
     vertex, edge = graph.vertices[filter_.vertex], graph.edges[filter_.edge]
     other = graph.vertices[edge.other(vertex.index)]
     if filter_.required > 1 or edge.predicates or other.predicates:
         return None
-    return statistics.signature(edge.types, edge.direction(vertex.index), other.tables)
+    return invariants.signature(edge.types, edge.direction(vertex.index), other.tables)
 
 
 def _spared(filter_: NeighbourFilter, vain: Mapping[tuple[int, int], float]) -> float:
@@ -81,20 +81,20 @@ def _vain_visits(graph: QueryGraph, tree: Tree) -> dict[tuple[int, int], float]:
     return visits
 
 
-def _passing(graph: QueryGraph, filter_: NeighbourFilter, statistics: Statistics) -> tuple[float, float]:
+def _passing(graph: QueryGraph, filter_: NeighbourFilter, context: Context) -> tuple[float, float]:
     """(about which share of the vertices passes, 1.0 only when all do; how many entries are tested for each)."""
     vertex, edge = graph.vertices[filter_.vertex], graph.edges[filter_.edge]
     other = graph.vertices[edge.other(vertex.index)]
-    direction = edge.direction(vertex.index)
+    invariants, statistics, direction = context.invariants, context.statistics, edge.direction(vertex.index)
+    certain = invariants.leads_only_to(edge.types, direction, vertex.tables, other.tables)
+    certain = certain and not other.predicates and not edge.predicates
+    if certain and filter_.required == 1 and invariants.everybody_has(edge.types, direction, vertex.tables):
+        return 1.0, 0.0
     count = statistics.vertex_count(vertex.tables)
     degree = statistics.degree(edge.types, direction, vertex.tables)
     if count == 0 or degree.with_any == 0:
         return GUESSES.least, 0.0
     mean = degree.mean * count / degree.with_any  # of those that have any
-    certain = statistics.leads_only_to(edge.types, direction, vertex.tables, other.tables)
-    certain = certain and not other.predicates and not edge.predicates
-    if certain and filter_.required == 1 and degree.with_any == count and len(edge.types) == 1:
-        return 1.0, 0.0
     source, target = (vertex, other) if edge.source == vertex.index else (other, vertex)
     leads = edges_between(edge, source.tables, target.tables, statistics) / (degree.mean * count)
     leads *= kept_share(other.predicates, count) * kept_share(edge.predicates, count)

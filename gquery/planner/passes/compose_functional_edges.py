@@ -17,6 +17,7 @@ from gquery.planner.ir.relations import Composed
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import kept_share
 from gquery.planner.search.context import Context
+from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Hop
 from gquery.storage.statistics import Statistics
 
@@ -30,7 +31,7 @@ def compose(draft: Draft, context: Context) -> Draft:
         if found is None:
             break
         first, second, middle = found
-        draft = _without(draft, middle, _as_one(draft.graph, first, second, middle, context.statistics))
+        draft = _without(draft, middle, _as_one(draft.graph, first, second, middle, context))
     return draft
 
 
@@ -66,19 +67,19 @@ def _chains(draft: Draft, context: Context) -> Iterator[tuple[QueryEdge, QueryEd
                 continue
             if statistics.vertex_count(graph.vertices[begin].tables) > context.costs.compose * smallest:
                 continue
-            lead_to_one = _leads_to_one(graph, first, begin, statistics) and _leads_to_one(
-                graph, second, middle.index, statistics
+            lead_to_one = _leads_to_one(graph, first, begin, context.invariants) and _leads_to_one(
+                graph, second, middle.index, context.invariants
             )
             if lead_to_one and _connected(incident, begin, end, middle.index):
                 yield first, second, middle.index
 
 
-def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, statistics: Statistics) -> bool:
+def _leads_to_one(graph: QueryGraph, edge: QueryEdge, source: int, invariants: Invariants) -> bool:
     """Whether the edge leads to at most one vertex, by hops that can be followed."""
     tables, direction = graph.vertices[source].tables, edge.direction(source)
-    if not edge.relation.as_hops(statistics, direction, tables, ()):
+    if not edge.relation.as_hops(invariants, direction, tables, ()):
         return False
-    bound = edge.relation.row_bound(statistics, direction, tables)
+    bound = edge.relation.row_bound(invariants, direction, tables)
     return bound is not None and bound <= 1
 
 
@@ -94,14 +95,14 @@ def _connected(incident: Sequence[tuple[QueryEdge, ...]], begin: int, end: int, 
     return end in reached
 
 
-def _as_one(graph: QueryGraph, first: QueryEdge, second: QueryEdge, middle: int, statistics: Statistics) -> QueryEdge:
+def _as_one(graph: QueryGraph, first: QueryEdge, second: QueryEdge, middle: int, context: Context) -> QueryEdge:
     """The edge that stands for both."""
     begin, end = first.other(middle), second.other(middle)
     tables = graph.vertices[begin].tables
-    hops = _hops(graph, first, begin, tables, statistics)
+    hops = _hops(graph, first, begin, tables, context.invariants)
     *_, (_, _, reached) = hops
-    hops = (*hops, *_hops(graph, second, middle, reached, statistics))
-    relation = Composed(tables, hops, _count(tables, hops, statistics))
+    hops = (*hops, *_hops(graph, second, middle, reached, context.invariants))
+    relation = Composed(tables, hops, _count(tables, hops, context.statistics))
     variable, described = f"{first.variable}{second.variable}", _described(first, second, middle)
     return QueryEdge(len(graph.edges), variable, begin, end, relation, True, (), described)
 
@@ -137,11 +138,11 @@ def _without(draft: Draft, middle: int, instead: QueryEdge) -> Draft:
 
 
 def _hops(
-    graph: QueryGraph, edge: QueryEdge, source: int, tables: tuple[int, ...], statistics: Statistics
+    graph: QueryGraph, edge: QueryEdge, source: int, tables: tuple[int, ...], invariants: Invariants
 ) -> tuple[Hop, ...]:
     """The edge as hops from vertices of the tables; only to tables that its edges lead to from there."""
     others = graph.vertices[edge.other(source)].tables
-    return edge.relation.as_hops(statistics, edge.direction(source), tables, others)
+    return edge.relation.as_hops(invariants, edge.direction(source), tables, others)
 
 
 def _count(tables: tuple[int, ...], hops: tuple[Hop, ...], statistics: Statistics) -> float:

@@ -16,7 +16,7 @@ from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
 from gquery.stopping import Check
-from gquery.storage.statistics import Statistics
+from gquery.storage.invariants import Invariants
 
 Equality = tuple[int, int]
 Kind = tuple[tuple[str, ...], bool]  # types of a query edge, and whether it is directed
@@ -26,7 +26,7 @@ def constrain(draft: Draft, context: Context) -> Draft:
     """Constraints of every clause, besides those of WHERE: pairs of vertices that are different, or not neighbours."""
     graph, asked = draft.graph, draft.problem.constraints
     needed_edges = frozenset(edge.index for edge in graph.edges if edge.variable in draft.spoken_of)
-    finder = _Finder(graph, context.statistics, context.check)
+    finder = _Finder(graph, context.invariants, context.check)
     for scope in graph.scopes:
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions)
@@ -76,9 +76,9 @@ class _Rule:
 class _Finder:
     """`may_equal[u][w]`: whether two query vertices can be one data vertex, as far as labels and edges tell."""
 
-    def __init__(self, graph: QueryGraph, statistics: Statistics, check: Check) -> None:
+    def __init__(self, graph: QueryGraph, invariants: Invariants, check: Check) -> None:
         self.graph = graph
-        self.statistics = statistics
+        self.invariants = invariants
         self.check = check
         self.apart = set(self._apart())
         self.may_equal = self._equalities()
@@ -101,7 +101,7 @@ class _Finder:
 
     def is_simple(self, edge: QueryEdge) -> bool:
         """Whether no two data edges fit the query edge between the same vertices."""
-        return edge.relation.is_simple(self.statistics, edge.direction(edge.source))
+        return edge.relation.is_simple(self.invariants, edge.direction(edge.source))
 
     def _equalities(self) -> list[bytearray]:
         tables = [vertex.tables for vertex in self.graph.vertices]
@@ -118,7 +118,7 @@ class _Finder:
         for edge in self.graph.edges:
             if edge.source != edge.target:
                 source, target = self.graph.vertices[edge.source], self.graph.vertices[edge.target]
-                if not edge.relation.may_loop(self.statistics, set(source.tables) & set(target.tables)):
+                if not edge.relation.may_loop(self.invariants, set(source.tables) & set(target.tables)):
                     yield _ascending(edge.source, edge.target)
 
     def _keep_edges_apart(self, scope: Scope) -> None:
@@ -143,8 +143,8 @@ class _Finder:
         if not common:
             return None
         directed = one[1] and other[1]
-        unique = self.statistics.simple((*one[0], *other[0]), "out" if directed else "both")
-        return _Rule(directed, unique, self.statistics.loops(tuple(common)) > 0)
+        unique = self.invariants.simple((*one[0], *other[0]), "out" if directed else "both")
+        return _Rule(directed, unique, self.invariants.has_loop(common))
 
     def _keep_far_apart(self, one: QueryEdge, other: QueryEdge, rule: _Rule) -> None:
         """For edges without a common end: most pairs in a large pattern are such."""
@@ -191,7 +191,7 @@ class _Finder:
             if not edge.directed:
                 covered.add((edge.target, edge.source))
         vertices = sorted(set(scope.vertices))
-        types = tuple(sorted(self.statistics.types))
+        types = tuple(sorted(self.invariants.types))
         self.loopless.extend(vertex for vertex in vertices if (vertex, vertex) not in covered)
         for one, others in _later(vertices):
             self.check()

@@ -20,7 +20,7 @@ from gquery.planner.search.context import Context
 
 def required_filters(draft: Draft, context: Context) -> Draft:
     """Those of every vertex and edge; where the candidates of each vertex start comes first."""
-    graph, all_types = draft.graph, tuple(sorted(context.statistics.types))
+    graph, all_types = draft.graph, tuple(sorted(context.invariants.types))
     bindings = graph.bindings()
     seeds = {edge.source for edge in bindings}
     filters: list[Filter] = [

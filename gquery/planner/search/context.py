@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.search.costs import CostModel
 from gquery.stopping import Check, unchecked
+from gquery.storage.invariants import Invariants
 from gquery.storage.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """statistics: of the graph. costs: of the backend that is planned for. memo: what is known of the plan's problems.
-    check: called while anything is gone through that a user gave."""
+    """invariants, statistics: what is certain of the graph, and what is about so. costs: of the backend that is planned
+    for. memo: what is known of the plan's problems. check: called while anything is gone through that a user gave."""
 
+    invariants: Invariants
     statistics: Statistics
     costs: CostModel
     memo: PlanMemo

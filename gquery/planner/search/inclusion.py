@@ -13,10 +13,10 @@ from dataclasses import replace
 from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types
-from gquery.storage.statistics import Statistics
+from gquery.storage.invariants import Invariants
 
 
-def exclusions(problem: Problem, statistics: Statistics) -> Iterator[tuple[Problem, ...]]:
+def exclusions(problem: Problem, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
     """For every two vertices whose tests can be left out, and every other such test: the problem without, and those
     whose matches would have been refused. All tests of two vertices go together: one that stays ties them all the
     same."""
@@ -25,7 +25,7 @@ def exclusions(problem: Problem, statistics: Statistics) -> Iterator[tuple[Probl
     absent = {(min(one, other), max(one, other)) for one, other, *_ in constraints.absent}
     for pair in sorted(absent | problem.different):
         if not own & set(pair):
-            yield from _untied(problem, pair, statistics)
+            yield from _untied(problem, pair, invariants)
     for quad in constraints.different_pairs:
         groups = _groups(problem, quad[:2], quad[2:])
         if groups is not None and not own & set(quad):
@@ -34,7 +34,7 @@ def exclusions(problem: Problem, statistics: Statistics) -> Iterator[tuple[Probl
             yield _less(replace(problem, constraints=left), [_merged(problem, left, groups)])
 
 
-def _untied(problem: Problem, pair: Pair, statistics: Statistics) -> Iterator[tuple[Problem, ...]]:
+def _untied(problem: Problem, pair: Pair, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
     """The problem without any test between two vertices. First the absent edges: while there is one, the two cannot be
     merged."""
     different = pair in problem.different
@@ -43,7 +43,7 @@ def _untied(problem: Problem, pair: Pair, statistics: Statistics) -> Iterator[tu
         if set(absence[:2]) == set(pair):
             absent = tuple(other for other in problem.constraints.absent if other != absence)
             left = replace(problem.constraints, absent=absent)
-            refused.append(_joined(problem, left, absence, statistics))
+            refused.append(_joined(problem, left, absence, invariants))
             problem = replace(problem, constraints=left)
     if different:
         groups = _groups(problem, pair)
@@ -200,12 +200,12 @@ def _same_edge(one: QueryEdge, other: QueryEdge) -> bool:
     return ends == other_ends or (not one.directed and ends == other_ends[::-1])
 
 
-def _joined(problem: Problem, constraints: Constraints, absence: Absence, statistics: Statistics) -> Problem:
+def _joined(problem: Problem, constraints: Constraints, absence: Absence, invariants: Invariants) -> Problem:
     """The problem with an edge where there must be none. Its ends are different vertices anyway if there are no
     self-loops."""
     graph = problem.graph
     one, other, direction, types = absence
-    if not statistics.loops(types, set(graph.vertices[one].tables) & set(graph.vertices[other].tables)):
+    if not invariants.has_loop(types, set(graph.vertices[one].tables) & set(graph.vertices[other].tables)):
         pair = frozenset({(min(one, other), max(one, other))})
         constraints = replace(constraints, different=constraints.different - pair, apart=constraints.apart | pair)
     source, target = (other, one) if direction == "in" else (one, other)

@@ -105,7 +105,7 @@ class _CountPlanner:
         self.counting = counting
         self.solver = solver
         self.costs = context.costs
-        self.statistics = context.statistics
+        self.invariants = context.invariants
         self._left = -1  # problems that may still be weighed, once the first is
 
     def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
@@ -133,7 +133,7 @@ class _CountPlanner:
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without one test, or without those among vertices that look alike."""
         yield from twins(problem, self._left)
-        ways = exclusions(problem, self.statistics)
+        ways = exclusions(problem, self.invariants)
         while self._left and (way := next(ways, None)) is not None:
             yield way
 

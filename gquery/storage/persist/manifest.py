@@ -17,12 +17,12 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import LoadError, shortened
-from gquery.storage import statistics
+from gquery.storage import counts
+from gquery.storage.counts import Counts
 from gquery.storage.edges import AdjacencyKey
 from gquery.storage.numbering import Numbering
 from gquery.storage.persist.files import FileEntry, open_regular, sync_directory
 from gquery.storage.schema import Direction
-from gquery.storage.statistics import Statistics
 
 NAME = "gquery.json"
 FORMAT = "gquery graph"
@@ -69,7 +69,7 @@ class Manifest:
     vertex_tables: tuple[VertexTableEntry, ...]
     edge_tables: tuple[EdgeTableEntry, ...]
     adjacencies: tuple[AdjacencyEntry, ...]
-    statistics: Statistics
+    counts: Counts
     signatures: FileEntry | None
     """None in graphs that were saved before there were any."""
     vertex_numbers: Numbering
@@ -210,7 +210,7 @@ def _encode(manifest: Manifest) -> dict[str, Any]:
         ],
         "edge_tables": [asdict(table) | {"types": _encode_types(table.types)} for table in manifest.edge_tables],
         "adjacencies": [asdict(entry) for entry in manifest.adjacencies],
-        "statistics": statistics.to_json(manifest.statistics),
+        "statistics": counts.to_json(manifest.counts),
         "signatures": asdict(manifest.signatures) if manifest.signatures else None,
         **_encode_numbers("vertex_segments", manifest.vertex_numbers),
         **_encode_numbers("edge_segments", manifest.edge_numbers),
@@ -231,7 +231,7 @@ def _decode(graph: dict[str, Any]) -> Manifest:
         vertex_tables,
         edge_tables,
         tuple(_decode_adjacency(**entry) for entry in graph["adjacencies"]),
-        statistics.from_json(graph["statistics"]),
+        counts.from_json(graph["statistics"]),
         _decode_file(**graph["signatures"]) if graph.get("signatures") else None,
         _decode_numbers(graph.get("vertex_segments"), [table.count for table in vertex_tables]),
         _decode_numbers(graph.get("edge_segments"), [table.count for table in edge_tables]),
@@ -246,10 +246,10 @@ def _check_agreement(manifest: Manifest) -> None:
     keys = [entry.key for entry in manifest.adjacencies]
     wanted = {AdjacencyKey((type,), direction) for type in types for direction in DIRECTIONS}
     files = set(manifest.files())
-    between = (row for entry in manifest.statistics.types.values() for row in entry.between)
+    between = (row for entry in manifest.counts.types.values() for row in entry.between)
     agreed = (
-        list(manifest.statistics.vertices) == vertices
-        and set(manifest.statistics.types) == types
+        list(manifest.counts.vertices) == vertices
+        and set(manifest.counts.types) == types
         and len(keys) == len(set(keys))
         and set(keys) == wanted
         and len(files) == len({file.name for file in files})

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.stopping import Check, unchecked
 from gquery.storage.adjacency import Adjacency
+from gquery.storage.counts import Counts
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist.files import FileEntry, StoredFile, are_below
@@ -31,7 +32,6 @@ from gquery.storage.persist.verdicts import Verdicts
 from gquery.storage.persist.verify import EdgesById, disagreement
 from gquery.storage.schema import Direction
 from gquery.storage.signatures import has_bit
-from gquery.storage.statistics import Statistics
 from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable
 
 _ENDS = pa.schema([("source", pa.int32()), ("target", pa.int32())])
@@ -78,7 +78,7 @@ class _Opened:
             [self._vertex_table(entry) for entry in manifest.vertex_tables],
             edges,
             manifest.vertex_numbers,
-            self._statistics,
+            self._counts,
             self._signatures if manifest.signatures else None,
         )
 
@@ -101,14 +101,14 @@ class _Opened:
 
         return Columns(table.types, load)
 
-    def _statistics(self) -> Statistics:
+    def _counts(self) -> Counts:
         """What was counted at the save. Vertices and edges are as many as they are said to be, from here on; what is
         said of a type of edges is compared with them when it is first asked for."""
         for table in self._manifest.vertex_tables:
             self._file(table.ids).check_rows(table.count)
         for edges in self._manifest.edge_tables:
             self._file(edges.ends).check_rows(edges.count)
-        return replace(self._manifest.statistics, verify=self._verify)
+        return replace(self._manifest.counts, verify=self._verify)
 
     # --- edges -------------------------------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ class _Opened:
             return "names vertices that the graph does not have"
         edges = EdgesById(source, target, edge_numbers.of(found.ends))
         out, into = (found.adjacencies[direction] for direction in DIRECTIONS)
-        recorded = self._manifest.statistics.types[name]
+        recorded = self._manifest.counts.types[name]
         return disagreement(edges, out, into, numbers, recorded, check)
 
     def _ends(self, entry: EdgeTableEntry) -> Ends:

@@ -119,7 +119,7 @@ class _Writer:
             tuple(self._vertex_table(table) for table in snapshot.vertex_tables),
             tuple(self._edge_table(table) for table in snapshot.edge_tables),
             tuple(self._adjacency(key, snapshot.adjacency(key.types, key.direction)) for key in keys),
-            snapshot.statistics,
+            snapshot.counts,
             self._write(pa.table({"signature": snapshot.signatures()})),
             snapshot.vertex_numbers,
             snapshot.edges.numbers,

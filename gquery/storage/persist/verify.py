@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.counting import between, count_pairs, degree_sums
+from gquery.storage.counts import DegreeSums, TypeCounts
 from gquery.storage.numbering import Numbering, Segment
-from gquery.storage.statistics import DegreeSums, TypeStatistics
 
 _BLOCK = 1 << 17  # entries looked at together
 
@@ -59,7 +59,7 @@ def disagreement(
     out: Adjacency,
     into: Adjacency,
     numbers: Numbering,
-    recorded: TypeStatistics,
+    recorded: TypeCounts,
     check: Check,
 ) -> str | None:
     """What does not agree, None when all does. The ends are vertices of the graph.

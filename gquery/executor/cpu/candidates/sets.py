@@ -216,13 +216,13 @@ class CpuCandidates:
     def largest_row(self, edge: int, source: int) -> int:
         """At least the length of the longest row of the edge's adjacency, seen from `source`."""
         query_edge, tables = self.graph.edges[edge], self.graph.vertices[source].tables
-        bound = query_edge.relation.row_bound(self.snapshot.statistics, query_edge.direction(source), tables)
+        bound = query_edge.relation.row_bound(self.snapshot.invariants, query_edge.direction(source), tables)
         return int(np.diff(self.adjacency(edge, source).offsets).max(initial=0)) if bound is None else bound
 
     def _reached(self, edge: int, source: int) -> frozenset[int] | None:
         """The tables of all vertices that the edge leads to, seen from `source`; None when any may be among them."""
         query_edge, tables = self.graph.edges[edge], self.graph.vertices[source].tables
-        return query_edge.relation.reached(self.snapshot.statistics, query_edge.direction(source), tables)
+        return query_edge.relation.reached(self.snapshot.invariants, query_edge.direction(source), tables)
 
     # --- filters -----------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Statistics against plain counting, and statistics written down as literals."""
+"""Invariants and statistics against plain counting, and counts that are written down as literals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from gquery.storage.counts import Between, Counts, DegreeSums, TypeCounts, from_json, to_json
 from gquery.storage.graph import Snapshot
+from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Direction
-from gquery.storage.statistics import (
-    Between,
-    Degree,
-    DegreeSums,
-    Statistics,
-    TypeStatistics,
-    from_json,
-    statistics_of,
-    to_json,
-)
+from gquery.storage.statistics import Degree, Statistics
 from gquery.storage.tables import EdgeTable, VertexTable
 from tests.storage.snapshots import DIRECTIONS, rich_snapshot
 
@@ -76,7 +69,7 @@ class Counted:
 @pytest.mark.parametrize("seed", range(60))
 def test_against_counting(seed: int) -> None:
     snapshot = random_snapshot(seed)
-    counted, statistics = Counted(snapshot), statistics_of(snapshot)
+    counted, statistics, invariants = Counted(snapshot), snapshot.statistics, snapshot.invariants
     tables = range(len(counted.counts))
     for types in (("X",), ("Y",), TYPES, ()):
         for source, target in product(tables, tables):
@@ -85,50 +78,76 @@ def test_against_counting(seed: int) -> None:
                 for type, a, b in counted.edges
             )
             assert statistics.edges_between(types, (source,), (target,)) == expected
-        assert statistics.loops(types) == sum(type in types and a == b for type, a, b in counted.edges)
+        loops = {counted.table[a] for type, a, b in counted.edges if type in types and a == b}
+        assert [table for table in tables if invariants.has_loop(types, {table})] == sorted(loops)
+        assert invariants.has_loop(types) == bool(loops)
         for direction, chosen in product(DIRECTIONS, [(0,), tuple(tables), tuple(tables)[1:]]):
             degrees = counted.degrees(types, direction, chosen)
             found = statistics.degree(types, direction, chosen)
             assert statistics.vertex_count(chosen) == len(degrees)
             assert found.mean == pytest.approx(sum(degrees) / max(1, len(degrees)))
-            assert found.maximum >= max(degrees, default=0)
+            assert invariants.largest_degree(types, direction, chosen) >= max(degrees, default=0)
+            assert invariants.everybody_has(types, direction, chosen) <= all(degrees)
             if len(types) == 1:
                 squares = sum(degree**2 for degree in degrees)
                 assert found.biased == pytest.approx(squares / max(1, sum(degrees)))
-                assert found.maximum == max(degrees, default=0)
+                assert invariants.largest_degree(types, direction, chosen) == max(degrees, default=0)
+                if types[0] in invariants.types:
+                    assert invariants.everybody_has(types, direction, chosen) == all(degrees)
                 assert found.with_any == sum(degree > 0 for degree in degrees)
         for direction in DIRECTIONS:
-            simple, repeats = statistics.simple(types, direction), counted.rows_repeat(types, direction)
+            simple, repeats = invariants.simple(types, direction), counted.rows_repeat(types, direction)
             assert simple != repeats if len(types) < 2 else not (simple and repeats)
             assert simple <= snapshot.adjacency(types, direction).simple
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_edges_lead_to(seed: int) -> None:
+    snapshot = random_snapshot(seed)
+    counted, invariants = Counted(snapshot), snapshot.invariants
+    tables = tuple(range(len(counted.counts)))
+    for types, direction, chosen in product([("X",), TYPES], DIRECTIONS, [(0,), tables]):
+        ways = [(a, b, seen) for type, a, b in counted.edges if type in types for seen in ("out", "in")]
+        ends = [(a, b) if seen == "out" else (b, a) for a, b, seen in ways if direction in (seen, "both")]
+        reached = {counted.table[there] for here, there in ends if counted.table[here] in chosen}
+        assert invariants.reached(types, direction, chosen) == reached
+        for others in ((), (0,), tables):
+            assert invariants.leads_only_to(types, direction, chosen, others) == (reached <= set(others))
+
+
 def test_several_types_are_taken_as_independent() -> None:
-    x = TypeStatistics((Between(0, 0, 10),), (DegreeSums(0, "out", 5, 10, 20, 2),))
-    y = TypeStatistics((Between(0, 1, 30),), (DegreeSums(0, "out", 10, 30, 90, 3),))
-    statistics = Statistics((10, 4), {"X": x, "Y": y})
-    assert statistics.degree(("X",), "out", (0,)) == Degree(mean=1.0, biased=2.0, maximum=2, with_any=5)
-    assert statistics.degree(("X", "Y"), "out", (0,)) == Degree(mean=4.0, biased=170 / 40, maximum=5, with_any=10)
+    x = TypeCounts((Between(0, 0, 10),), (DegreeSums(0, "out", 5, 10, 20, 2),))
+    y = TypeCounts((Between(0, 1, 30),), (DegreeSums(0, "out", 10, 30, 90, 3),))
+    counts = Counts((10, 4), {"X": x, "Y": y})
+    statistics, invariants = Statistics(counts), Invariants(counts)
+    assert statistics.degree(("X",), "out", (0,)) == Degree(mean=1.0, biased=2.0, with_any=5)
+    assert statistics.degree(("X", "Y"), "out", (0,)) == Degree(mean=4.0, biased=170 / 40, with_any=10)
     assert statistics.degree(("X", "Y"), "out", (1,)) == Degree()
-    assert statistics.simple(("X", "Y"), "out")
-    assert not Statistics((10,), {"X": x, "Z": x}).simple(("X", "Z"), "out")
+    assert invariants.largest_degree(("X",), "out", (0, 1)) == 2
+    assert invariants.largest_degree(("X", "Y"), "out", (0,)) == 5
+    assert not invariants.everybody_has(("X",), "out", (0,))
+    assert invariants.everybody_has(("X", "Y"), "out", (0,))
+    assert invariants.simple(("X", "Y"), "out")
+    assert not Invariants(Counts((10,), {"X": x, "Z": x})).simple(("X", "Z"), "out")
 
 
 def test_unknown_types_have_no_edges() -> None:
-    statistics = Statistics((3,), {})
-    assert statistics.edges_between(("NO",), (0,), (0,)) == 0
-    assert statistics.degree(("NO",), "both", (0,)) == Degree()
-    assert statistics.simple(("NO",), "both")
+    counts = Counts((3,), {})
+    assert Statistics(counts).edges_between(("NO",), (0,), (0,)) == 0
+    assert Statistics(counts).degree(("NO",), "both", (0,)) == Degree()
+    assert Invariants(counts).simple(("NO",), "both")
+    assert not Invariants(counts).everybody_has(("NO",), "both", (0,))
 
 
 def test_counted_once() -> None:
     snapshot = rich_snapshot()
-    assert statistics_of(snapshot) is statistics_of(snapshot) is snapshot.statistics
+    assert snapshot.counts is snapshot.counts
+    assert snapshot.invariants is snapshot.invariants
 
 
 def test_there_and_back_through_json() -> None:
-    statistics = statistics_of(rich_snapshot())
-    assert from_json(json.loads(json.dumps(to_json(statistics)))) == statistics
+    counts = rich_snapshot().counts
+    assert from_json(json.loads(json.dumps(to_json(counts)))) == counts
 
 
 def test_repeats_among_many_edges() -> None:
@@ -138,7 +157,7 @@ def test_repeats_among_many_edges() -> None:
 
     def simple(source: np.ndarray, target: np.ndarray) -> tuple[bool, bool]:
         graph = Snapshot([vertices], [EdgeTable.from_arrow("X", source, target, pa.table({}))])
-        return graph.statistics.simple(("X",), "out"), graph.statistics.simple(("X",), "both")
+        return graph.invariants.simple(("X",), "out"), graph.invariants.simple(("X",), "both")
 
     assert simple(source, target) == (True, True)
     assert simple(np.append(source, target[-1]), np.append(target, source[-1])) == (True, False)
