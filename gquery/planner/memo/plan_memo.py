@@ -12,6 +12,7 @@ from gquery.planner.memo.shape import shape_of
 Advice = tuple[tuple[int, ...], bool]
 """A matching order that was the cheapest, and whether with symmetry broken along it."""
 
+_ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
 _PROBLEMS = 32  # of one query of which something is kept: a plan may stay for long
 
 
@@ -27,6 +28,10 @@ class PlanMemo:
         self.structures: Recent[Any] = Recent(_PROBLEMS)
         self.solutions: Recent[Any] = Recent(_PROBLEMS)
         self._shape: Hashable = None
+
+    def advise(self, alike: Hashable, advice: Advice, problem: Problem) -> None:
+        """Keeps what was the best order of a problem for others that are like it."""
+        self.orders.keep(alike, advice, _ORDER + _TEST * problem.constraints.size)
 
     def shape(self, problem: Problem, kept: frozenset[int]) -> Hashable:
         """What other queries may have in common with the plan's, worked out once."""

@@ -1,8 +1,8 @@
 """The one cost model: what a backend's work costs, what is guessed of data, and how far planning itself goes.
 
-Costs are in *looks at neighbours*: one step along a row of an adjacency that is intersected with others, of which a
-core of the CPU makes about a hundred million a second (`python -m benchmarks.calibrate` measures). Only their ratios
-decide between plans; thresholds, in looks too, say from when on a better plan is worth looking for.
+Costs are in *looks at neighbours*: one step along a row of an adjacency that is intersected with others, which takes a
+core of the CPU some ten nanoseconds, waiting for memory included (`python -m benchmarks.calibrate` measures). Only
+their ratios decide between plans; thresholds, in looks too, say from when on a better plan is worth looking for.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ CPU = CostModel(
     worth_improving=50_000.0,
 )
 
-_BACKENDS = {"auto": CPU, "cpu": CPU}
+_BACKENDS = {"cpu": CPU}
 
 
 def costs_of(device: str) -> CostModel:
-    """The costs of the backend that a device is worked by."""
+    """The costs of the backend that works a device; those of the CPU where it has none of its own."""
     return _BACKENDS.get(device, CPU)

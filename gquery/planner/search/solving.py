@@ -19,8 +19,6 @@ from gquery.planner.search.symmetry import Symmetry
 from gquery.planner.search.ties import Ties, ties_of
 from gquery.stopping import Check
 
-_ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
-
 
 @dataclass(frozen=True, slots=True)
 class Solution:
@@ -90,8 +88,7 @@ class Solver:
         if advice is not None:
             return orders.along(*advice)
         solution = orders.best()
-        weight = _ORDER + _TEST * problem.constraints.size
-        self.memo.orders.keep(alike, (solution.tree.order, solution.factor > 1), weight)
+        self.memo.advise(alike, (solution.tree.order, solution.factor > 1), problem)
         return solution
 
     def rough(self, problem: Problem) -> Tree:
