@@ -27,6 +27,9 @@ class Patterns:
     made: int = 0
     parameters: int = 0
 
+    def copy(self) -> Patterns:
+        return replace(self, names=dict(self.names), bound=list(self.bound), forgotten=list(self.forgotten))
+
     def typed(self) -> Typed:
         """What expressions may speak of now."""
         self.parameters += 100
