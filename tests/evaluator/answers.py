@@ -33,8 +33,10 @@ def answer(graph: Graph, query: Query, most: int | None = None) -> Answer:
     return Answer(tuple(tuple(_values(query.returned, row) for row in run) for run in runs), begin, end)
 
 
-def rows_after(graph: Graph, clauses: Sequence[Clause], most: int | None = None) -> list[Binding]:
-    rows: list[Binding] = [{}]
+def rows_after(
+    graph: Graph, clauses: Sequence[Clause], most: int | None = None, rows: Sequence[Binding] = ({},)
+) -> Sequence[Binding]:
+    """`rows`: those before the first clause."""
     for clause in clauses:
         matched = chain.from_iterable(matches(graph, clause, row) for row in rows if isinstance(clause, Match))
         followed = _carried(graph, clause, rows) if isinstance(clause, Projection) else matched
@@ -44,7 +46,7 @@ def rows_after(graph: Graph, clauses: Sequence[Clause], most: int | None = None)
     return rows
 
 
-def _carried(graph: Graph, clause: Projection, rows: list[Binding]) -> Iterator[Binding]:
+def _carried(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> Iterator[Binding]:
     """The rows of WITH, of which only the aliases go on."""
     runs, begin, end = _projected(graph, clause, rows)
     for run in runs:
@@ -57,7 +59,7 @@ def _carried(graph: Graph, clause: Projection, rows: list[Binding]) -> Iterator[
                 yield {alias: row[alias] for _, alias in clause.items}
 
 
-def _projected(graph: Graph, clause: Projection, rows: list[Binding]) -> tuple[list[list[Binding]], int, int]:
+def _projected(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> tuple[list[list[Binding]], int, int]:
     """Runs, begin and end as in an Answer. Rows have the names of before too: ORDER BY and WHERE may speak of both."""
     made = [_row(graph, clause, group) for group in _groups(graph, clause, rows)]
     if clause.distinct:
@@ -69,7 +71,7 @@ def _projected(graph: Graph, clause: Projection, rows: list[Binding]) -> tuple[l
     return [[row for row, _ in run] for _, run in groupby(made, itemgetter(1))], begin, end
 
 
-def _groups(graph: Graph, clause: Projection, rows: list[Binding]) -> list[list[Binding]]:
+def _groups(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> list[list[Binding]]:
     """One for each combination of the items without an aggregate, always one without such items; else every row."""
     keys = [item for item, _ in clause.items if not contains(item, Aggregate)]
     if len(keys) == len(clause.items):

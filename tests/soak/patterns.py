@@ -7,7 +7,7 @@ from random import Random
 
 from tests.evaluator.matching import has_labels
 from tests.soak.tables import Tables
-from tests.soak.tree import Call, Entries, Exists, Expression, Labels, Match, Node, Step, Walk
+from tests.soak.tree import Call, Entries, Exists, Expression, Labels, Match, Node, Step, Variable, Walk
 from tests.soak.typed import Meaning, Typed
 
 MODES = ("different edges", "different edges", "different nodes", "repeatable elements", "induced")
@@ -26,6 +26,9 @@ class Patterns:
     forgotten: list[str] = field(default_factory=list)
     made: int = 0
     parameters: int = 0
+
+    def copy(self) -> Patterns:
+        return replace(self, names=dict(self.names), bound=list(self.bound), forgotten=list(self.forgotten))
 
     def typed(self) -> Typed:
         """What expressions may speak of now."""
@@ -53,7 +56,7 @@ class Patterns:
             parts.append(self.typed().truth(random.choice([0, 1, 2])))
         while random.random() < 0.15:
             parts.append(self.part(mode))
-        return Match(mode, tuple(walks), joined(parts))
+        return Match(mode, tuple(walks), joined([*parts, *self._joining()]))
 
     def optional(self, mode: str) -> Match:
         walks = [self._walk(self.random.choice([0, 1, 1, 1, 2]), 0.85)]
@@ -62,7 +65,12 @@ class Patterns:
         parts: list[Expression] = [self.typed().truth(1)] if self.random.random() < self.conditions else []
         if self.random.random() < 0.1:
             parts.append(self.part(mode))
-        return Match(mode, tuple(walks), joined(parts), optional=True)
+        return Match(mode, tuple(walks), joined([*parts, *self._joining()]), optional=True)
+
+    def _joining(self) -> list[Expression]:
+        """At times a condition on a value that was carried on, if there is one."""
+        found = self.typed().joining() if any(meaning.kind == "value" for meaning in self.names.values()) else None
+        return [found] if found is not None and self.random.random() < 0.4 else []
 
     def counted(self, mode: str) -> Match:
         """An optional clause whose variables are only counted with, so that nothing else may speak of them."""
@@ -137,6 +145,9 @@ class Patterns:
         if not held or self.random.random() > 0.08:
             return ()
         key = self.random.choice(sorted(held))
+        values = [name for name, meaning in self.names.items() if meaning.kind == "value" and meaning.kinds & held[key]]
+        if values and self.random.random() < 0.5:
+            return ((key, Variable(self.random.choice(values))),)
         return ((key, self.typed().constant(self.random.choice(sorted(held[key])), held[key])),)
 
     def _vertices(self) -> list[tuple[frozenset[str], dict[str, str]]]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
+from tests.evaluator.answers import Undecided, rows_after
+from tests.evaluator.values import Binding, Failure, Graph
 from tests.soak.patterns import MODES, Patterns, joined
 from tests.soak.projections import all_returned, carried, returned
-from tests.soak.tables import Tables
+from tests.soak.tables import Tables, to_evaluator
 from tests.soak.tree import Clause, Expression, Projection, Query
+
+TRIES = 3  # for a clause of a chain that leaves some rows
+MOST = 40  # such rows
 
 
 def random_query(random: Random, tables: Tables) -> Query:
@@ -24,26 +30,49 @@ def random_query(random: Random, tables: Tables) -> Query:
 
 
 def random_chain(random: Random, tables: Tables) -> Query:
-    """MATCH, OPTIONAL MATCH and WITH in any order, then RETURN."""
+    """MATCH, OPTIONAL MATCH and WITH in any order, then RETURN. Most clauses leave some rows to the next."""
+    data = to_evaluator(tables)
     maker = Patterns(random, tables, conditions=0.3)
     mode = random.choice(MODES)
     clauses: list[Clause] = []
-    for _ in range(random.choice([2, 3, 3, 4, 4, 5])):
-        after_with = not clauses or isinstance(clauses[-1], Projection)
-        match random.choice(["match", "optional", "with", "with"]):
-            case "with" if not after_with or random.random() < 0.1:
-                clauses.append(_with(maker, mode))
-            case "optional" if clauses or random.random() < 0.4:
-                clauses.append(maker.optional(mode))
-            case _:
-                clauses.append(maker.clause(mode, old=0.75))
+    rows: Sequence[Binding] = ({},)
+    for _ in range(random.choice([2, 3, 3, 4, 4, 5, 6])):
+        kind = _kind(random, clauses)
+        for _ in range(TRIES):
+            tried = maker.copy()
+            clause = _clause(tried, kind, mode)
+            if found := _some_rows(data, clause, rows):
+                break
+        clauses.append(clause)
+        maker, rows = tried, found
         mode = mode if random.random() < 0.8 else random.choice(MODES)
     everything = random.random() < 0.5
     last = all_returned(random, maker.typed()) if everything else returned(random, maker.typed(), counted=False)
     return Query((*clauses, last))
 
 
-def _with(maker: Patterns, mode: str) -> Projection:
+def _kind(random: Random, clauses: list[Clause]) -> str:
+    """Of the next clause."""
+    after_with = not clauses or isinstance(clauses[-1], Projection)
+    kind = random.choice(["match", "match", "optional", "with", "with"])
+    return "match" if (kind == "with" and after_with and random.random() < 0.9) else kind
+
+
+def _clause(maker: Patterns, kind: str, mode: str) -> Clause:
+    if kind == "with":
+        return _with(maker)
+    return maker.optional(mode) if kind == "optional" else maker.clause(mode, old=0.75)
+
+
+def _some_rows(data: Graph, clause: Clause, rows: Sequence[Binding]) -> Sequence[Binding]:
+    """None where there are too many, or an error."""
+    try:
+        return rows_after(data, (clause,), MOST, rows)
+    except (Failure, Undecided):
+        return ()
+
+
+def _with(maker: Patterns) -> Projection:
     """WITH, after which its aliases are the names. Its WHERE may speak of the names before if it neither groups nor
     cuts."""
     random = maker.random
@@ -59,5 +88,5 @@ def _with(maker: Patterns, mode: str) -> Projection:
         typed = maker.typed()
         parts.append((replace(typed, names=before | maker.names) if sees_before else typed).truth(1))
     if maker.nodes() and random.random() < 0.1:
-        parts.append(maker.part(mode))
+        parts.append(maker.part("different edges"))  # WITH has no mode
     return replace(made, where=joined(parts))

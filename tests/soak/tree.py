@@ -151,9 +151,11 @@ class Query:
         return self.clauses[-1]
 
     def first_meant(self, item: Expression) -> Expression:
-        """What an item of RETURN stands for: a name that was carried on means what the WITH made of it."""
+        """What an item of RETURN stands for: a name that was carried on means what the first WITH made of it."""
         for clause in reversed(self.clauses[:-1]):
-            if isinstance(clause, Projection) and isinstance(item, Variable):
+            if not isinstance(item, Variable) or (isinstance(clause, Match) and item.name in clause.names()):
+                return item
+            if isinstance(clause, Projection):
                 item = {alias: made for made, alias in clause.items}[item.name]
         return item
 

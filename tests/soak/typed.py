@@ -139,6 +139,21 @@ class Typed:
         names = ("=", "<>") if group == ("floats",) else COMPARISONS  # how [NaN] is ordered is not said
         return Call(random.choice(names), (self.of(group, depth), self.of(group, max(0, depth - 1))))
 
+    def joining(self) -> Expression | None:
+        """A value that was carried on compared with a property of its kind: how values join clauses."""
+        random = self.random
+        pairs = [
+            (Variable(name), read)
+            for name in self.named("value")
+            for read, held in self.readable()
+            if held & self.names[name].kinds and read != Variable(name)
+        ]
+        if not pairs:
+            return None
+        pair = random.choice(pairs)
+        names = ("=", "<>") if "floats" in self.names[pair[0].name].kinds else COMPARISONS
+        return Call(random.choice(names), pair if random.random() < 0.5 else pair[::-1])
+
     def membership(self, depth: int) -> Expression:
         """`value IN list`: a literal list, a parameter or a property."""
         random = self.random
