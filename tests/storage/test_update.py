@@ -157,3 +157,26 @@ def test_a_graph_in_segments_is_of_a_newer_format(tmp_path: Path) -> None:
     assert '"version": 1' in versions["loaded.gq"]
     assert "segments" not in versions["loaded.gq"]
     assert '"version": 2' in versions["grown.gq"]
+
+
+def test_an_older_snapshot_asks_last() -> None:
+    """Signatures are counted once for all snapshots with these edges, each of which has its own number of vertices."""
+    before = rich_snapshot()
+    after = grown(before)
+    newest = after.signatures()
+    assert len(newest) == after.vertex_count
+    assert (
+        before.signatures().tolist() == newest[: before.vertex_count].tolist() == rich_snapshot().signatures().tolist()
+    )
+    assert Graph(with_vertices(after, vertices("Late", ids=[9]))).query("MATCH (n:Late) RETURN count(*)").scalar() == 1
+
+
+def test_from_nothing_and_with_nothing() -> None:
+    empty = with_vertices(Snapshot([], []), vertices("A", ids=[]))
+    assert Graph(empty).query("MATCH (n:A) RETURN count(*) AS n").scalar() == 0
+    one = with_vertices(with_vertices(empty, vertices("B", ids=["b"])), vertices("A", ids=[1], name=["first"]))
+    assert Graph(one).query("MATCH (n) RETURN labels(n)[0] AS l, n.name AS name").rows() == [
+        ("B", None),
+        ("A", "first"),
+    ]
+    assert not one.vertex_numbers.is_consecutive
