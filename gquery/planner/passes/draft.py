@@ -39,9 +39,7 @@ class Draft:
     def graph(self) -> QueryGraph:
         return self.problem.graph
 
-    def with_problem(
-        self, graph: QueryGraph, constraints: Constraints, comparisons: tuple[Comparison, ...] = ()
-    ) -> Draft:
+    def with_problem(self, graph: QueryGraph, constraints: Constraints, comparisons: tuple[Comparison, ...]) -> Draft:
         """With another query graph, or other tests on its matches."""
         return replace(self, problem=problem_of(graph, constraints, comparisons))
 

@@ -28,7 +28,7 @@ def plain_parts(draft: Draft, context: Context) -> Draft:
         if not _is_test(graph, number):
             graph = _with_copies(graph, number)
     graph, absent = _without_absent_edges(graph)
-    return draft.with_problem(graph, Constraints(absent=absent))
+    return draft.with_problem(graph, Constraints(absent=absent), ())
 
 
 def _is_test(graph: QueryGraph, number: int) -> bool:
