@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import gquery
-from gquery.executor.cpu import engine
+from gquery.executor import expand
 from gquery.planner.search import symmetry
 
 MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")
@@ -55,7 +55,7 @@ def test_every_match_comes_once(name: str, seed: int, monkeypatch: pytest.Monkey
     everything = ", ".join(f"id({vertex}) AS {vertex}" for vertex in "abcde" if f"({vertex}" in PATTERNS[name])
     space = random.choice(["vertices", "candidates"])
     monkeypatch.setattr("gquery.session.pick_space", lambda *_: (space, "the test says so"))
-    monkeypatch.setattr(engine, "_LARGEST_BUFFER", random.choice([1, 7, 1 << 15]))
+    monkeypatch.setattr(expand, "PIECE", random.choice([1, 7, 1 << 15]))
     for mode in MODES:
         for condition in ("", *random.sample(CONDITIONS, 1)):
             for returned in (everything, *RETURNS):
