@@ -174,13 +174,13 @@ class Prepared:
             matcher = Matcher(backend_of(self.settings), graph, plan.filters, reading)
             candidates = matcher.candidates
         with measured.profile.timed("plan"):
-            cardinalities = estimate(graph, self.statistics, candidates.counted)
+            cardinalities = estimate(graph, self.statistics, matcher.counted)
             context = self.context.under(control.check)
             space, reason = pick_space(plan, cardinalities, context)
         if space == "candidates":
             with measured.profile.timed("refine"):
                 candidates.refine()
-                cardinalities = estimate(graph, self.statistics, candidates.counted)
+                cardinalities = estimate(graph, self.statistics, matcher.counted)
         with measured.profile.timed("plan"):
             matchings = plan_matching(plan, cardinalities, space, reason, context)
         measured.matchings, measured.candidates = matchings, candidates

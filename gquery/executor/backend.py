@@ -18,7 +18,6 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.profile import EnumerationCounters
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
-from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
@@ -82,8 +81,13 @@ class Candidates(Protocol):
         ...
 
     @property
-    def counted(self) -> Counted:
-        """What the filters left, and candidate edges once `refine` has counted them."""
+    def sizes(self) -> tuple[int, ...]:
+        """The number of candidates by query vertex."""
+        ...
+
+    @property
+    def edge_counts(self) -> Mapping[int, int]:
+        """Candidate edges by query edge, once `refine` has counted them."""
         ...
 
     @property

@@ -15,8 +15,8 @@ from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.ranks import ranks_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.profile import Profile
-from gquery.planner.ir.filters import Filter
-from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.ir.filters import Filter, NeighbourFilter
+from gquery.planner.ir.match_plan import Counted, MatchPlan
 from gquery.planner.ir.query_graph import QueryGraph
 
 
@@ -29,6 +29,18 @@ class Matcher:
         self.masks = masks_of(graph, filters, reading)
         uploaded = backend.upload(reading.snapshot)
         self.candidates = uploaded.filter(graph, filters, self.masks, reading.control, reading.seeds)
+
+    @property
+    def counted(self) -> Counted:
+        """What the filters left, and candidate edges once they are counted."""
+        candidates = self.candidates
+        shares = {
+            (outcome.filter.vertex, edge): outcome.after / max(1, outcome.before)
+            for outcome in candidates.outcomes
+            if isinstance(outcome.filter, NeighbourFilter)
+            for edge in outcome.filter.alike
+        }
+        return Counted(candidates.sizes, candidates.edge_counts, shares)
 
     def count(self, plan: MatchPlan, profile: Profile) -> int:
         """The matches of one plan, times what each of them counts."""

@@ -97,7 +97,7 @@ def _rows(
     matcher = Matcher(backend_of(Settings()), plan.graph, plan.filters, reading)
     if space == "candidates":
         matcher.candidates.refine()
-    counted = matcher.candidates.counted
+    counted = matcher.counted
     (matching,) = plan_matching(plan, estimate(plan.graph, statistics, counted), space, "", context)
     verify(plan, matching)
     place = {vertex.variable: vertex.index for vertex in graph.vertices}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
-from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
@@ -70,8 +69,12 @@ class CpuCandidates:
         return self.sets.outcomes
 
     @property
-    def counted(self) -> Counted:
-        return self.sets.counted
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(len(each.vertices) for each in self.sets.sets)
+
+    @property
+    def edge_counts(self) -> Mapping[int, int]:
+        return self.sets.edge_counts
 
     @property
     def nbytes(self) -> int:

@@ -26,7 +26,6 @@ from gquery.planner.ir.filters import (
     PredicateFilter,
     SeedFilter,
 )
-from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import Relation, Types
 from gquery.storage.adjacency import Adjacency
@@ -139,17 +138,6 @@ class CandidateSets:
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {described}")
             self._filtered[rows.edge, rows.direction] = filtered
         return self._filtered[rows.edge, rows.direction]
-
-    @property
-    def counted(self) -> Counted:
-        """What the filters left, and candidate edges once `refine` has counted them."""
-        shares = {
-            (outcome.filter.vertex, edge): outcome.after / max(1, outcome.before)
-            for outcome in self.outcomes
-            if isinstance(outcome.filter, NeighbourFilter)
-            for edge in outcome.filter.alike
-        }
-        return Counted(tuple(len(candidates.vertices) for candidates in self.sets), self.edge_counts, shares)
 
     def implies(self, rows: Rows, among: CandidateSet) -> bool:
         """Whether the rows lead to no vertices but those `among` the candidates of the other end."""
