@@ -43,7 +43,7 @@ Row = tuple[int, ...]
 
 @pytest.mark.parametrize("space", ["vertices", "candidates"])
 @pytest.mark.parametrize("chunk", range(2))
-def test_matches_of_random_seeds(chunk: int, space: Space) -> None:
+def test_matches_of_random_seeds(chunk: int, space: Space, device: str) -> None:
     for seed in range(20 * chunk, 20 * (chunk + 1)):
         random = Random(f"seeds {seed}")
         data = random_graph(random, 8)
