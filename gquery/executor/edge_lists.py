@@ -24,6 +24,12 @@ Column = NDArray[np.int64]
 
 def pieces(counts: NDArray[Any], size: int) -> Iterator[tuple[Column, Column]]:
     """Each index of `counts` as often as it says, and the number of each repetition, at most `size` of them at once."""
+    if len(counts) and counts.max() <= 1:
+        every = np.flatnonzero(counts)
+        for begin in range(0, len(every), size):
+            rows = every[begin : begin + size]
+            yield rows, np.zeros(len(rows), np.int64)
+        return
     ends = np.cumsum(counts.astype(np.float64))  # counts beyond 2^53 are never gone through
     total = int(ends[-1]) if len(ends) else 0
     begins = ends - counts
@@ -115,24 +121,30 @@ class EdgeLists:
 
 def _runs(adjacency: Adjacency, source: NDArray[np.int32], target: NDArray[np.int32]) -> tuple[Column, Column]:
     """Where the entries of each target begin in the row of its source, and how many there are."""
+    neighbours, offsets = adjacency.neighbours, adjacency.offsets
+    if not len(neighbours):
+        return np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
     row = source.astype(np.int64) - adjacency.first
     inside = (row >= 0) & (row < adjacency.rows)
-    row = np.where(inside, row, 0)
-    if not adjacency.rows:
-        return row, row
-    low = adjacency.offsets[row]
-    high = np.where(inside, adjacency.offsets[row + 1], low)
-    wanted = target.astype(np.int64)
-    begin = _lower_bound(adjacency.neighbours, low, high, wanted)
-    return begin, _lower_bound(adjacency.neighbours, begin, high, wanted + 1) - begin
+    row[~inside] = 0
+    low, high = offsets[row], offsets[row + 1]
+    high[~inside] = low[~inside]
+    low = _passed(neighbours, low, high, target, np.less)
+    end = np.minimum(low + 1, high)
+    end[neighbours[end - 1] != target] = low[neighbours[end - 1] != target]
+    if not adjacency.simple and np.any(neighbours[np.minimum(end, high - 1)] == target):
+        end = _passed(neighbours, end, high, target, np.less_equal)
+    return low, np.maximum(end - low, 0)
 
 
-def _lower_bound(values: NDArray[np.int32], low: Column, high: Column, wanted: Column) -> Column:
-    """The first places in [low, high) whose values, ascending there, are at least the wanted ones."""
-    length = high - low
-    while np.any(length > 0):
-        half = length >> 1
-        less = (length > 0) & (values[np.minimum(low + half, len(values) - 1)] < wanted)
-        low = np.where(less, low + half + 1, low)
-        length = np.where(less, length - half - 1, half)
+def _passed(
+    values: NDArray[np.int32], low: Column, high: Column, wanted: NDArray[np.int32], before: np.ufunc
+) -> Column:
+    """How far one comes in each [low, high), where values ascend, while they are `before` the wanted one."""
+    longest = int(np.max(high - low, initial=0))
+    step = 1 << longest.bit_length() >> 1
+    while step:
+        ahead = np.minimum(low + step, high)
+        low = np.where(before(values[ahead - 1], wanted), ahead, low)
+        step >>= 1
     return low

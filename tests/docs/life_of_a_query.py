@@ -151,7 +151,7 @@ def _described(graph: QueryGraph) -> Iterator[str]:
 
 
 def _lowered(query: Prepared) -> Iterator[str]:
-    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), None, "vertices", "")
+    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), "vertices", "", query.context)
     program = lower(matching)
     yield f"in the space of {program.space}, {program.listed} listed, {program.strategy}"
     for number, level in enumerate(program.levels):

@@ -9,10 +9,10 @@ import pytest
 
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import frames, pack, run
-from gquery.planner.search import factorise, strategy
+from gquery.planner.search import strategy
 from gquery.storage.adjacency import Adjacency
 from tests.differential.test_counting import WAYS as PLANNED
-from tests.differential.test_counting import compare_counts
+from tests.differential.test_counting import compare_counts, costs
 from tests.differential.test_random import FUZZ, compare
 
 
@@ -28,7 +28,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "no set sizes": [(pack._Packer, "_set_size", _no)],
     "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
     "small blocks, short slices": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (frames, "SLICE", 3)],
-    "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (factorise, "_FOLDS", -1.0)],
+    "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), costs(folds=-1.0)],
     "no blocks": [(pack, "_SMALLEST_ROOM", math.inf)],
     "no bitsets": [(bitsets.Bitsets, "looked_into", _walked), (bitsets, "LARGEST", 0)],
     "bitsets of all rows": [(bitsets, "_LOOK", 1e9)],
@@ -36,7 +36,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
     "no cut rows": [(pack._Packer, "_cut", _no)],
     "short slices": [(frames, "SLICE", 7)],
-    "short slices, nothing folded": [(frames, "SLICE", 3), (factorise, "_FOLDS", -1.0)],
+    "short slices, nothing folded": [(frames, "SLICE", 3), costs(folds=-1.0)],
 }
 
 

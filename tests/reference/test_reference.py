@@ -102,7 +102,7 @@ def cases(kind: str, space: Space, counting: bool) -> Iterator[Case]:
         if space == "candidates":
             matcher.candidates.refine()
         cardinalities = estimate(query.plan.graph, query.statistics, matcher.counted)
-        plan, *_ = plan_matching(query.plan, cardinalities, None, space, "the test says so")
+        plan, *_ = plan_matching(query.plan, cardinalities, space, "the test says so", query.context)
         told = f"{kind} {number}: {body} {renderer.parameters} {mode}\n{data}"
         yield Case(told, matcher, plan, lower(plan), ranks_of(plan, matcher.candidates, reading))
 
