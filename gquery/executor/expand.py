@@ -22,6 +22,7 @@ from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.match_plan import MatchPlan
 
 PIECE = 1 << 15  # rows made at once: a good Arrow batch
+_FEWEST = 1 << 8  # choices of edges made at once, where little memory makes batches smaller than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Expansion:
         if self._edges is None:
             yield Matches(partial.count, vertices, {}, weights)
             return
-        for rows, edges in self._edges.chosen(levels, PIECE):
+        for rows, edges in self._edges.chosen(levels, min(PIECE, max(_FEWEST, partial.count))):
             yield Matches(
                 len(rows),
                 {vertex: column[rows] for vertex, column in vertices.items()},

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.problem import EdgeChoice
 from gquery.planner.ir.relations import Types
+from gquery.storage.schema import Direction
 
 
 def lower(plan: MatchPlan) -> Program:
     """The program of a plan."""
     lowering = _Lowering(plan)
     summed = sorted((choice for choice in plan.choices if not choice.listed), key=lowering.known_at)
-    known = [lowering.known_at(choice) for choice in summed]
+    weights: list[list[int]] = [[] for _ in plan.steps]
+    for index, choice in enumerate(summed):
+        weights[lowering.known_at(choice)].append(index)
     return Program(
         plan.space,
-        tuple(
-            lowering.level(step, tuple(index for index, at in enumerate(known) if at == level))
-            for level, step in enumerate(plan.steps)
-        ),
+        tuple(map(lowering.level, plan.steps, weights)),
         plan.kept,
         plan.groups,
         plan.strategy,
@@ -36,30 +36,19 @@ class _Lowering:
         self.plan = plan
         self.level_of = {step.vertex: level for level, step in enumerate(plan.steps)}
 
-    def level(self, step: ExtendStep, weights: tuple[int, ...]) -> Level:
-        plan, problem, at = self.plan, self.plan.problem, self._levels
+    def level(self, step: ExtendStep, weights: list[int]) -> Level:
+        problem, at = self.plan.problem, self._levels
         vertex, edges = problem.graph.vertices[step.vertex], problem.graph.edges
-        compared = ((index, plan.comparisons[index]) for index in step.comparisons)
         return Level(
             problem.merged[step.vertex],
             vertex.tables,
             tuple([self._rows(edge, edges[edge].other(step.vertex)) for edge in step.backward]),
-            tuple(
-                [
-                    Rows(Types(types), direction, problem.graph.vertices[other].tables, self.level_of[other])
-                    for other, direction, types in step.absent
-                ]
-            ),
+            tuple([self._absent(*each) for each in step.absent]),
             at(step.different_from),
             tuple([(a, b, c, d) for a, b, c, d in map(at, step.different_pairs)]),
             at(step.above),
-            tuple(
-                [
-                    Compare(self.level_of[each.left], self.level_of[each.right], each.operator, index)
-                    for index, each in compared
-                ]
-            ),
-            weights,
+            tuple([self._compare(index) for index in step.comparisons]),
+            tuple(weights),
             step.rows,
             step.parent,
             step.cap,
@@ -97,5 +86,13 @@ class _Lowering:
         tables = problem.graph.vertices[source].tables
         return Rows(edge.relation, edge.direction(source), tables, self.level_of[source], mask)
 
-    def _levels(self, vertices: Iterable[int]) -> tuple[int, ...]:
+    def _absent(self, other: int, direction: Direction, types: tuple[str, ...]) -> Rows:
+        tables = self.plan.problem.graph.vertices[other].tables
+        return Rows(Types(types), direction, tables, self.level_of[other])
+
+    def _compare(self, index: int) -> Compare:
+        each = self.plan.comparisons[index]
+        return Compare(self.level_of[each.left], self.level_of[each.right], each.operator, index)
+
+    def _levels(self, vertices: Sequence[int]) -> tuple[int, ...]:
         return tuple([self.level_of[vertex] for vertex in vertices])
