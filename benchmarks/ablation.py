@@ -28,14 +28,13 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu import engine
 from gquery.executor.cpu.candidates import candidate_graph
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
-from gquery.executor.cpu.search import pack
+from gquery.executor.cpu.search import pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
 from gquery.planner.passes.compose_functional_edges import compose
-from gquery.planner.search import factorise, matching, symmetry
+from gquery.planner.search import factorise, matching, strategy, symmetry
 from gquery.planner.search.costs import CPU
 from gquery.storage.adjacency import Adjacency
 
@@ -98,7 +97,7 @@ TECHNIQUES = (
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
     Technique("remembered sums", (_costs(reuse=math.inf),)),
-    Technique("blocks of partial matches", ((pack, "chain", _never),)),
+    Technique("blocks of partial matches", ((strategy, "can_chain", _never),)),
     Technique("matrices of bits", ((bitsets, "LARGEST", 0),)),
     Technique("folded branches", (_costs(folds=-1.0),)),
     Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
@@ -107,7 +106,7 @@ TECHNIQUES = (
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
     Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),
     Technique("rows cut to a label", ((pack._Packer, "_cut", _never),)),
-    Technique("all workers at once", ((engine, "_LASTING", math.inf),)),
+    Technique("all workers at once", ((run, "_LASTING", math.inf),)),
 )
 
 

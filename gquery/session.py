@@ -14,7 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from gquery.errors import GQueryError, ParseError, QueryWarning, UnsupportedError
+from gquery.errors import GQueryError, ParseError, QueryWarning
+from gquery.executor.backend import Candidates
+from gquery.executor.devices import backend_of
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.matcher import Matcher
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
@@ -165,25 +169,27 @@ class Prepared:
         if not graph.vertices:
             yield from self.tail.run(one_row(), control)
             return
-        backend = _backend(self.settings)
         with measured.profile.timed("filter"):
-            candidates = backend.filter(graph, plan.filters, self.snapshot, self.parameters, control)
+            reading = Reading(self.snapshot, self.parameters, control)
+            matcher = Matcher(backend_of(self.settings), graph, plan.filters, reading)
+            candidates = matcher.candidates
         with measured.profile.timed("plan"):
-            cardinalities = estimate(graph, self.statistics, candidates.counted)
+            cardinalities = estimate(graph, self.statistics, matcher.counted)
             context = self.context.under(control.check)
             space, reason = pick_space(plan, cardinalities, context)
         if space == "candidates":
             with measured.profile.timed("refine"):
-                backend.refine(candidates)
-                cardinalities = estimate(graph, self.statistics, candidates.counted)
+                candidates.refine()
+                cardinalities = estimate(graph, self.statistics, matcher.counted)
         with measured.profile.timed("plan"):
             matchings = plan_matching(plan, cardinalities, space, reason, context)
         measured.matchings, measured.candidates = matchings, candidates
         if plan.counting:
-            count = sum(backend.count(matching, candidates, measured.profile) for matching in matchings)
+            count = sum(matcher.count(matching, measured.profile) for matching in matchings)
             yield from counted(projection, count, self.tail, control)
         else:
-            matches = backend.matches(*matchings, candidates, measured.profile)
+            (matching,) = matchings
+            matches = matcher.matches(matching, measured.profile)
             yield from self.tail.run(id_batches(matches, graph, self.tail.variables), control)
 
     def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
@@ -227,7 +233,7 @@ class Measured:
 
     profile: Profile
     matchings: tuple[MatchPlan, ...] = ()
-    candidates: Any = None
+    candidates: Candidates | None = None
 
 
 PLAN = pa.schema([("plan", pa.string())])
@@ -235,11 +241,3 @@ PLAN = pa.schema([("plan", pa.string())])
 
 def _plan_text(result: Result) -> str:
     return "\n".join(result.to_arrow()["plan"].to_pylist())
-
-
-def _backend(settings: Settings) -> Any:
-    if settings.device == "gpu":
-        raise UnsupportedError("gquery has no GPU backend", hint="use device='cpu'")
-    from gquery.executor.cpu.engine import CpuBackend  # Numba takes half a second to import
-
-    return CpuBackend(settings.threads)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pickle
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from gquery.executor.backend import Backend
+from gquery.executor.devices import BACKENDS
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft, Pass
@@ -21,6 +23,8 @@ from gquery.planner.plan import PASSES
 from gquery.planner.search.context import Context
 from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify, verify_draft
+from gquery.settings import Settings
+from tests.reference.backend import reference
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it, and so do its children
 
@@ -52,15 +56,47 @@ def shared_data() -> Path:
     return SHARED / "data"
 
 
-@pytest.fixture(params=["cpu", "gpu"])
-def device(request: pytest.FixtureRequest) -> str:
-    """Each backend in turn. GQUERY_REQUIRE_GPU=1 turns a skipped GPU test into a failure."""
-    if request.param == "gpu" and importlib.util.find_spec("gquery.executor.gpu") is None:
-        problem = "this gquery has no GPU backend"
+# The engine suite runs on each of these: whatever takes `device`.
+SUITE: dict[str, Callable[[Settings], Backend] | None] = {
+    "cpu": BACKENDS["cpu"],
+    "reference": reference,
+    "gpu": BACKENDS.get("gpu"),
+}
+SHARE = 8  # of so many cases that differ by a number alone the reference, which is slow, runs one
+
+
+@pytest.fixture(params=SUITE)
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each backend in turn: all queries of the test go there. GQUERY_REQUIRE_GPU=1 turns a skipped GPU test into a
+    failure."""
+    backend = SUITE[request.param]
+    if backend is None:
+        problem = f"this gquery has no {request.param.upper()} backend"
         if os.environ.get("GQUERY_REQUIRE_GPU") == "1":
             pytest.fail(problem)
         pytest.skip(problem)
-    return str(request.param)
+    for name in BACKENDS:
+        monkeypatch.setitem(BACKENDS, name, backend)
+    return "auto"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The reference takes its share of the cases, and none of the large ones."""
+    left_out = [item for item in items if _is_more_of_the_same(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
+
+
+def _is_more_of_the_same(item: pytest.Item) -> bool:
+    given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    if given.get("device") == "gpu" and SUITE["gpu"] is None:
+        return "scenario" in given  # one skipped test says as much as two thousand
+    if given.get("device") != "reference":
+        return False
+    number = given.get("chunk", given.get("seed", 0))
+    if "scenario" in given:
+        number = crc32(given["scenario"].name.encode())
+    return number % SHARE > 0 or item.get_closest_marker("large") is not None
 
 
 @pytest.fixture(scope="session", autouse=True)

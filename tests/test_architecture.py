@@ -29,11 +29,13 @@ ALLOWED = {
     "planner.search": ["planner.ir", "planner.memo", "storage.schema", "storage.invariants", "storage.statistics"],
     "planner.memo": ["planner.ir", "grammar.ast"],
     "planner": ["storage.schema", "storage.invariants", "storage.statistics"],
-    "executor.lowering": ["planner.ir", "storage", "executor.cpu", "executor.progress", "executor.relational"],
+    "executor.lowering": [
+        "planner.ir", "storage", "executor.backend", "executor.memory", "executor.progress", "executor.relational",
+    ],
     "executor.relational": ["planner.ir", "storage", "values", "executor.progress"],
     "executor.cpu": [
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.profile",
-        "executor.progress", "executor.relational.scan",
+        "executor.progress",
     ],
     "executor": ["planner.ir", "storage", "values"],
     "formats": ["values"],

@@ -1,56 +1,48 @@
-"""What a backend provides. CPU and GPU run the same plan; a backend adds kernels, never semantics."""
+"""What a backend provides: the protocol that the engine speaks with every device.
+
+A backend adds kernels, never semantics. In front of it predicates have become masks and comparisons ranks (`lowering`);
+behind it partial matches become matches (`expand.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.seeds import Seeds
-from gquery.executor.profile import Profile
+from gquery.executor.profile import EnumerationCounters
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
-from gquery.planner.ir.match_plan import Counted, MatchPlan
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
-Parameters = Mapping[str, object]
+
+@dataclass(frozen=True, slots=True)
+class Masks:
+    """What predicates and bindings leave. vertices: int32[], ascending, by the place of a filter among all: those that
+    it keeps. edges: bool[edge_count], by query edge: those for which its predicates are true."""
+
+    vertices: Mapping[int, NDArray[np.int32]]
+    edges: Mapping[int, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
-    """A batch of matches: internal vertex ids int32[count] by query vertex, internal edge ids int64[count] by query
-    edge (only for the edges that the plan tells apart); weights int64[count]: how many matches each row stands for,
-    None when each is one."""
+class PartialMatches:
+    """positions int32[width, capacity], column-major in the sense that one query vertex is one row; `count` in use.
 
+    sums uint64[count]: the ways to finish each of them, modulo 2^64 or the run's modulus, once they are known; sizes
+    float64[count]: about the same numbers.
+    """
+
+    positions: NDArray[np.int32]
     count: int
-    vertices: dict[int, NDArray[np.int32]]
-    edges: dict[int, NDArray[np.int64]]
-    weights: NDArray[np.int64] | None = None
-
-    def first(self, count: int) -> Matches:
-        """The first `count` of them."""
-        return Matches(
-            count,
-            {vertex: column[:count] for vertex, column in self.vertices.items()},
-            {edge: column[:count] for edge, column in self.edges.items()},
-            None if self.weights is None else self.weights[:count],
-        )
-
-
-class Candidates(Protocol):
-    """The candidate sets of a query graph, wherever they live."""
-
-    outcomes: list[FilterOutcome]
-
-    @property
-    def counted(self) -> Counted: ...
-
-    @property
-    def nbytes(self) -> int: ...
+    sums: NDArray[np.uint64] | None = None
+    sizes: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +54,87 @@ class FilterOutcome:
     after: int
 
 
-class Backend(Protocol):
-    """One device. Every method may raise QueryTimeout, QueryCancelled and MemoryLimitError through `control`."""
+Ranks = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Both sides of a comparison by position: equal values have equal ranks, order is kept, NULL_RANK is the rank of what
+no comparison holds for."""
 
-    name: str
+
+class Slices(EnumerationCounters, Protocol):
+    """One run of a program from its start pool: either `batches`, once, or `total`, once for each modulus."""
+
+    def batches(self) -> Generator[PartialMatches, None, None]:
+        """Partial matches as wide as what is listed, with their sums when anything is summed out; closing the generator
+        stops the work."""
+        ...
+
+    def total(self, modulus: int) -> tuple[int, float]:
+        """The number of matches modulo 2^64 (modulus 0) or a modulus below 2^32, and about how many there are."""
+        ...
+
+
+class Candidates(Protocol):
+    """The candidate sets of a query graph, wherever they live."""
+
+    @property
+    def outcomes(self) -> Sequence[FilterOutcome]:
+        """What the filters did, in order."""
+        ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of candidates by query vertex."""
+        ...
+
+    @property
+    def edge_counts(self) -> Mapping[int, int]:
+        """Candidate edges by query edge, once `refine` has counted them."""
+        ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def refine(self) -> None:
+        """Sweeps over the candidate edges (EGSM section 4.2, wedge refinement); narrows the sets in place."""
+        ...
+
+    def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:
+        """The data vertices, ascending, that are candidates of all of some query vertices."""
+        ...
+
+    def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> Slices:
+        """Makes a run ready. pool: partial matches to start from, data vertices int32[width, n] of the first levels,
+        of at least one and at most as many as are listed. They pass the tests of these levels; those that are no
+        candidates are left out. Without it the run starts from all candidates of the first level."""
+        ...
+
+
+class DeviceGraph(Protocol):
+    """A snapshot where the backend can read it."""
 
     def filter(
         self,
         graph: QueryGraph,
-        plan: tuple[Filter, ...],
-        snapshot: Snapshot,
-        parameters: Parameters,
+        filters: tuple[Filter, ...],
+        masks: Masks,
         control: Control,
         seeds: Seeds | None = None,
     ) -> Candidates:
-        """Candidate sets after the plan's filters. `seeds`: what the graph's bindings begin with."""
+        """Candidate sets after the filters. `seeds`: what the graph's bindings begin with."""
         ...
 
-    def refine(self, candidates: Candidates) -> None:
-        """Sweeps over the candidate edges (EGSM section 4.2, wedge refinement); narrows the sets in place."""
-        ...
 
-    def matches(self, plan: MatchPlan, candidates: Candidates, profile: Profile) -> Iterator[Matches]:
-        """The matches, batch by batch; closing the iterator stops the work."""
-        ...
+class Backend(Protocol):
+    """One device. Whatever runs on it may raise QueryTimeout, QueryCancelled and MemoryLimitError through `control`.
 
-    def count(self, plan: MatchPlan, candidates: Candidates, profile: Profile) -> int:
-        """The number of matches."""
+    lacks: what it cannot do, of the names in `Program.needs`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def lacks(self) -> frozenset[str]: ...
+
+    def upload(self, snapshot: Snapshot) -> DeviceGraph:
+        """The graph as the device reads it; what is there already is not copied again."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -14,19 +14,21 @@ from numpy.typing import NDArray
 
 class EnumerationCounters(Protocol):
     """found: matches at each level, int64[width]; seconds_until: kernel time of all threads by the level at which the
-    vertex group ends (groups may have been combined)."""
+    vertex group ends (groups may have been combined); nothing for what is summed without a search."""
 
-    found: NDArray[np.int64]
-    seconds_until: dict[int, float]
+    @property
+    def found(self) -> NDArray[np.int64]: ...
+
+    @property
+    def seconds_until(self) -> Mapping[int, float]: ...
 
 
 @dataclass(slots=True)
 class Profile:
-    """seconds: by stage of the pipeline, in order. enumerations: one for each match plan that has begun, None for one
-    that was summed without a search."""
+    """seconds: by stage of the pipeline, in order. enumerations: one for each match plan that has begun."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    enumerations: list[EnumerationCounters | None] = field(default_factory=list)
+    enumerations: list[EnumerationCounters] = field(default_factory=list)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
-from gquery.executor.backend import Matches
+from gquery.executor.expand import Matches
 from gquery.executor.progress import Control
 from gquery.executor.relational.statement import WEIGHT
 from gquery.executor.relational.tail import Tail

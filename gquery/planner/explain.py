@@ -19,20 +19,27 @@ from gquery.planner.ir.filters import (
     PredicateFilter,
     SeedFilter,
 )
-from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
+from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.written import written
 
+_WAYS: Mapping[Strategy | None, str] = {
+    None: "",
+    "chain": " block by block",
+    "tree": " depth first",
+    "fold": " in one pass",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Actuals:
-    """What a run measured. filters: (before, after) for each; enumerations: one for each matching, None where it was
-    not searched; seconds: by stage of the pipeline."""
+    """What a run measured. filters: (before, after) for each; enumerations: one for each matching; seconds: by stage of
+    the pipeline."""
 
     filters: Sequence[tuple[int, int]]
-    enumerations: Sequence[Enumerated | None]
+    enumerations: Sequence[Enumerated]
     seconds: dict[str, float]
     candidate_bytes: int
     peak_bytes: int
@@ -140,7 +147,8 @@ def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
             seconds = f"  [{_seconds(measured.seconds_until[level + size])}]"
         summed = level >= matching.kept
         symmetric = f", each match stands for {matching.factor:,}" if matching.factor > 1 and not number else ""
-        lines.append((f"Sum out{symmetric}" if summed else f"Vertex group {number + 1}{symmetric}") + seconds)
+        what = f"Sum out{_WAYS[matching.strategy]}" if summed else f"Vertex group {number + 1}"
+        lines.append(what + symmetric + seconds)
         depths = _depths(matching)
         for step in matching.steps[level : level + size]:
             estimates = [f"estimated {_number(step.rows)}"]

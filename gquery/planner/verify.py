@@ -15,6 +15,7 @@ from gquery.planner.ir.filters import EdgePredicateFilter, LabelFilter, LoopFilt
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
+from gquery.planner.search.strategy import can_chain, can_fold
 from gquery.storage.schema import TURNED, Direction
 
 
@@ -68,6 +69,7 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_constraints(matching)
     _check_choices(matching)
     _check_tree(matching)
+    _check_strategy(matching)
 
 
 def _check_order(matching: MatchPlan) -> None:
@@ -161,6 +163,17 @@ def _check_context(matching: MatchPlan, above: list[set[int]], deepest: int, tie
         if missing := (tie & above[number]) - set(step.context):
             raise PlanError(f"the sum over vertex {step.vertex} depends on vertices {missing}")
         number = step.parent
+
+
+def _check_strategy(matching: MatchPlan) -> None:
+    """A sum goes in a way that it can go."""
+    steps, kept = matching.steps, matching.kept
+    possible: set[str | None] = {"tree"} if len(steps) > max(1, kept) else {None}
+    if None not in possible:
+        possible |= {"fold"} if can_fold(matching.problem, steps, kept) else set()
+        possible |= {"chain"} if can_chain(matching.problem, steps, kept) else set()
+    if matching.strategy not in possible:
+        raise PlanError(f"the sum cannot go as a {matching.strategy}")
 
 
 def _levels(matching: MatchPlan) -> dict[int, int]:

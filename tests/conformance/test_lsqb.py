@@ -13,6 +13,7 @@ from benchmarks.lsqb.generate import generate
 from benchmarks.lsqb.statements import CYPHER, SQL, SQL_TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.large
 
 
 def load(data: Path, scale: str, layout: str) -> gquery.Graph:

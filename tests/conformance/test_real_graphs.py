@@ -12,6 +12,7 @@ import pytest
 import gquery
 from benchmarks.query_files import SMALL_PATTERNS, QueryFile, read_query
 
+pytestmark = pytest.mark.large
 SLOW = bool(os.environ.get("GQUERY_SLOW"))
 MAX_MATCHES = 1e8 if SLOW else 1e7
 

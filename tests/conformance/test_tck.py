@@ -35,7 +35,7 @@ def _marked(scenario: Scenario) -> object:
 
 @pytest.mark.skipif(not SCENARIOS, reason="the TCK (../shared/tck) is not here")
 @pytest.mark.parametrize("scenario", [_marked(scenario) for scenario in SCENARIOS])
-def test_scenario(scenario: Scenario) -> None:
+def test_scenario(scenario: Scenario, device: str) -> None:
     try:
         _run(scenario)
     except gquery.UnsupportedError as error:

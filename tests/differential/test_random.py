@@ -12,8 +12,7 @@ from random import Random
 
 import pytest
 
-from gquery.executor.cpu import engine
-from gquery.executor.cpu.search import frames, pack
+from gquery.executor import expand
 from tests.differential import sql
 from tests.differential.build import expected_rows, found_rows, to_gquery
 from tests.differential.forms import DataGraph, Match, Query, Vertex
@@ -52,14 +51,10 @@ def test_rows_and_counts(chunk: int, device: str) -> None:
         compare(seed, device)
 
 
-@pytest.mark.parametrize("room", [1, 2, 5])
-def test_blocks_of_any_size(room: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks, slices and buffers end in the middle of everything."""
-    monkeypatch.setattr(pack, "_ROOM", room)
-    monkeypatch.setattr(pack, "_SMALLEST_ROOM", 1)
-    monkeypatch.setattr(frames, "SLICE", 2 * room + 1)
-    monkeypatch.setattr(engine, "_LARGEST_BUFFER", 3)
-    monkeypatch.setattr(engine, "_SMALLEST_BUFFER", 3)
+@pytest.mark.parametrize("size", [1, 3])
+def test_pieces_of_any_size(size: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What partial matches stand for is made in pieces that end anywhere."""
+    monkeypatch.setattr(expand, "PIECE", size)
     for seed in range(8 * FUZZ):
         compare(seed, device)
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import gquery
-from gquery.executor.cpu import engine
+from gquery.executor import expand
 from gquery.planner.search import symmetry
 
 MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")
@@ -49,30 +49,30 @@ def random_graph(random: Random, simple: bool) -> gquery.Graph:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", PATTERNS)
-def test_every_match_comes_once(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_match_comes_once(name: str, seed: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(f"symmetry {name} {seed}")
     graph = random_graph(random, simple=seed % 2 == 0)
     everything = ", ".join(f"id({vertex}) AS {vertex}" for vertex in "abcde" if f"({vertex}" in PATTERNS[name])
     space = random.choice(["vertices", "candidates"])
     monkeypatch.setattr("gquery.session.pick_space", lambda *_: (space, "the test says so"))
-    monkeypatch.setattr(engine, "_LARGEST_BUFFER", random.choice([1, 7, 1 << 15]))
+    monkeypatch.setattr(expand, "PIECE", random.choice([1, 7, 1 << 15]))
     for mode in MODES:
         for condition in ("", *random.sample(CONDITIONS, 1)):
             for returned in (everything, *RETURNS):
                 text = f"MATCH {mode} {PATTERNS[name]}{condition} RETURN {returned}"
-                rows = Counter(tuple(row) for row in graph.query(text).rows())
+                rows = Counter(tuple(row) for row in graph.query(text, device=device).rows())
                 with monkeypatch.context() as patch:
                     patch.setattr(symmetry.Symmetry, "is_trivial", True)
                     fresh = gquery.Graph(graph.snapshot)
-                    expected = Counter(tuple(row) for row in fresh.query(text).rows())
+                    expected = Counter(tuple(row) for row in fresh.query(text, device=device).rows())
                 assert rows == expected, f"seed {seed}, {space}: {text}"
 
 
-def test_a_limit_takes_any_of_them() -> None:
+def test_a_limit_takes_any_of_them(device: str) -> None:
     graph = random_graph(Random("limit"), simple=True)
     text = f"MATCH DIFFERENT NODES {PATTERNS['path']} RETURN id(a) AS a, id(b) AS b, id(c) AS c"
-    everything = {tuple(row) for row in graph.query(text).rows()}
+    everything = {tuple(row) for row in graph.query(text, device=device).rows()}
     for limit in (1, 2, 5, len(everything), len(everything) + 1):
-        some = [tuple(row) for row in graph.query(f"{text} LIMIT {limit}").rows()]
+        some = [tuple(row) for row in graph.query(f"{text} LIMIT {limit}", device=device).rows()]
         assert len(some) == len(set(some)) == min(limit, len(everything))
         assert set(some) <= everything

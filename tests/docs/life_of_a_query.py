@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 
+from gquery.executor.lowering.lower import lower
 from gquery.grammar.ast import Node
 from gquery.grammar.parser import parse
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.matching import plan_matching
 from gquery.session import Prepared
 from tests.planner.town import town
 
@@ -79,10 +82,19 @@ matches are found once (`symmetry.py`).
 
 ## 5. Candidates and matches
 
-A run filters first (`gquery/executor/cpu/candidates/sets.py`) and then plans again with the true numbers.
-`search/pack.py` turns the plan into flat arrays, and the kernel in `list_blocks.py` lists matches block by block
-(`blocks.py`), on all cores (`workers.py`); `sum_chain.py` sums chains out in the same way, `sum_tree.py` whatever
-branches. Only ids travel: an int32 for a vertex, an int64 for an edge.
+A run evaluates the predicates (`gquery/executor/lowering/masks.py`), filters (`cpu/candidates/sets.py`) and then plans
+again with the true numbers. `executor/matcher.py` holds the way from here: `lowering/lower.py` turns the plan into a
+program of levels, relations and tests by name, and values that are compared become ranks (`ranks.py`). That is all that
+a backend is told:
+
+```
+{program}
+```
+
+On the CPU `cpu/search/pack.py` turns the program into flat arrays, and the kernel in `list_blocks.py` lists matches
+block by block (`blocks.py`), on all cores (`workers.py`); `sum_chain.py` sums chains out in the same way, `sum_tree.py`
+whatever branches, `sum_branch.py` folds. What comes back are positions and sums; `expand.py` makes matches of them, the
+same for every backend. Only ids travel: an int32 for a vertex, an int64 for an edge.
 `graph.profile(...)` shows what happened (times and bytes are left out here):
 
 ```
@@ -111,6 +123,7 @@ def page() -> str:
         bound="\n".join(_described(query.plan.graph)),
         constraints=_constraints(query),
         plan=graph.explain(QUERY, PARAMETERS),
+        program="\n".join(_lowered(query)),
         profile=_without_measures(graph.profile(QUERY, PARAMETERS)),
         answer="\n".join(str(row) for row in graph.query(QUERY, PARAMETERS).rows()),
     )
@@ -135,6 +148,18 @@ def _described(graph: QueryGraph) -> Iterator[str]:
     for edge in graph.edges:
         yield f"e{edge.index}  u{edge.source} -> u{edge.target}, types {edge.types}{_predicates(edge.predicates)}"
     yield f"spanning several elements: {_texts(graph.predicates)}"
+
+
+def _lowered(query: Prepared) -> Iterator[str]:
+    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), "vertices", "", query.context)
+    program = lower(matching)
+    yield f"in the space of {program.space}, {program.listed} listed, {program.strategy}"
+    for number, level in enumerate(program.levels):
+        along = [f"{rows.relation.types} {rows.direction} from level {rows.level}" for rows in level.backward]
+        told = [f"level {number}, candidates of u{level.candidates[0]}", *along]
+        told += [f"rank pair {each.pair} {each.operator}" for each in level.comparisons]
+        told += ["folded"] if level.folded else []
+        yield ", ".join(told)
 
 
 def _predicates(predicates: tuple[Expression, ...]) -> str:

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from gquery.errors import Span
-from gquery.executor.backend import Matches
-from gquery.executor.cpu.engine import CpuBackend
+from gquery.executor.devices import backend_of
+from gquery.executor.expand import Matches
+from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.matcher import Matcher
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.grammar.parser import parse
@@ -30,6 +32,7 @@ from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify
+from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
 from tests.differential.build import to_gquery
 from tests.differential.generate import random_graph, random_query
@@ -40,7 +43,7 @@ Row = tuple[int, ...]
 
 @pytest.mark.parametrize("space", ["vertices", "candidates"])
 @pytest.mark.parametrize("chunk", range(2))
-def test_matches_of_random_seeds(chunk: int, space: Space) -> None:
+def test_matches_of_random_seeds(chunk: int, space: Space, device: str) -> None:
     for seed in range(20 * chunk, 20 * (chunk + 1)):
         random = Random(f"seeds {seed}")
         data = random_graph(random, 8)
@@ -90,14 +93,15 @@ def _rows(
     plan = plan_query(BoundQuery(graph, projection), None, context)
     if plan.residual:
         return
-    control, backend = Control(), CpuBackend(1)
-    candidates = backend.filter(plan.graph, plan.filters, snapshot, parameters, control, seeds)
+    reading = Reading(snapshot, parameters, Control(), seeds)
+    matcher = Matcher(backend_of(Settings()), plan.graph, plan.filters, reading)
     if space == "candidates":
-        backend.refine(candidates)
-    (matching,) = plan_matching(plan, estimate(plan.graph, statistics, candidates.counted), space, "", context)
+        matcher.candidates.refine()
+    counted = matcher.counted
+    (matching,) = plan_matching(plan, estimate(plan.graph, statistics, counted), space, "", context)
     verify(plan, matching)
     place = {vertex.variable: vertex.index for vertex in graph.vertices}
-    for batch in backend.matches(matching, candidates, Profile()):
+    for batch in matcher.matches(matching, Profile()):
         yield from _listed(batch, [place[name] for name in names])
 
 

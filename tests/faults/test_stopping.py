@@ -63,8 +63,10 @@ ENDLESS = pytest.mark.parametrize(("text", "consume"), [(LONG_COUNT, count), (MA
 
 
 @ENDLESS
-def test_cancel_from_another_thread(graph: gquery.Graph, text: str, consume: Callable[[gquery.Result], object]) -> None:
-    result = graph.query(text)
+def test_cancel_from_another_thread(
+    graph: gquery.Graph, text: str, consume: Callable[[gquery.Result], object], device: str
+) -> None:
+    result = graph.query(text, device=device)
     timer = threading.Timer(0.3, result.cancel)
     timer.start()
     started = time.monotonic()
@@ -75,10 +77,10 @@ def test_cancel_from_another_thread(graph: gquery.Graph, text: str, consume: Cal
 
 
 @ENDLESS
-def test_timeout(graph: gquery.Graph, text: str, consume: Callable[[gquery.Result], object]) -> None:
+def test_timeout(graph: gquery.Graph, text: str, consume: Callable[[gquery.Result], object], device: str) -> None:
     started = time.monotonic()
     with pytest.raises(gquery.QueryTimeout):
-        consume(graph.query(text, timeout=0.3))
+        consume(graph.query(text, timeout=0.3, device=device))
     assert time.monotonic() - started < 0.3 + SOON * patience()
 
 
@@ -136,9 +138,9 @@ def test_limit_over_endless_matches(graph: gquery.Graph, device: str) -> None:
     assert len(set(map(tuple, rows))) == 10
 
 
-def test_a_reader_that_is_dropped_stops_its_query(graph: gquery.Graph) -> None:
+def test_a_reader_that_is_dropped_stops_its_query(graph: gquery.Graph, device: str) -> None:
     """Nobody reads on: the workers end (the fixture looks for threads that are left)."""
-    reader = graph.query(MANY_ROWS).reader()
+    reader = graph.query(MANY_ROWS, device=device).reader()
     assert reader.read_next_batch().num_rows > 0
     del reader
 

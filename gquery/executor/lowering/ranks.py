@@ -7,51 +7,50 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import CpuCandidates
-from gquery.executor.cpu.search import packed
+from gquery.executor.backend import Candidates, Ranks
+from gquery.executor.lowering.program import NULL_RANK
+from gquery.executor.lowering.reading import Reading
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
 from gquery.executor.relational.unions import is_known
 from gquery.planner.ir.common_type import unify
-from gquery.planner.ir.expr import FLOAT, Expression, Type
-from gquery.planner.ir.match_plan import Space
-from gquery.planner.ir.problem import Comparison
-
-Ranks = NDArray[np.int64]
+from gquery.planner.ir.expr import FLOAT, Type
+from gquery.planner.ir.match_plan import MatchPlan
 
 
-def comparison_ranks(comparison: Comparison, candidates: CpuCandidates, space: Space) -> tuple[Ranks, Ranks]:
-    """The ranks of both sides, int64 by position of their query vertices: equal values have equal ranks, order is kept,
-    null is NULL_RANK."""
-    left = _values(candidates, comparison.left, comparison.left_value)
-    right = _values(candidates, comparison.right, comparison.right_value)
-    ranks = _rank((left, right), (comparison.left_value.type, comparison.right_value.type), candidates.control)
-    split = len(left)
-    return (
-        _by_position(candidates, comparison.left, ranks[:split], space),
-        _by_position(candidates, comparison.right, ranks[split:], space),
-    )
+def ranks_of(plan: MatchPlan, candidates: Candidates, reading: Reading) -> tuple[Ranks, ...]:
+    """The ranks of every comparison of the plan."""
+    found = []
+    for comparison in plan.comparisons:
+        sides = ((comparison.left, comparison.left_value), (comparison.right, comparison.right_value))
+        places = [candidates.vertices(plan.problem.merged[vertex]) for vertex, _ in sides]
+        values = [
+            scan.vertex_values(reading.snapshot, value, vertices, reading.parameters, reading.control)
+            for (_, value), vertices in zip(sides, places, strict=True)
+        ]
+        types = (comparison.left_value.type, comparison.right_value.type)
+        ranks = _rank((values[0], values[1]), types, reading.control)
+        left, right = np.split(ranks, [len(values[0])])
+        found.append((_placed(left, places[0], plan, reading), _placed(right, places[1], plan, reading)))
+    return tuple(found)
 
 
-def _values(candidates: CpuCandidates, vertex: int, value: Expression) -> pa.Array:
-    vertices = candidates.sets[vertex].vertices
-    return scan.vertex_values(candidates.snapshot, value, vertices, candidates.parameters, candidates.control)
-
-
-def _by_position(candidates: CpuCandidates, vertex: int, ranks: Ranks, space: Space) -> Ranks:
-    candidate_set = candidates.sets[vertex]
-    dense = space == "candidates" or candidate_set.everything
-    size = len(ranks) if dense else candidate_set.universe
-    candidates.control.memory.reserve(8 * size, "the values of a comparison")
+def _placed(
+    ranks: NDArray[np.int64], vertices: NDArray[np.int32], plan: MatchPlan, reading: Reading
+) -> NDArray[np.int64]:
+    """The ranks of some candidates by their position: where the raw adjacency is walked, that is the vertex."""
+    universe = reading.snapshot.vertex_count
+    dense = plan.space == "candidates" or len(vertices) == universe
+    reading.control.memory.reserve(8 * (len(ranks) if dense else universe), "the values of a comparison")
     if dense:
         return np.ascontiguousarray(ranks)
-    by_vertex = np.full(candidate_set.universe, packed.NULL_RANK, np.int64)
-    by_vertex[candidate_set.vertices] = ranks
+    by_vertex = np.full(universe, NULL_RANK, np.int64)
+    by_vertex[vertices] = ranks
     return by_vertex
 
 
-def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: Control) -> Ranks:
+def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: Control) -> NDArray[np.int64]:
     """The ranks of the values of both sides, one side after the other. NaN equals nothing: it ranks as null does."""
     alike = types[0].kind is types[1].kind
     common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(types)
@@ -60,7 +59,7 @@ def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: C
     present = is_known(both)
     for floats in _floats(both):
         present = pc.and_not(present, pc.fill_null(pc.is_nan(floats), False))
-    return np.asarray(pc.if_else(present, _ranked(both, common, control), packed.NULL_RANK), np.int64)
+    return np.asarray(pc.if_else(present, _ranked(both, common, control), NULL_RANK), np.int64)
 
 
 def _as_floats(values: pa.Array) -> bool:
@@ -81,7 +80,7 @@ def _ranked(values: pa.Array, type_: Type, control: Control) -> pa.Array:
         return values.cast(pa.int64())
     if _is_union(values) or pa.types.is_interval(values.type):  # which Arrow does not sort
         return scan.dense_ranks(values, type_, control)
-    if pa.types.is_int64(values.type) and pc.min(values).as_py() != packed.NULL_RANK:
+    if pa.types.is_int64(values.type) and pc.min(values).as_py() != NULL_RANK:
         return values
     return pc.rank(values, sort_keys="ascending", tiebreaker="dense").cast(pa.int64())
 

@@ -11,6 +11,7 @@ from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.storage.schema import Direction
 
 Space = Literal["candidates", "vertices"]
+Strategy = Literal["chain", "tree", "fold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ class MatchPlan:
     space: `candidates` refines the candidate sets in `sweeps` and enumerates on the candidate graph; `vertices` walks
     the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
     only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
-    are materialised between groups (BFS); the summed steps are the last group.
+    are materialised between groups (BFS); the summed steps are the last group. strategy: how the sum over them goes:
+    every vertex in one pass for all candidates of its parent (`fold`), else block by block when each has at most one
+    below it (`chain`), or depth first (`tree`); None when there are none below what is listed or scanned.
     factor: matches that each one found stands for (symmetry); permutations: which, when they are listed: in each of
     them query vertex v is matched to what was found for p[v]. weighted: what is listed comes with the number of matches
     that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
@@ -87,6 +90,7 @@ class MatchPlan:
     steps: tuple[ExtendStep, ...]
     kept: int
     groups: tuple[int, ...]
+    strategy: Strategy | None
     factor: int
     permutations: tuple[tuple[int, ...], ...]
     weighted: bool

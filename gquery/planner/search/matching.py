@@ -20,6 +20,7 @@ from gquery.planner.search.factorise import Tree
 from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.inclusion import exclusions, twins
 from gquery.planner.search.solving import Solution, Solver
+from gquery.planner.search.strategy import strategy_of
 from gquery.storage.schema import TURNED
 
 Item = TypeVar("Item")
@@ -149,12 +150,14 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) 
     groups = group_sizes(tree.order[:kept], regions_of(problem.graph))
     if kept < len(tree.order):
         groups = (*groups, len(tree.order) - kept)
+    steps = _steps(plan, solution)
     return MatchPlan(
         problem,
         space,
-        _steps(plan, solution),
+        steps,
         kept,
         groups,
+        strategy_of(problem, steps, kept),
         solution.factor,
         solution.permutations,
         plan.weighted,

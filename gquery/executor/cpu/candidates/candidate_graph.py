@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import CpuCandidates, rows_of
+from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, rows_of
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
+from gquery.executor.lowering.program import Rows
 from gquery.storage.adjacency import Adjacency
 
 MAX_SWEEPS = 6
 _PAYS = 0.02  # a sweep that removes a smaller share of the candidates is the last
 
 
-def refine(candidates: CpuCandidates) -> None:
+def refine(candidates: CandidateSets) -> None:
     """Sweeps over the query edges, forward and back in breadth-first order, until they stop paying.
 
     EGSM section 4.2, step 3, on sets instead of tries: a candidate stays when every query edge at its vertex has a
@@ -27,22 +29,25 @@ def refine(candidates: CpuCandidates) -> None:
         if _total(candidates) >= before * (1 - _PAYS):
             break
     for edge in candidates.graph.edges:
-        candidates.edge_counts[edge.index] = int(_count(candidates, edge.index, edge.source).sum())
+        source, target = candidates.sets[edge.source], candidates.sets[edge.target]
+        counts = _count(candidates, candidates.rows(edge.index, edge.source), source, target)
+        candidates.edge_counts[edge.index] = int(counts.sum())
 
 
-def build_candidate_edges(candidates: CpuCandidates, edge: int, source: int, with_edges: bool) -> Adjacency:
-    """The candidate edges of a query edge seen from `source`, in positions: row i belongs to candidate i of C(source),
-    neighbours are positions in the other end's candidate set. `edges` is empty unless asked for."""
-    adjacency = candidates.adjacency(edge, source)
-    vertices = candidates.sets[source].vertices
-    other = candidates.sets[candidates.graph.edges[edge].other(source)]
-    counts = _count(candidates, edge, source)
+def build_candidate_edges(
+    candidates: CandidateSets, rows: Rows, source: CandidateSet, other: CandidateSet, with_edges: bool
+) -> Adjacency:
+    """The candidate edges of some rows, in positions: row i belongs to candidate i of `source`, neighbours are
+    positions in `other`. `edges` is empty unless asked for."""
+    adjacency = candidates.adjacency(rows)
+    vertices = source.vertices
+    counts = _count(candidates, rows, source, other)
     offsets = np.zeros(len(vertices) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     total = int(offsets[-1])
     candidates.control.memory.reserve(
         offsets.nbytes + total * (12 if with_edges else 4),
-        f"the candidate edges of {candidates.graph.edges[edge].described}",
+        f"{total:,} candidate edges",
     )
     neighbours = np.empty(total, np.int32)
     edges = np.empty(total if with_edges else 0, np.int64)
@@ -67,7 +72,7 @@ def build_candidate_edges(candidates: CpuCandidates, edge: int, source: int, wit
     return Adjacency(0, offsets, neighbours, edges, adjacency.simple)
 
 
-def _refine_vertex(candidates: CpuCandidates, vertex: int) -> None:
+def _refine_vertex(candidates: CandidateSets, vertex: int) -> None:
     for edge in candidates.graph.edges:
         if vertex not in (edge.source, edge.target) or edge.source == edge.target:
             continue
@@ -76,10 +81,9 @@ def _refine_vertex(candidates: CpuCandidates, vertex: int) -> None:
             candidates.keep(vertex, candidates.with_neighbours(vertex, edge.index, 1, among))
 
 
-def _count(candidates: CpuCandidates, edge: int, source: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    adjacency = candidates.adjacency(edge, source)
-    vertices = candidates.sets[source].vertices
-    words = candidates.mask(edge, source, candidates.sets[candidates.graph.edges[edge].other(source)])
+def _count(candidates: CandidateSets, rows: Rows, source: CandidateSet, other: CandidateSet) -> NDArray[np.int64]:
+    adjacency, words = candidates.adjacency(rows), candidates.mask(rows, other)
+    vertices = source.vertices
     counts = np.zeros(len(vertices), np.int64)
     candidates.sliced(
         len(vertices),
@@ -90,11 +94,11 @@ def _count(candidates: CpuCandidates, edge: int, source: int) -> np.ndarray[tupl
     return counts
 
 
-def _total(candidates: CpuCandidates) -> int:
+def _total(candidates: CandidateSets) -> int:
     return sum(len(candidate_set.vertices) for candidate_set in candidates.sets)
 
 
-def _breadth_first(candidates: CpuCandidates) -> list[int]:
+def _breadth_first(candidates: CandidateSets) -> list[int]:
     """Query vertices component by component, each from its smallest candidate set."""
     graph = candidates.graph
     sizes = [len(candidate_set.vertices) for candidate_set in candidates.sets]

@@ -1,4 +1,4 @@
-"""From vertex embeddings to edge choices: over parallel edges one embedding stands for several matches.
+"""Counts edge choices: over parallel edges one embedding stands for several matches.
 
 Every tracked query edge has a run of equal neighbours in its adjacency row, one entry for each data edge. An odometer
 runs over these runs and leaves out choices where two query edges of one clause would be the same data edge.
@@ -9,19 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import lower_bound, row
-from gquery.executor.cpu.kernels.workspace import column_of, table_of
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
-    CHOICE_COLUMNS,
     CHOICE_EDGES,
     CHOICE_FIRST,
     CHOICE_NEIGHBOURS,
     CHOICE_OFFSETS,
     CHOICE_ROWS,
-    CHOICES,
     CLIQUE,
-    COLLIDES,
     COLLIDES_BEGIN,
     COLLIDES_END,
     FREE,
@@ -32,9 +28,6 @@ from gquery.executor.cpu.search.packed import (
 # Rows of `scratch`, int64[5, number of choices]: the run of each choice, where the odometer stands in it, the edge it
 # has chosen; while choices are only counted, how many edges of the run are taken by others.
 BEGIN, END, CURSOR, CHOSEN, TAKEN = 0, 1, 2, 3, 4
-
-# Slots of the expansion's `state`, int64[3].
-INPUT_ROW, DEPTH, MADE = 0, 1, 2
 
 
 @kernel
@@ -57,11 +50,12 @@ def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-
 
 
 @kernel
-def advance(choices, begin, end, collides, depth, scratch, skip_free):  # type: ignore[no-untyped-def]
-    """Turns the odometer over `choices[begin:end]` from wheel `depth` to its next full choice; -1 without one."""
+def advance(choices, begin, end, collides, depth, scratch):  # type: ignore[no-untyped-def]
+    """Turns the odometer over `choices[begin:end]` from wheel `depth` to its next full choice, -1 without one; wheels
+    that collide with no other stand still."""
     last = end - 1
     while depth >= begin:
-        free = skip_free and choices[depth, FREE] == 1
+        free = choices[depth, FREE] == 1
         if scratch[CURSOR, depth] == scratch[END, depth]:
             depth -= 1
             continue
@@ -162,44 +156,7 @@ def enumerated(choices, begin, end, collides, scratch):  # type: ignore[no-untyp
     depth = np.int64(begin)
     found = np.int64(0)
     while True:
-        depth = advance(choices, begin, end, collides, depth, scratch, True)
+        depth = advance(choices, begin, end, collides, depth, scratch)
         if depth < 0:
             return found
         found += 1
-
-
-@kernel
-def expand(plan, begin, given, count, rows, edges, state, scratch):  # type: ignore[no-untyped-def]
-    """Writes one row for each way to choose the plan's edges from `begin` on, for the embeddings `given[:, :count]`,
-    as many as fit.
-
-    rows int64[capacity]: the embedding's column in `given`; edges int64[choices listed, capacity]. Goes on where
-    `state` says; done when it returns with state[INPUT_ROW] = count and state[DEPTH] = -1.
-    """
-    choices = table_of(plan, CHOICES, CHOICE_COLUMNS)
-    collides = column_of(plan, COLLIDES)
-    depth = state[DEPTH]
-    input_row = state[INPUT_ROW]
-    end = len(choices)
-    made = np.int64(0)
-    capacity = len(rows)
-    while made < capacity:
-        if depth < begin:
-            if input_row == count:
-                break
-            locate(choices, begin, end, given[:, input_row], scratch)
-            input_row += 1
-            # Told at once: the odometer would try all other ways before it knew.
-            if take_from_runs(choices, begin, end, collides, scratch) and is_exhausted(begin, end, scratch):
-                continue
-            depth = np.int64(begin)
-            scratch[CURSOR, begin] = scratch[BEGIN, begin]
-        depth = advance(choices, begin, end, collides, depth, scratch, False)
-        if depth >= begin:
-            rows[made] = input_row - 1
-            for index in range(begin, end):
-                edges[index - begin, made] = scratch[CHOSEN, index]
-            made += 1
-    state[INPUT_ROW] = input_row
-    state[DEPTH] = depth
-    state[MADE] = made

@@ -32,7 +32,6 @@ from gquery.executor.cpu.search.packed import (
     LEVEL,
     NEIGHBOURS,
     NOT_EQUAL,
-    NULL_RANK,
     OFFSETS,
     OPERATOR,
     PAIRS_BEGIN,
@@ -53,6 +52,7 @@ from gquery.executor.cpu.search.packed import (
     C,
     D,
 )
+from gquery.executor.lowering.program import NULL_RANK
 
 
 @inlined

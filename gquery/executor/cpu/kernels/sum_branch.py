@@ -8,7 +8,7 @@ the branch as a number at each candidate. When everything folds, there is nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,6 +161,12 @@ class Fold:
     vertices: NDArray[np.int32]
     factors: Factors
     branches: tuple[Branch, ...]
+
+    def at(self, positions: NDArray[np.int32]) -> Fold:
+        """The same at some of its positions, any of them several times."""
+        places = positions - self.factors.base
+        sizes = self.factors.sizes[places] if len(self.factors.sizes) else self.factors.sizes
+        return replace(self, factors=Factors(0, self.factors.sums[places], sizes))
 
 
 def run(folds: Sequence[Fold], modulus: int, sliced: Callable[[int, Callable[[int, int], object], int], None]) -> None:

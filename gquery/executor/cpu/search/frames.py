@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.blocks import Blocks
 from gquery.executor.cpu.kernels.list_blocks import extend
 from gquery.executor.cpu.kernels.sum_chain import sweep
@@ -17,20 +18,6 @@ from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.packed import PackedPlan
 
 SLICE = 1 << 16  # looks at neighbours in one slice: about a millisecond
-
-
-@dataclass(frozen=True, slots=True)
-class PartialMatches:
-    """positions int32[width, capacity], column-major in the sense that one query vertex is one row; `count` in use.
-
-    sums uint64[count]: the ways to finish each of them, modulo 2^64 or the run's modulus, once they are known; sizes
-    float64[count]: about the same numbers.
-    """
-
-    positions: NDArray[np.int32]
-    count: int
-    sums: NDArray[np.uint64] | None = None
-    sizes: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,9 @@ ADJACENCY_COLUMNS = 11
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
 A, B, C, D = 0, 1, 2, 3
 
-# Columns of `compare`: rank at LEFT against rank at RIGHT; ranks are int64 by position, NULL_RANK for null.
+# Columns of `compare`: rank at LEFT against rank at RIGHT; ranks are int64 by position.
 LEFT, RIGHT, OPERATOR, LEFT_RANKS, RIGHT_RANKS = 0, 1, 2, 3, 4
 EQUAL, NOT_EQUAL, LESS, LESS_EQUAL = 0, 1, 2, 3
-NULL_RANK = -(2**63)
 
 # Columns of `context`: the key of a context is the sum of position[KEY_LEVEL] * FACTOR.
 KEY_LEVEL, FACTOR = 0, 1
@@ -84,19 +83,15 @@ class PackedPlan:
 
     tables: int64[*], with steps[width, STEP_COLUMNS], backward and absent[*, ADJACENCY_COLUMNS], different, smaller and
     collides[*], pairs[*, 4], compare[*, 5], context[*, 2], choices[*, CHOICE_COLUMNS]. width: levels; rows: of
-    backward; choices: edges whose data edges matter. kept: levels that are listed; the others are summed out. listed:
-    the choices from here on are told apart in the answer, those before are weights. slots: entries of the memory of
-    sums; marks: words of marks; marked: rows of adjacencies. folds: what the backend computes before the search.
-    is_folded: nothing is left to search. room: partial matches in a block. is_chain: the sum can go breadth first.
-    keep: what the addresses point into.
+    backward; choices: edges whose numbers of data edges multiply. slots: entries of the memory of sums; marks: words of
+    marks; marked: rows of adjacencies. folds: what is computed before the search. is_folded: nothing is left to search.
+    room: partial matches in a block. is_chain: the sum goes breadth first. keep: what the addresses point into.
     """
 
     tables: Table
     width: int
     rows: int
     choices: int
-    kept: int
-    listed: int
     slots: int
     marks: int
     marked: int

@@ -20,14 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import QueryCancelled
+from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.workspace import DONE, MORE
 from gquery.executor.cpu.machine.compile import stoppable
-from gquery.executor.cpu.search.frames import Frame, ListingFrame, Memory, PartialMatches, Stage, SummingFrame
+from gquery.executor.cpu.search.frames import Frame, ListingFrame, Memory, Stage, SummingFrame
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.progress import Control
 
-_SMALLEST_CHUNK = 4096  # roots: a batch should be worth its cost, and heavy roots are given away later
-_HEAVY_CHUNK = 256  # roots, when much work is expected of each
+_SMALLEST_CHUNK = 4096  # rows: a batch should be worth its cost, and heavy ones are given away later
+_HEAVY_CHUNK = 256  # rows, when much work is expected of each
 _ALONE = 0.002  # seconds before other workers are started
 _WAITING = 8  # finished batches that may wait for the consumer
 _POLL = 0.05  # seconds between two looks at the stop flag while the consumer is slow
@@ -35,7 +36,7 @@ _LATE = 0.1  # seconds after which matches leave a buffer that is not full
 
 
 class Enumeration:
-    """One run of a packed plan from the start pool (all candidates of the first vertex) to batches or a sum.
+    """One run of a packed plan from a start pool (positions, int32[width, n]) to batches or a sum.
 
     batches(): PartialMatches as wide as what is listed. total(): the number of matches. Use one of them, once.
     memory: the caller's. modulus: what sums are reduced by; 0 for 2^64. lasting: the search is expected to take long,
@@ -46,7 +47,7 @@ class Enumeration:
         self,
         plan: PackedPlan,
         stages: tuple[Stage, ...],
-        roots: NDArray[np.int32],
+        pool: NDArray[np.int32],
         capacity: int,
         threads: int,
         control: Control,
@@ -63,10 +64,12 @@ class Enumeration:
         self.modulus = modulus
         self.found = np.zeros(plan.width, np.int64)
         self.seconds_until = {stage.stop: 0.0 for stage in stages}
-        self._roots = roots
-        self._next_root = 0
+        self._pool = pool
+        self._next = 0
         self._alone = 0.0 if lasting else _ALONE
-        self._chunk = max(_HEAVY_CHUNK if lasting else _SMALLEST_CHUNK, min(capacity, len(roots) // (threads * 8) + 1))
+        self._chunk = max(
+            _HEAVY_CHUNK if lasting else _SMALLEST_CHUNK, min(capacity, pool.shape[1] // (threads * 8) + 1)
+        )
         self._shared: list[tuple[int, PartialMatches]] = []
         self._hungry = 0
         self._working = 0
@@ -97,13 +100,13 @@ class Enumeration:
         return total % (self.modulus or 2**64), size
 
     def _began(self) -> SummingFrame | None:
-        """The frame of a sum over few roots: most are done before workers would have been set up."""
-        if [stage.summing for stage in self.stages] != [True] or len(self._roots) > self._chunk or not self._alone:
+        """The frame of a sum over a small pool: most are done before workers would have been set up."""
+        if [stage.summing for stage in self.stages] != [True] or self._pool.shape[1] > self._chunk or not self._alone:
             return None
-        self._next_root = len(self._roots)
-        rows = PartialMatches(self._roots.reshape(1, -1), len(self._roots))
+        self._next = self._pool.shape[1]
+        rows = PartialMatches(self._pool, self._pool.shape[1])
         frame = SummingFrame(self.plan, 0, self.stages, rows, self.memory, self.modulus)
-        self.found[0] = len(self._roots)
+        self.found[len(self._pool) - 1] = self._next
         return frame
 
     def batches(self, begun: Frame | None = None) -> Iterator[PartialMatches]:
@@ -193,17 +196,18 @@ class Enumeration:
     # --- work sharing ------------------------------------------------------------------------------------------
 
     def take(self, worker: Worker) -> tuple[int, PartialMatches] | None:
-        """The next piece of work: shared partial matches, else a chunk of roots. Keeps count of who works and waits."""
+        """The next piece of work: shared partial matches, else a chunk of the pool. Keeps count of who works and
+        waits."""
         with self._lock:
             task: tuple[int, PartialMatches] | None = None
             if self._shared:
                 task = self._shared.pop()
-            elif self._next_root < len(self._roots):
-                begin = self._next_root
-                self._next_root = min(begin + self._chunk, len(self._roots))
-                chunk = self._roots[begin : self._next_root].reshape(1, -1)
+            elif self._next < self._pool.shape[1]:
+                begin = self._next
+                self._next = min(begin + self._chunk, self._pool.shape[1])
+                chunk = np.ascontiguousarray(self._pool[:, begin : self._next])
                 task = (0, PartialMatches(chunk, chunk.shape[1]))
-                self.control.fraction = begin / len(self._roots)
+                self.control.fraction = begin / self._pool.shape[1]
             self._working += (task is not None) - worker.working
             self._hungry += (task is None) - worker.waiting
             worker.working = task is not None
@@ -221,7 +225,7 @@ class Enumeration:
 
     def _idle(self) -> bool:
         with self._lock:
-            return self._working == 0 and not self._shared and self._next_root >= len(self._roots)
+            return self._working == 0 and not self._shared and self._next >= self._pool.shape[1]
 
     def note(self, stage: int, seconds: float) -> None:
         """Adds a slice to the profile."""
@@ -235,10 +239,10 @@ class Enumeration:
             self.control.matches += found
 
     def note_frame(self, frame: Frame) -> None:
-        """Adds what a frame found at each level to the profile, and the roots that were handed out."""
+        """Adds what a frame found at each level to the profile, and the rows that were handed out."""
         with self._lock:
             self.found += frame.found
-            self.found[0] = self._next_root
+            self.found[len(self._pool) - 1] = self._next
 
 
 class Worker:

@@ -1,0 +1,126 @@
+"""One run of a program on the CPU: packed once, searched once for every modulus."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.backend import PartialMatches, Ranks
+from gquery.executor.cpu.candidates.sets import CandidateSets
+from gquery.executor.cpu.kernels import sum_branch as fold
+from gquery.executor.cpu.machine.compile import stoppable, stoppable_steps
+from gquery.executor.cpu.search.frames import Memory, Stage
+from gquery.executor.cpu.search.pack import pack
+from gquery.executor.cpu.search.workers import Enumeration
+from gquery.executor.lowering.program import Program
+from gquery.executor.memory import DEFAULT_BUFFERS
+
+_LARGEST_BUFFER = 1 << 15  # partial matches: stays in the second-level cache, and is a good Arrow batch
+_SMALLEST_BUFFER = 1 << 8
+_LASTING = 200_000.0  # estimated looks at neighbours: a few milliseconds
+
+
+class CpuSlices:
+    """A program with its packed plan, vertex groups and start pool. `pool` as in `Candidates.start`."""
+
+    def __init__(
+        self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None
+    ) -> None:
+        self.program = program
+        self.candidates = candidates
+        self._packed = pack(program, candidates, ranks)
+        self._pooled = pool is not None
+        self._pool = _all_candidates(program, candidates) if pool is None else _placed(program, candidates, pool)
+        self._stages, self._capacity = self._groups(len(self._pool))
+        self._memory = Memory(self._packed)
+        self._first: Enumeration | None = None
+
+    @property
+    def found(self) -> NDArray[np.int64]:
+        return self._first.found if self._first else np.zeros(self._packed.width, np.int64)
+
+    @property
+    def seconds_until(self) -> Mapping[int, float]:
+        return self._first.seconds_until if self._first else {}
+
+    def total(self, modulus: int) -> tuple[int, float]:
+        with stoppable(self.candidates.control.check):
+            fold.run(self._packed.folds, modulus, self.candidates.sliced)
+            if self._packed.is_folded:
+                root = self._packed.folds[-1]
+                return fold.total(root.at(self._pool[0]) if self._pooled else root, modulus)
+            return self._search(modulus).total()
+
+    def batches(self) -> Generator[PartialMatches, None, None]:
+        return stoppable_steps(self.candidates.control.check, self._batches())
+
+    def _batches(self) -> Generator[PartialMatches, None, None]:
+        fold.run(self._packed.folds, 0, self.candidates.sliced)
+        yield from self._search(0).batches()
+
+    def _search(self, modulus: int) -> Enumeration:
+        self._memory.forget()
+        program, candidates = self.program, self.candidates
+        lasting = program.limit is None and program.cost > _LASTING
+        search = Enumeration(
+            self._packed,
+            self._stages,
+            self._pool,
+            self._capacity,
+            candidates.threads,
+            candidates.control,
+            self._memory,
+            modulus,
+            lasting,
+        )
+        self._first = self._first or search
+        return search
+
+    def _groups(self, given: int) -> tuple[tuple[Stage, ...], int]:
+        """Vertex groups behind the `given` levels as stages, and the buffers' capacity: as large as the budget allows.
+        When even the smallest buffers do not fit between all groups, the groups are combined into one (EGSM section
+        5.3)."""
+        program, threads, memory = self.program, self.candidates.threads, self.candidates.control.memory
+        listed = max(given, program.listed)
+        available = memory.available
+        budget = DEFAULT_BUFFERS if available is None else available // 2
+        for groups in (program.groups, (listed,)):
+            bounds = [given, *(bound for bound in np.cumsum(groups).tolist() if given < bound <= listed)]
+            # Besides the frame's own output, a worker may hold the copy that the next group reads, and its sums.
+            row = 4 * 2 * threads * sum(bounds) + 16 * threads
+            capacity = min(_LARGEST_BUFFER, budget // row)
+            if capacity >= _SMALLEST_BUFFER or len(bounds) == 2:
+                break
+        capacity = max(capacity, min(_SMALLEST_BUFFER, budget // row), 1)
+        if program.limit is not None:
+            capacity = min(capacity, max(program.limit, _SMALLEST_BUFFER))
+        memory.reserve(min(capacity * row, budget), "the partial matches")
+        stages = [Stage(start, stop, False) for start, stop in itertools.pairwise(bounds)]
+        if program.summing:
+            stages.append(Stage(listed, self._packed.width, True))
+        return tuple(stages), capacity
+
+
+def _all_candidates(program: Program, candidates: CandidateSets) -> NDArray[np.int32]:
+    first = candidates.common(program.levels[0].candidates).vertices
+    if program.space == "candidates":
+        first = np.arange(len(first), dtype=np.int32)
+    return first.reshape(1, -1)
+
+
+def _placed(program: Program, candidates: CandidateSets, pool: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The positions of those of the pool that are candidates."""
+    if not 1 <= len(pool) <= max(1, program.listed):
+        raise ValueError(f"a pool of {len(pool)} levels for a program that lists {program.listed}")
+    sets = [candidates.common(level.candidates) for level in program.levels[: len(pool)]]
+    inside = np.ones(pool.shape[1], np.bool_)
+    for column, candidate_set in zip(pool, sets, strict=True):
+        inside &= candidate_set.has(column)
+    kept = pool[:, inside]
+    if program.space == "vertices":
+        return np.ascontiguousarray(kept, np.int32)
+    places = [np.searchsorted(each.vertices, column) for each, column in zip(sets, kept, strict=True)]
+    return np.stack(places).astype(np.int32)

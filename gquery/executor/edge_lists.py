@@ -1,0 +1,150 @@
+"""Over parallel edges one vertex embedding stands for several matches: here they are told apart and listed.
+
+Every query edge that the answer speaks of has a run of equal neighbours in its row, one entry for each data edge. The
+choices grow query edge by query edge, a piece of bounded size at a time and the deepest first; a choice where two query
+edges of one clause would be the same data edge ends there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.backend import Masks
+from gquery.executor.lowering.adjacency import adjacency_of
+from gquery.executor.lowering.program import Choice
+from gquery.executor.lowering.reading import Reading
+from gquery.storage.adjacency import Adjacency
+
+Column = NDArray[np.int64]
+
+
+def pieces(counts: NDArray[Any], size: int) -> Iterator[tuple[Column, Column]]:
+    """Each index of `counts` as often as it says, and the number of each repetition, at most `size` of them at once."""
+    if len(counts) and counts.max() <= 1:
+        every = np.flatnonzero(counts)
+        for begin in range(0, len(every), size):
+            rows = every[begin : begin + size]
+            yield rows, np.zeros(len(rows), np.int64)
+        return
+    ends = np.cumsum(counts.astype(np.float64))  # counts beyond 2^53 are never gone through
+    total = int(ends[-1]) if len(ends) else 0
+    begins = ends - counts
+    for begin in range(0, total, size):
+        places = np.arange(begin, min(begin + size, total))
+        if len(places) == total:
+            rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+        else:
+            rows = np.searchsorted(ends, places, side="right")
+        yield rows, (places - begins[rows]).astype(np.int64)
+
+
+class EdgeLists:
+    """The ways to choose the data edges of some query edges."""
+
+    def __init__(self, choices: Sequence[Choice], masks: Masks, reading: Reading) -> None:
+        self.choices = choices
+        self.masks = [None if choice.rows.edge is None else masks.edges[choice.rows.edge] for choice in choices]
+        self.control = reading.control
+        self.adjacencies = [
+            adjacency_of(choice.rows.relation, choice.rows.direction, reading.snapshot, reading.control.memory)
+            for choice in choices
+        ]
+
+    def chosen(self, levels: Sequence[NDArray[np.int32]], size: int) -> Iterator[tuple[Column, dict[int, Column]]]:
+        """For embeddings given as vertices by level: index of the embedding, and the data edges by query edge, at most
+        `size` choices at once."""
+        ends = [(levels[choice.rows.level], levels[choice.to]) for choice in self.choices]
+        runs = [_runs(adjacency, *pair) for adjacency, pair in zip(self.adjacencies, ends, strict=True)]
+        rows = np.flatnonzero(self._possible(ends, [lengths for _, lengths in runs]))
+        for grown, edges in self._grown(rows, [], runs, size):
+            yield grown, {choice.edge: column for choice, column in zip(self.choices, edges, strict=True)}
+
+    def _grown(
+        self, rows: Column, edges: list[Column], runs: list[tuple[Column, Column]], size: int
+    ) -> Iterator[tuple[Column, list[Column]]]:
+        """The full choices that begin with `edges`, a column for each query edge so far."""
+        number = len(edges)
+        if number == len(self.choices):
+            yield rows, edges
+            return
+        begins, lengths = runs[number]
+        for at, step in pieces(lengths[rows], size):
+            self.control.check()
+            taken = self.adjacencies[number].edges[begins[rows[at]] + step]
+            kept = np.ones(len(taken), np.bool_)
+            mask = self.masks[number]
+            if mask is not None:
+                kept &= mask[taken]
+            for other in self.choices[number].collides:
+                if other < number:
+                    kept &= edges[other][at] != taken
+            at = at[kept]
+            if len(at):
+                yield from self._grown(rows[at], [*(column[at] for column in edges), taken[kept]], runs, size)
+
+    def _possible(
+        self, ends: list[tuple[NDArray[np.int32], NDArray[np.int32]]], lengths: list[Column]
+    ) -> NDArray[np.bool_]:
+        """False for embeddings where more choices that collide with each other lie in one run than it has edges: trying
+        all ways would find that out too, but late."""
+        possible = np.ones(len(lengths[0]), np.bool_)
+        for number, choice in enumerate(self.choices):
+            most = len(choice.collides) if choice.clique else 0
+            if np.all(lengths[number] > most):
+                continue
+            inside = np.ones(len(possible), np.int64)
+            for other in choice.collides if choice.clique else ():
+                inside += self._lies_in(other, number, ends)
+            possible &= lengths[number] >= inside
+        return possible
+
+    def _lies_in(
+        self, one: int, other: int, ends: list[tuple[NDArray[np.int32], NDArray[np.int32]]]
+    ) -> NDArray[np.bool_]:
+        """For which embeddings the edges of one choice are among those of another."""
+        inner, outer = self.choices[one].rows, self.choices[other].rows
+        (source, target), (outer_source, outer_target) = ends[one], ends[other]
+        same: NDArray[np.bool_] = (source == outer_source) & (target == outer_target)
+        turned: NDArray[np.bool_] = (source == outer_target) & (target == outer_source)
+        if not set(inner.relation.types) <= set(outer.relation.types):
+            return np.zeros(len(source), np.bool_)
+        if outer.direction == "both":
+            return same | turned
+        if inner.direction == "both":
+            return np.zeros(len(source), np.bool_)
+        return same if inner.direction == outer.direction else turned
+
+
+def _runs(adjacency: Adjacency, source: NDArray[np.int32], target: NDArray[np.int32]) -> tuple[Column, Column]:
+    """Where the entries of each target begin in the row of its source, and how many there are."""
+    neighbours, offsets = adjacency.neighbours, adjacency.offsets
+    if not len(neighbours):
+        return np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
+    row = source.astype(np.int64) - adjacency.first
+    inside = (row >= 0) & (row < adjacency.rows)
+    row[~inside] = 0
+    low, high = offsets[row], offsets[row + 1]
+    high[~inside] = low[~inside]
+    low = _passed(neighbours, low, high, target, np.less)
+    end = np.minimum(low + 1, high)
+    end[neighbours[end - 1] != target] = low[neighbours[end - 1] != target]
+    if not adjacency.simple and np.any(neighbours[np.minimum(end, high - 1)] == target):
+        end = _passed(neighbours, end, high, target, np.less_equal)
+    return low, np.maximum(end - low, 0)
+
+
+def _passed(
+    values: NDArray[np.int32], low: Column, high: Column, wanted: NDArray[np.int32], before: np.ufunc
+) -> Column:
+    """How far one comes in each [low, high), where values ascend, while they are `before` the wanted one."""
+    longest = int(np.max(high - low, initial=0))
+    step = 1 << longest.bit_length() >> 1
+    while step:
+        ahead = np.minimum(low + step, high)
+        low = np.where(before(values[ahead - 1], wanted), ahead, low)
+        step >>= 1
+    return low

@@ -1,0 +1,117 @@
+"""Behind every backend: partial matches become matches.
+
+Positions become vertices; a partial match becomes as many rows as there are ways to finish it, and one for each choice
+of data edges that the answer tells apart; and what was found once for all symmetric matches is turned into each of
+them. All of it goes in pieces of bounded size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.errors import ExecutionError
+from gquery.executor.backend import Candidates, Masks, PartialMatches
+from gquery.executor.edge_lists import EdgeLists, pieces
+from gquery.executor.lowering.exact import SAFE
+from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.reading import Reading
+from gquery.planner.ir.match_plan import MatchPlan
+
+PIECE = 1 << 15  # rows made at once: a good Arrow batch
+_FEWEST = 1 << 8  # choices of edges made at once, where little memory makes batches smaller than that
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """A batch of matches: internal vertex ids int32[count] by query vertex, internal edge ids int64[count] by query
+    edge (only for the edges that the plan tells apart); weights int64[count]: how many matches each row stands for,
+    None when each is one."""
+
+    count: int
+    vertices: dict[int, NDArray[np.int32]]
+    edges: dict[int, NDArray[np.int64]]
+    weights: NDArray[np.int64] | None = None
+
+    def first(self, count: int) -> Matches:
+        """The first `count` of them."""
+        return Matches(
+            count,
+            {vertex: column[:count] for vertex, column in self.vertices.items()},
+            {edge: column[:count] for edge, column in self.edges.items()},
+            None if self.weights is None else self.weights[:count],
+        )
+
+
+class Expansion:
+    """The partial matches of one program, which lists something, as matches."""
+
+    def __init__(
+        self, plan: MatchPlan, program: Program, candidates: Candidates, masks: Masks, reading: Reading
+    ) -> None:
+        self.plan = plan
+        self.order = plan.order[: program.listed]
+        self._vertices: list[NDArray[np.int32]] | None = None  # by level and position, when positions are no vertices
+        if program.space == "candidates":
+            self._vertices = [candidates.vertices(level.candidates) for level in program.levels[: program.listed]]
+        self._edges = EdgeLists(program.edges, masks, reading) if program.edges else None
+
+    def matches(self, partial: PartialMatches) -> Iterator[Matches]:
+        """All that the partial matches stand for."""
+        for repeated in [partial] if self.plan.weighted else _repeated(partial):
+            for batch in self._with_edges(repeated):
+                yield from self._turned(batch)
+
+    def _with_edges(self, partial: PartialMatches) -> Iterator[Matches]:
+        levels: list[NDArray[np.int32]] = list(partial.positions[:, : partial.count])
+        if self._vertices is not None:
+            levels = [vertices[column] for vertices, column in zip(self._vertices, levels, strict=False)]
+        vertices = dict(zip(self.order, levels, strict=False))
+        weights = _weights(partial) if self.plan.weighted else None
+        if self._edges is None:
+            yield Matches(partial.count, vertices, {}, weights)
+            return
+        for rows, edges in self._edges.chosen(levels, min(PIECE, max(_FEWEST, partial.count))):
+            yield Matches(
+                len(rows),
+                {vertex: column[rows] for vertex, column in vertices.items()},
+                edges,
+                None if weights is None else weights[rows],
+            )
+
+    def _turned(self, batch: Matches) -> Iterator[Matches]:
+        """The matches that those of the batch stand for: the same columns under other vertices. Small ones are
+        joined."""
+        permutations = self.plan.permutations
+        if len(permutations) <= 1 or batch.count == 0:
+            yield batch
+            return
+        together = max(1, PIECE // batch.count)
+        for begin in range(0, len(permutations), together):
+            turns = permutations[begin : begin + together]
+            vertices = {}
+            for vertex in batch.vertices:
+                columns = [batch.vertices[turn[vertex]] for turn in turns]
+                vertices[vertex] = columns[0] if len(turns) == 1 else np.concatenate(columns)
+            weights = batch.weights if batch.weights is None else np.tile(batch.weights, len(turns))
+            yield Matches(batch.count * len(turns), vertices, {}, weights)
+
+
+def _weights(partial: PartialMatches) -> NDArray[np.int64]:
+    if partial.sums is None or partial.sizes is None:
+        return np.ones(partial.count, np.int64)
+    if np.any(partial.sizes >= SAFE):
+        raise ExecutionError("a group has more than 2^62 matches", hint="count(*) without groups is exact at any size")
+    return partial.sums.astype(np.int64)
+
+
+def _repeated(partial: PartialMatches) -> Iterator[PartialMatches]:
+    """Each row as often as there are ways to finish it, in pieces."""
+    if partial.sums is None or not np.any(partial.sums > 1):
+        yield partial
+        return
+    for rows, _ in pieces(partial.sums, PIECE):
+        yield PartialMatches(partial.positions[:, rows], len(rows))

@@ -1,0 +1,36 @@
+"""The adjacency of a relation: the only place that asks for a relation's kind."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.memory import Budget
+from gquery.planner.ir.relations import Binding, Composed, Identity, Relation, Types
+from gquery.storage.adjacency import Adjacency
+from gquery.storage.graph import Snapshot
+from gquery.storage.schema import Direction
+
+
+def adjacency_of(
+    relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget, seeds: Seeds | None = None
+) -> Adjacency:
+    """The adjacency of a relation, seen in a direction. The snapshot may forget it: who needs it holds it."""
+    match relation:
+        case Types(types):
+            return snapshot.adjacency(types, direction, memory)
+        case Identity():
+            return snapshot.identity(memory)
+        case Composed(tables, hops):
+            return snapshot.composed(tables, hops, direction, memory)
+        case Binding(column):
+            assert seeds is not None
+            return seeds.adjacency(column, direction)
+
+
+def masked(adjacency: Adjacency, mask: NDArray[np.bool_]) -> Adjacency:
+    """The adjacency of the edges in the mask, bool[edge_count]; rows stay where they are."""
+    kept = mask[adjacency.edges]
+    offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[adjacency.offsets]
+    return Adjacency(adjacency.first, offsets, adjacency.neighbours[kept], adjacency.edges[kept], adjacency.simple)

@@ -1,0 +1,68 @@
+"""Predicates of single elements and bindings of earlier clauses as masks: evaluated once, before every backend."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.backend import Masks
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.relational import scan
+from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.filters import BindingFilter, EdgePredicateFilter, Filter, PredicateFilter
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Binding
+
+Vertices = NDArray[np.int32]
+
+
+def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Masks:
+    """What the predicates of the filters leave. Raises what their evaluation raises."""
+    kept, edges = {}, {}
+    bound: dict[int, Vertices] = {}  # by query vertex: what bindings leave
+    for place, step in enumerate(filters):
+        match step:
+            case BindingFilter(vertex=vertex, edge=edge):
+                kept[place] = bound[vertex] = _bound(graph, step, bound.get(vertex), reading)
+            case PredicateFilter(vertex=vertex, predicates=predicates) if vertex in bound:
+                kept[place] = scan.among(
+                    reading.snapshot, predicates, bound[vertex], reading.parameters, reading.control
+                )
+            case PredicateFilter(vertex=vertex, predicates=predicates):
+                kept[place] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
+            case EdgePredicateFilter(edge=edge, predicates=predicates):
+                edges[edge] = _selected_edges(graph.edges[edge], predicates, reading)
+    return Masks(kept, edges)
+
+
+def _bound(graph: QueryGraph, step: BindingFilter, before: Vertices | None, reading: Reading) -> Vertices:
+    """The vertices of the query vertex's tables that a seed binds to it."""
+    relation = graph.edges[step.edge].relation
+    assert isinstance(relation, Binding)
+    assert reading.seeds is not None
+    bound = reading.seeds.bound(relation.column)
+    tables = reading.snapshot.vertex_numbers.tables_of(bound)
+    bound = bound[np.isin(tables, graph.vertices[step.vertex].tables)]
+    return bound if before is None else np.intersect1d(before, bound, assume_unique=True)
+
+
+def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Vertices:
+    snapshot = reading.snapshot
+    masks = {
+        table: scan.select_vertices(snapshot, table, predicates, reading.parameters, reading.control)
+        for table in tables
+    }
+    kept: Vertices = snapshot.vertex_numbers.ids(tables, np.int32)[snapshot.vertex_numbers.by_id(masks, np.bool_)]
+    return kept
+
+
+def _selected_edges(edge: QueryEdge, predicates: tuple[Expression, ...], reading: Reading) -> NDArray[np.bool_]:
+    snapshot = reading.snapshot
+    reading.control.memory.reserve(snapshot.edge_count, f"the edge filter of {edge.described}")
+    mask = np.zeros(snapshot.edge_count, np.bool_)
+    for index, table in enumerate(snapshot.edge_tables):
+        if table.type in edge.types:
+            selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
+            for begin, end, _, row in snapshot.edges.numbers.of([index]):
+                mask[begin:end] = selected[row : row + end - begin]
+    return mask

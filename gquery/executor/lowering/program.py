@@ -1,0 +1,140 @@
+"""The lowered plan: all that a backend is told, by name.
+
+Levels are the matching order; nothing here is an address, a thread, a cache or a budget. Query vertices and edges are
+only named where candidates and masks are kept by them. Arrays (masks, ranks, seeds) travel beside the program. It is
+made for every run: its parts are named tuples, which take a third of a data class's time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gquery.planner.ir.match_plan import Space, Strategy
+from gquery.planner.ir.query_graph import PartKind
+from gquery.planner.ir.relations import Relation
+from gquery.storage.schema import Direction
+
+NULL_RANK = -(2**63)
+"""The rank of what no comparison holds for: null and NaN."""
+
+
+class Rows(NamedTuple):
+    """The rows of a relation, one for each vertex that may be matched at a level.
+
+    direction: as seen from there. tables: the vertex tables that such a vertex may be of. edge: the query edge whose
+    mask says which data edges count, None when all do.
+    """
+
+    relation: Relation
+    direction: Direction
+    tables: tuple[int, ...]
+    level: int
+    edge: int | None = None
+
+
+class Compare(NamedTuple):
+    """The rank at level `left` against the rank at level `right`, operator one of `= <> < <=`. pair: index of the
+    program's rank pairs."""
+
+    left: int
+    right: int
+    operator: str
+    pair: int
+
+
+class Choice(NamedTuple):
+    """A query edge whose data edges have to be told apart: those in the row of `rows` that lead to what is matched at
+    level `to`. collides: other choices of the same tuple that must be other data edges. clique: whether these collide
+    with each other, too, and with no others."""
+
+    edge: int
+    rows: Rows
+    to: int
+    collides: tuple[int, ...]
+    clique: bool
+
+
+class Level(NamedTuple):
+    """Matches one more vertex: it is in all `backward` rows and passes all tests.
+
+    candidates: query vertices in all of whose candidate sets it must be; tables: the vertex tables that these are of.
+    absent: rows that it must not be in. different: levels whose vertices must be others; pairs: (a, b, c, d), not both
+    a = b and c = d; smaller: levels whose vertices must have smaller ids. weights: the program's weights that are known
+    from here on. rows: about how many partial matches there will be.
+
+    For what is summed: parent, the level under which this one is searched. cap: what the sum over this level and all
+    below it counts as: at least one (`optional`), one if there is any (`exists`), one if there is none (`absent`).
+    folded: the sum depends on the parent's vertex alone and is computed for all of its candidates at once. context: the
+    levels that the sum depends on; contexts: about how many different ones there will be when their sums are worth
+    remembering, else 0.
+    """
+
+    candidates: tuple[int, ...]
+    tables: tuple[int, ...]
+    backward: tuple[Rows, ...]
+    absent: tuple[Rows, ...]
+    different: tuple[int, ...]
+    pairs: tuple[tuple[int, int, int, int], ...]
+    smaller: tuple[int, ...]
+    comparisons: tuple[Compare, ...]
+    weights: tuple[int, ...]
+    rows: float
+    parent: int
+    cap: PartKind | None
+    folded: bool
+    context: tuple[int, ...]
+    contexts: float
+    described: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What runs.
+
+    space: where positions are taken from: `candidates` enumerates on the candidate graph, where a position is an index
+    in a candidate set; `vertices` walks the raw adjacency, where a position is the vertex. listed: the first so many
+    levels are listed, the others are summed out. groups: lengths of the vertex groups; the summed levels are the last
+    one. strategy: how the sum goes, None when there is none. weights: the choices whose numbers multiply, by the level
+    where they are known; edges: the choices that are part of the answer, made after the backend is done. limit: so many
+    matches are enough. cost: estimated neighbours looked at.
+    """
+
+    space: Space
+    levels: tuple[Level, ...]
+    listed: int
+    groups: tuple[int, ...]
+    strategy: Strategy | None
+    weights: tuple[Choice, ...]
+    edges: tuple[Choice, ...]
+    limit: int | None
+    cost: float
+
+    @property
+    def summing(self) -> bool:
+        """Whether partial matches come with sums."""
+        return self.listed < len(self.levels) or bool(self.weights)
+
+    def children(self) -> list[list[int]]:
+        """For each level the summed levels that are searched right under it."""
+        found: list[list[int]] = [[] for _ in self.levels]
+        for level in range(max(1, self.listed), len(self.levels)):
+            found[self.levels[level].parent].append(level)
+        return found
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a backend must be able to do for it, by name."""
+        levels = self.levels
+        asked = {
+            f"the space of {self.space}": True,
+            f"a sum by {self.strategy}": self.strategy is not None,
+            "folded sums": any(level.folded for level in levels),
+            "parts": any(level.cap for level in levels),
+            "missing edges": any(level.absent for level in levels),
+            "different pairs": any(level.pairs for level in levels),
+            "symmetry": any(level.smaller for level in levels),
+            "comparisons": any(level.comparisons for level in levels),
+            "choices of edges": bool(self.weights),
+        }
+        return frozenset(name for name, needed in asked.items() if needed)

@@ -1,0 +1,85 @@
+"""One pattern on one backend: what is done for all of them before and after the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+
+from gquery.errors import UnsupportedError
+from gquery.executor.backend import Backend, Slices
+from gquery.executor.expand import Expansion, Matches
+from gquery.executor.lowering.exact import exact_sum
+from gquery.executor.lowering.lower import lower
+from gquery.executor.lowering.masks import masks_of
+from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.ranks import ranks_of
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.profile import Profile
+from gquery.planner.ir.filters import Filter, NeighbourFilter
+from gquery.planner.ir.match_plan import Counted, MatchPlan
+from gquery.planner.ir.query_graph import QueryGraph
+
+
+class Matcher:
+    """A query graph whose candidates are filtered: match plans for it can be run."""
+
+    def __init__(self, backend: Backend, graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> None:
+        self.backend = backend
+        self.reading = reading
+        self.masks = masks_of(graph, filters, reading)
+        uploaded = backend.upload(reading.snapshot)
+        self.candidates = uploaded.filter(graph, filters, self.masks, reading.control, reading.seeds)
+
+    @property
+    def counted(self) -> Counted:
+        """What the filters left, and candidate edges once they are counted."""
+        candidates = self.candidates
+        shares = {
+            (outcome.filter.vertex, edge): outcome.after / max(1, outcome.before)
+            for outcome in candidates.outcomes
+            if isinstance(outcome.filter, NeighbourFilter)
+            for edge in outcome.filter.alike
+        }
+        return Counted(candidates.sizes, candidates.edge_counts, shares)
+
+    def count(self, plan: MatchPlan, profile: Profile) -> int:
+        """The matches of one plan, times what each of them counts."""
+        with self._given_back():
+            with profile.timed("pack"):
+                slices = self._start(plan, lower(plan), profile)
+            with profile.timed("search"):
+                return plan.problem.coefficient * plan.factor * exact_sum(slices.total)
+
+    def matches(self, plan: MatchPlan, profile: Profile) -> Generator[Matches, None, None]:
+        """The matches, batch by batch; closing the generator stops the work."""
+        program = lower(plan)
+        slices = self._start(plan, program, profile)
+        expansion = Expansion(plan, program, self.candidates, self.masks, self.reading)
+        left = plan.limit
+        with closing(slices.batches()) as batches:
+            for partial in batches:
+                for batch in expansion.matches(partial):
+                    if left is not None and batch.count >= left:
+                        yield batch.first(left)
+                        return
+                    yield batch
+                    left = None if left is None else left - batch.count
+
+    def _start(self, plan: MatchPlan, program: Program, profile: Profile) -> Slices:
+        if missing := self.backend.lacks and self.backend.lacks & program.needs:
+            raise UnsupportedError(
+                f"the {self.backend.name} backend cannot do {', '.join(sorted(missing))}", hint="use device='cpu'"
+            )
+        slices = self.candidates.start(program, ranks_of(plan, self.candidates, self.reading))
+        profile.enumerations.append(slices)
+        return slices
+
+    @contextmanager
+    def _given_back(self) -> Iterator[None]:
+        """What is reserved for one problem is free again for the next, but for what the candidates keep."""
+        memory = self.reading.control.memory
+        before = memory.used - self.candidates.nbytes
+        try:
+            yield
+        finally:
+            memory.release(memory.used - self.candidates.nbytes - before)

@@ -1,0 +1,59 @@
+"""What the CPU backend decides for itself does not change an answer: blocks, slices, buffers, bitsets, set sizes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from gquery.executor.cpu.candidates import row_bitmaps as bitsets
+from gquery.executor.cpu.search import frames, pack, run
+from gquery.planner.search import strategy
+from gquery.storage.adjacency import Adjacency
+from tests.differential.test_counting import WAYS as PLANNED
+from tests.differential.test_counting import compare_counts, costs
+from tests.differential.test_random import FUZZ, compare
+
+
+def _walked(self: bitsets.Bitsets, adjacency: Adjacency, begin: int, end: int, *_: object) -> bitsets.Columns:
+    return self.walked(adjacency, begin, end)
+
+
+def _no(*_: object) -> bool:
+    return False
+
+
+WAYS: dict[str, list[tuple[Any, str, Any]]] = {
+    "no set sizes": [(pack._Packer, "_set_size", _no)],
+    "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
+    "small blocks, short slices": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (frames, "SLICE", 3)],
+    "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), costs(folds=-1.0)],
+    "no blocks": [(pack, "_SMALLEST_ROOM", math.inf)],
+    "no bitsets": [(bitsets.Bitsets, "looked_into", _walked), (bitsets, "LARGEST", 0)],
+    "bitsets of all rows": [(bitsets, "_LOOK", 1e9)],
+    "bitsets of all rows, depth first": [(bitsets, "_LOOK", 1e9), (strategy, "can_chain", _no)],
+    "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
+    "no cut rows": [(pack._Packer, "_cut", _no)],
+    "short slices": [(frames, "SLICE", 7)],
+    "short slices, nothing folded": [(frames, "SLICE", 3), costs(folds=-1.0)],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_way_does_not_matter(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, name, value in WAYS[way]:
+        monkeypatch.setattr(owner, name, value)
+    compare_counts(way, "cpu")
+
+
+@pytest.mark.parametrize("room", [1, 2, 5])
+def test_blocks_of_any_size(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks, slices and buffers end in the middle of everything."""
+    monkeypatch.setattr(pack, "_ROOM", room)
+    monkeypatch.setattr(pack, "_SMALLEST_ROOM", 1)
+    monkeypatch.setattr(frames, "SLICE", 2 * room + 1)
+    monkeypatch.setattr(run, "_LARGEST_BUFFER", 3)
+    monkeypatch.setattr(run, "_SMALLEST_BUFFER", 3)
+    for seed in range(8 * FUZZ):
+        compare(seed, "cpu")
