@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gquery.executor.cpu.machine import kernel_cache
+
 ROOT = Path(__file__).parent.parent / "gquery"
 
 # What a room may import of the others, by prefix; the longest name that fits a module is its room. Everybody may import
@@ -98,6 +100,36 @@ def test_imports(path: Path) -> None:
             assert known or public, f"{name} imports {imported}"
         elif package in ONLY_IN:
             assert any(name.startswith(place) for place in ONLY_IN[package]), f"{name} imports {package}"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=module_name)
+def test_functions_are_short_and_take_few_arguments(path: Path) -> None:
+    """Kernels too: they take bundles of tables."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            taken = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            assert len([name for name in taken if name not in ("self", "cls")]) <= 9, f"{node.name} takes {taken}"
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert lines <= 100, f"{node.name} has {lines} lines"
+
+
+def test_what_kernels_are_made_of_is_in_their_digest() -> None:
+    """A kernel is compiled anew when a constant or function that became part of it changes, wherever that stands."""
+    decorators = {"kernel", "inner", "inlined"}
+    for path in (ROOT / "executor").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        sources = {
+            alias.asname or alias.name: node.module or ""
+            for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+        }  # fmt: skip
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and decorators & {ast.unparse(each) for each in node.decorator_list}:
+                names = {
+                    each.id for statement in node.body for each in ast.walk(statement) if isinstance(each, ast.Name)
+                }
+                used = {sources[name] for name in names & sources.keys()}
+                assert all(module.startswith("gquery.executor.cpu.") for module in used), f"{path}: {node.name}"
+                assert kernel_cache._SOURCES in path.parents
 
 
 def test_import_is_light() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, rows_of
+from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, lists_of
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.program import Rows
@@ -59,11 +59,9 @@ def build_candidate_edges(
             vertices,
             begin,
             end,
-            *rows_of(adjacency),
-            address(adjacency.neighbours),
+            lists_of(adjacency),
             address(adjacency.edges),
-            words,
-            ranks,
+            (words, ranks),
             offsets,
             neighbours,
             edges,
@@ -87,9 +85,7 @@ def _count(candidates: CandidateSets, rows: Rows, source: CandidateSet, other: C
     counts = np.zeros(len(vertices), np.int64)
     candidates.sliced(
         len(vertices),
-        lambda begin, end: filters.count_edges(
-            vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), words, counts
-        ),
+        lambda begin, end: filters.count_edges(vertices, begin, end, lists_of(adjacency), words, counts),
     )
     return counts
 

@@ -233,9 +233,7 @@ class CandidateSets:
         keep = np.ones(len(vertices), np.bool_)
         self.sliced(
             len(vertices),
-            lambda begin, end: filters.with_loop(
-                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), step.present, keep
-            ),
+            lambda begin, end: filters.with_loop(vertices, begin, end, lists_of(adjacency), step.present, keep),
         )
         return vertices[keep]
 
@@ -247,7 +245,7 @@ class CandidateSets:
         return self._select(
             vertices,
             lambda begin, end, kept: filters.with_neighbours(
-                vertices, begin, end, *rows_of(adjacency), address(adjacency.neighbours), words, required, kept
+                vertices, begin, end, lists_of(adjacency), words, required, kept
             ),
         )
 
@@ -280,3 +278,8 @@ class CandidateSets:
 def rows_of(adjacency: Adjacency) -> tuple[int, int, int]:
     """first, rows, address of the offsets: how kernels find a row."""
     return adjacency.first, adjacency.rows, address(adjacency.offsets)
+
+
+def lists_of(adjacency: Adjacency) -> tuple[int, int, int, int]:
+    """first, rows, addresses of the offsets and of the neighbours: how kernels walk the rows."""
+    return *rows_of(adjacency), address(adjacency.neighbours)

@@ -12,12 +12,15 @@ above, the row of the input that each began with, and the number of matches that
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from gquery.executor.cpu.kernels.intersect import accepts, next_common, open_level
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.cpu.kernels.intersect import accepts, next_common, open_level, vertex_at
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, lower_bound, row
 from gquery.executor.cpu.kernels.sum_tree import factor_at
-from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_int32, prefetch
 from gquery.executor.cpu.search.packed import (
     ABSENT_BEGIN,
@@ -47,7 +50,7 @@ CLOSED = -1  # CURSOR of a partial match that has not been begun
 _LONG = 16  # neighbours from which on a row is searched for the first candidate
 
 
-class Blocks:
+class Blocks(NamedTuple):
     """The blocks of all levels, for one worker.
 
     columns int32[width, width + 2, room]: by level, the positions at the levels above, the row of the input, and the
@@ -55,17 +58,43 @@ class Blocks:
     and about. spans int64[width, 4, room]: begin and end of the rows that each is extended with. fill int64[3, width].
     """
 
-    def __init__(self, width: int, room: int) -> None:
-        self.columns = np.empty((width, width + 2, room), np.int32)
-        self.products = np.empty((width, room), np.uint64)
-        self.sizes = np.empty((width, room), np.float64)
-        self.spans = np.empty((width, 4, room), np.int64)
-        self.fill = np.zeros((3, width), np.int64)
+    columns: NDArray[np.int32]
+    products: NDArray[np.uint64]
+    sizes: NDArray[np.float64]
+    spans: NDArray[np.int64]
+    fill: NDArray[np.int64]
 
     @staticmethod
     def bytes_of(width: int) -> int:
         """Bytes for one partial match in each of `width` blocks."""
         return width * (4 * (width + 2) + 8 * 6)
+
+
+def new_blocks(width: int, room: int) -> NDArray[np.int64]:
+    """Blocks for `room` partial matches each, all in one array."""
+    fill = 3 * width
+    blocks = np.empty(1 + fill + -(-room * Blocks.bytes_of(width) // 8), np.int64)
+    blocks[0] = room
+    blocks[1 : 1 + fill] = 0
+    return blocks
+
+
+@inner
+def blocks_of(blocks, width):  # type: ignore[no-untyped-def]
+    """The blocks in such an array."""
+    room = blocks[0]
+    spans = 1 + 3 * width
+    products = spans + 4 * width * room
+    sizes = products + width * room
+    columns = sizes + width * room
+    entries = width * (width + 2) * room
+    return Blocks(
+        blocks[columns:].view(np.int32)[:entries].reshape((width, width + 2, room)),
+        blocks[products:sizes].view(np.uint64).reshape((width, room)),
+        blocks[sizes:columns].view(np.float64).reshape((width, room)),
+        blocks[spans:products].reshape((width, 4, room)),
+        blocks[1:spans].reshape((3, width)),
+    )
 
 
 @inlined
@@ -75,29 +104,22 @@ def is_needed(steps, level, column):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def share_of(columns):  # type: ignore[no-untyped-def]
+def share_of(blocks):  # type: ignore[no-untyped-def]
     """Rows of the input that are taken at once: few, since what is not taken yet can be given to another worker."""
-    return max(1, columns.shape[2] >> 2)
+    return max(1, blocks.columns.shape[2] >> 2)
 
 
 @inlined
-def vertex_at(steps, level, position):  # type: ignore[no-untyped-def]
-    """The vertex of a position."""
-    address = steps[level, VERTICES]
-    return load_int32(address, np.int64(position)) if address != 0 else np.int32(position)
-
-
-@inlined
-def load_partial(steps, columns, level, index, positions, vertices):  # type: ignore[no-untyped-def]
+def load_partial(tables, walk, blocks, level, index):  # type: ignore[no-untyped-def]
     """What is still needed of a partial match in the block of `level`."""
     for column in range(level + 1):
-        if is_needed(steps, level, column):
-            position = columns[level, column, index]
-            positions[column] = position
-            vertices[column] = vertex_at(steps, column, position)
+        if is_needed(tables.steps, level, column):
+            position = blocks.columns[level, column, index]
+            walk.positions[column] = position
+            walk.vertices[column] = vertex_at(tables.steps, column, position)
 
 
-@kernel
+@inner
 def look_up(adjacency, positions, begins, ends, count):  # type: ignore[no-untyped-def]
     """Where the rows of a column of positions begin and end; asks for their first entries."""
     offsets, first, rows, values = adjacency[OFFSETS], adjacency[FIRST], adjacency[ROWS], adjacency[NEIGHBOURS]
@@ -107,86 +129,91 @@ def look_up(adjacency, positions, begins, ends, count):  # type: ignore[no-untyp
         prefetch(values + 4 * begins[index])  # type: ignore[call-arg]
 
 
-@kernel
-def open_block(steps, backward, absent, columns, spans, fill, level, child, count):  # type: ignore[no-untyped-def]
+@inner
+def open_block(tables, blocks, level, child, count):  # type: ignore[no-untyped-def]
     """The block of `level` has been filled: looks up the rows that its partial matches are extended with to `child`, -1
     for none."""
-    fill[COUNT, level] = count
-    fill[NEXT, level] = 0
-    fill[CURSOR, level] = CLOSED
+    steps, backward, columns, spans = tables.steps, tables.backward, blocks.columns[level], blocks.spans[level]
+    blocks.fill[COUNT, level] = count
+    blocks.fill[NEXT, level] = 0
+    blocks.fill[CURSOR, level] = CLOSED
     if child >= 0 and steps[child, SPANS] > 0:
         first = steps[child, BACKWARD_BEGIN]
-        look_up(backward[first], columns[level, backward[first, LEVEL]], spans[level, 0], spans[level, 1], count)
+        look_up(backward[first], columns[backward[first, LEVEL]], spans[0], spans[1], count)
         if steps[child, SPANS] == 2:
             second = backward[first + 1]
             if steps[child, BACKWARD_END] - first == 1:
-                second = absent[steps[child, ABSENT_BEGIN]]
-            look_up(second, columns[level, second[LEVEL]], spans[level, 2], spans[level, 3], count)
+                second = tables.absent[steps[child, ABSENT_BEGIN]]
+            look_up(second, columns[second[LEVEL]], spans[2], spans[3], count)
 
 
-@kernel
-def leave_same(steps, different, columns, level, made):  # type: ignore[no-untyped-def]
+@inner
+def leave_same(tables, blocks, level, made):  # type: ignore[no-untyped-def]
     """Leaves out the new partial matches whose vertex must be another than one above; returns how many stay."""
+    steps = tables.steps
     begin, end = steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]
     if steps[level, SPANS] == 0 or begin == end:
         return made
-    above, own, parents = steps[level, PARENT], columns[level, level], columns[level, len(steps) + 1]
+    above, own, parents = steps[level, PARENT], blocks.columns[level, level], blocks.columns[level, len(steps) + 1]
     kept = 0
     for index in range(made):
         vertex = vertex_at(steps, level, own[index])
         same = False
         for other in range(begin, end):
-            column = different[other]
-            same |= vertex_at(steps, column, columns[above, column, parents[index]]) == vertex
+            column = tables.different[other]
+            same |= vertex_at(steps, column, blocks.columns[above, column, parents[index]]) == vertex
         own[kept], parents[kept] = own[index], parents[index]
         kept += not same
     return kept
 
 
-@kernel
-def multiply(steps, columns, products, product_sizes, level, made, modulus):  # type: ignore[no-untyped-def]
+@inner
+def multiply(tables, blocks, level, made, modulus):  # type: ignore[no-untyped-def]
     """Numbers of matches of the new partial matches, without those that have none; returns how many stay."""
-    above, own, parents = steps[level, PARENT], columns[level, level], columns[level, len(steps) + 1]
+    steps = tables.steps
+    above, own, parents = steps[level, PARENT], blocks.columns[level, level], blocks.columns[level, len(steps) + 1]
+    products, products_above = blocks.products[level], blocks.products[above]
+    sizes, sizes_above = blocks.sizes[level], blocks.sizes[above]
     if steps[level, FACTORS] == 0:
         for index in range(made):
-            products[level, index] = products[above, parents[index]]
-            product_sizes[level, index] = product_sizes[above, parents[index]]
+            products[index] = products_above[parents[index]]
+            sizes[index] = sizes_above[parents[index]]
         return made
     kept = 0
     for index in range(made):
         factor, factor_size = factor_at(steps, level, own[index])
-        products[level, kept] = products[above, parents[index]] * factor
+        products[kept] = products_above[parents[index]] * factor
         if modulus != 0:
-            products[level, kept] %= modulus
-        product_sizes[level, kept] = product_sizes[above, parents[index]] * factor_size
+            products[kept] %= modulus
+        sizes[kept] = sizes_above[parents[index]] * factor_size
         own[kept], parents[kept] = own[index], parents[index]
         kept += factor_size != 0.0
     return kept
 
 
-@kernel
-def inherit(steps, columns, level, made):  # type: ignore[no-untyped-def]
+@inner
+def inherit(tables, blocks, level, made):  # type: ignore[no-untyped-def]
     """Copies to the new partial matches what is still needed of those that they extend."""
-    above, width = steps[level, PARENT], len(steps)
-    parents = columns[level, width + 1]
+    above, width = tables.steps[level, PARENT], len(tables.steps)
+    parents = blocks.columns[level, width + 1]
     for column in range(width + 1):
-        if column == width or (column <= above and is_needed(steps, level, column)):
-            source, target = columns[above, column], columns[level, column]
+        if column == width or (column <= above and is_needed(tables.steps, level, column)):
+            source, target = blocks.columns[above, column], blocks.columns[level, column]
             for index in range(made):
                 target[index] = source[parents[index]]
 
 
-@kernel
-def walk_rows(steps, backward, columns, spans, fill, level, left):  # type: ignore[no-untyped-def]
+@inner
+def walk_rows(tables, blocks, level, left):  # type: ignore[no-untyped-def]
     """Extends partial matches along one row each, in which no neighbour is repeated and that needs no test but
     membership, until the block of `level` is full. Returns how many it made and the looks."""
+    steps, fill = tables.steps, blocks.fill
     above = steps[level, PARENT]
-    adjacency = backward[steps[level, BACKWARD_BEGIN]]
-    values = adjacency[NEIGHBOURS]
+    values = tables.backward[steps[level, BACKWARD_BEGIN], NEIGHBOURS]
     words = steps[level, WORDS] if steps[level, VERTICES] == 0 else np.int64(0)
     floor, ceiling = steps[level, CUT_BEGIN], steps[level, CUT_END]
-    own, parents = columns[level, level], columns[level, len(steps) + 1]
-    begins, ends = spans[above, 0], spans[above, 1]
+    own, parents = blocks.columns[level, level], blocks.columns[level, len(steps) + 1]
+    begins, ends = blocks.spans[above, 0], blocks.spans[above, 1]
     room = len(own)
     made, looks = 0, np.int64(0)
     index, cursor = fill[NEXT, above], fill[CURSOR, above]
@@ -224,67 +251,28 @@ def walk_rows(steps, backward, columns, spans, fill, level, left):  # type: igno
     return made, looks
 
 
-@kernel
-def intersect_rows(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    smaller,
-    different,
-    pairs,
-    compare,
-    absent,
-    columns,
-    fill,
-    level,
-    positions,
-    vertices,
-    begins,
-    cursors,
-    ends,
-    bitsets,
-    pivots,
-    last,
-    marks,
-    marked,
-    left,
-):
+@inner
+def intersect_rows(tables, walk, blocks, level, left):  # type: ignore[no-untyped-def]
     """Extends partial matches along any number of rows and with all tests, until the block of `level` is full. Returns
     how many it made and the looks."""
+    steps, fill = tables.steps, blocks.fill
     above = steps[level, PARENT]
-    own, parents = columns[level, level], columns[level, len(steps) + 1]
+    own, parents = blocks.columns[level, level], blocks.columns[level, len(steps) + 1]
     room = len(own)
     made, looks = 0, np.int64(0)
     index, count = fill[NEXT, above], fill[COUNT, above]
     while index < count and looks < left and made < room:
-        load_partial(steps, columns, above, index, positions, vertices)
+        load_partial(tables, walk, blocks, above, index)
         if fill[CURSOR, above] == CLOSED:
-            open_level(
-                steps,
-                backward,
-                smaller,
-                level,
-                positions,
-                vertices,
-                begins,
-                cursors,
-                ends,
-                bitsets,
-                pivots,
-                last,
-                marks,
-                marked,
-            )
+            open_level(tables, walk, level)
             fill[CURSOR, above] = 0
         position = np.int64(0)
         while made < room:
             looks += 1
-            position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+            position = next_common(tables, walk, level)
             if position < 0:
                 break
-            vertex = vertex_at(steps, level, position)
-            if accepts(
-                steps, different, pairs, compare, absent, level, position, vertex, positions, vertices, marks, marked
-            ):
+            if accepts(tables, walk, level, position, vertex_at(steps, level, position)):
                 own[made], parents[made] = position, index
                 made += 1
         if position < 0:
@@ -294,56 +282,11 @@ def intersect_rows(  # type: ignore[no-untyped-def]
     return made, looks
 
 
-@kernel
-def fill_block(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    smaller,
-    different,
-    pairs,
-    compare,
-    absent,
-    columns,
-    spans,
-    fill,
-    level,
-    positions,
-    vertices,
-    begins,
-    cursors,
-    ends,
-    bitsets,
-    pivots,
-    last,
-    marks,
-    marked,
-    left,
-):
+@inner
+def fill_block(tables, walk, blocks, level, left):  # type: ignore[no-untyped-def]
     """Extends partial matches of the block above, until the block of `level` is full. Returns how many it made, and the
     looks at neighbours that this took; it stops after about `left` of them."""
-    if steps[level, SPANS] == 1:
-        made, looks = walk_rows(steps, backward, columns, spans, fill, level, left)
-        return leave_same(steps, different, columns, level, made), looks
-    return intersect_rows(
-        steps,
-        backward,
-        smaller,
-        different,
-        pairs,
-        compare,
-        absent,
-        columns,
-        fill,
-        level,
-        positions,
-        vertices,
-        begins,
-        cursors,
-        ends,
-        bitsets,
-        pivots,
-        last,
-        marks,
-        marked,
-        left,
-    )
+    if tables.steps[level, SPANS] == 1:
+        made, looks = walk_rows(tables, blocks, level, left)
+        return leave_same(tables, blocks, level, made), looks
+    return intersect_rows(tables, walk, blocks, level, left)

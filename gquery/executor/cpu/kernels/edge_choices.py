@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import lower_bound, row
-from gquery.executor.cpu.machine.compile import kernel
+from gquery.executor.cpu.machine.compile import inner
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
     CHOICE_EDGES,
@@ -30,7 +30,7 @@ from gquery.executor.cpu.search.packed import (
 BEGIN, END, CURSOR, CHOSEN, TAKEN = 0, 1, 2, 3, 4
 
 
-@kernel
+@inner
 def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-def]
     """Finds the run of data edges behind every query edge of `choices[begin:end]`."""
     for index in range(begin, end):
@@ -49,7 +49,7 @@ def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-
         scratch[END, index] = low
 
 
-@kernel
+@inner
 def advance(choices, begin, end, collides, depth, scratch):  # type: ignore[no-untyped-def]
     """Turns the odometer over `choices[begin:end]` from wheel `depth` to its next full choice, -1 without one; wheels
     that collide with no other stand still."""
@@ -74,7 +74,7 @@ def advance(choices, begin, end, collides, depth, scratch):  # type: ignore[no-u
     return -1
 
 
-@kernel
+@inner
 def count_choices(choices, begin, end, collides, modulus, positions, scratch):  # type: ignore[no-untyped-def]
     """The ways to choose the edges `choices[begin:end]` of one embedding: modulo 2^64 or the modulus, and roughly.
 
@@ -103,7 +103,7 @@ def count_choices(choices, begin, end, collides, modulus, positions, scratch):  
     return exact, size
 
 
-@kernel
+@inner
 def take_from_runs(choices, begin, end, collides, scratch):  # type: ignore[no-untyped-def]
     """Counts what colliding choices take from each other's runs; False when that does not tell the number of ways."""
     for index in range(begin, end):
@@ -124,7 +124,7 @@ def take_from_runs(choices, begin, end, collides, scratch):  # type: ignore[no-u
     return True
 
 
-@kernel
+@inner
 def is_exhausted(begin, end, scratch):  # type: ignore[no-untyped-def]
     """Whether others take all edges of some choice's run."""
     exhausted = False
@@ -133,7 +133,7 @@ def is_exhausted(begin, end, scratch):  # type: ignore[no-untyped-def]
     return exhausted
 
 
-@kernel
+@inner
 def common_edges(choices, one, other, scratch):  # type: ignore[no-untyped-def]
     """How many data edges are in the runs of both choices. A run is not sorted."""
     edges, other_edges = choices[one, CHOICE_EDGES], choices[other, CHOICE_EDGES]
@@ -149,7 +149,7 @@ def common_edges(choices, one, other, scratch):  # type: ignore[no-untyped-def]
     return common
 
 
-@kernel
+@inner
 def enumerated(choices, begin, end, collides, scratch):  # type: ignore[no-untyped-def]
     """The ways to choose the edges that collide, one by one."""
     scratch[CURSOR, begin] = scratch[BEGIN, begin]

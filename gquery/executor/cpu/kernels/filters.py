@@ -1,4 +1,7 @@
-"""Kernels that narrow candidate sets and build the candidate graph. Each works on a range, so callers can slice."""
+"""Kernels that narrow candidate sets and build the candidate graph. Each works on a range, so callers can slice.
+
+adjacency: (first, rows, address of the offsets, address of the neighbours), see `lists_of` in `candidates/sets.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,10 @@ def set_bits(vertices, words):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def with_neighbours(vertices, begin, end, first, rows, offsets, neighbours, words, required, kept):  # type: ignore[no-untyped-def]
+def with_neighbours(vertices, begin, end, adjacency, words, required, kept):  # type: ignore[no-untyped-def]
     """Copies the vertices that have `required` entries of their row in the bitset (address 0: all vertices) to
     kept[begin:] and returns how many they are."""
+    first, rows, offsets, neighbours = adjacency
     cursor = begin
     for index in range(begin, end):
         vertex = vertices[index]
@@ -50,8 +54,9 @@ def with_signature(vertices, begin, end, signatures, wanted, kept):  # type: ign
 
 
 @kernel
-def with_loop(vertices, begin, end, first, rows, offsets, neighbours, present, keep):  # type: ignore[no-untyped-def]
+def with_loop(vertices, begin, end, adjacency, present, keep):  # type: ignore[no-untyped-def]
     """keep[i] = 0 unless vertices[i] is (`present`) or is not its own neighbour."""
+    first, rows, offsets, neighbours = adjacency
     for index in range(begin, end):
         low, high = row(offsets, first, rows, vertices[index])
         if contains(neighbours, low, high, vertices[index]) != present:
@@ -59,8 +64,9 @@ def with_loop(vertices, begin, end, first, rows, offsets, neighbours, present, k
 
 
 @kernel
-def count_edges(vertices, begin, end, first, rows, offsets, neighbours, words, counts):  # type: ignore[no-untyped-def]
+def count_edges(vertices, begin, end, adjacency, words, counts):  # type: ignore[no-untyped-def]
     """counts[i] = entries of the row of vertices[i] that lead into the bitset (address 0: all vertices)."""
+    first, rows, offsets, neighbours = adjacency
     for index in range(begin, end):
         low, high = row(offsets, first, rows, vertices[index])
         if words == 0:
@@ -73,10 +79,11 @@ def count_edges(vertices, begin, end, first, rows, offsets, neighbours, words, c
 
 
 @kernel
-def fill_edges(  # type: ignore[no-untyped-def]
-    vertices, begin, end, first, rows, offsets, neighbours, edges, words, ranks, new_offsets, new_neighbours, new_edges
-):
-    """Writes the entries that `count_edges` counted: positions instead of vertices, and the edges when asked for."""
+def fill_edges(vertices, begin, end, adjacency, edges, among, new_offsets, new_neighbours, new_edges):  # type: ignore[no-untyped-def]
+    """Writes the entries that `count_edges` counted: positions instead of vertices, and the edges when asked for.
+    among: addresses of the bitset and of its ranks."""
+    first, rows, offsets, neighbours = adjacency
+    words, ranks = among
     for index in range(begin, end):
         low, high = row(offsets, first, rows, vertices[index])
         cursor = new_offsets[index]

@@ -10,7 +10,7 @@ import numpy as np
 
 from gquery.executor.cpu.kernels.row_bitset import bits_of
 from gquery.executor.cpu.kernels.sorted_rows import contains, count_common, has_bit, lower_bound, rank, row
-from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
     ABSENT_BEGIN,
@@ -56,11 +56,30 @@ from gquery.executor.lowering.program import NULL_RANK
 
 
 @inlined
-def floor_of(steps, smaller, level, vertices):  # type: ignore[no-untyped-def]
+def vertex_at(steps, level, position):  # type: ignore[no-untyped-def]
+    """The vertex of a position."""
+    address = steps[level, VERTICES]
+    return load_int32(address, np.int64(position)) if address != 0 else np.int32(position)
+
+
+@inlined
+def position_of(steps, level, vertex):  # type: ignore[no-untyped-def]
+    """The position of a vertex at a level, -1 when it is no candidate."""
+    position = np.int64(vertex)
+    if steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex):
+        position = np.int64(-1)
+    elif steps[level, VERTICES] != 0:
+        position = rank(steps[level, WORDS], steps[level, RANKS], vertex)
+    return position
+
+
+@inlined
+def floor_of(tables, walk, level):  # type: ignore[no-untyped-def]
     """The first position that a level may take: its vertex id is above those of all levels that must be smaller."""
+    steps = tables.steps
     floor = np.int64(steps[level, CUT_BEGIN])
     for index in range(steps[level, SMALLER_BEGIN], steps[level, SMALLER_END]):
-        above = np.int64(vertices[smaller[index]]) + 1
+        above = np.int64(walk.vertices[tables.smaller[index]]) + 1
         if steps[level, VERTICES] != 0:
             above = rank(steps[level, WORDS], steps[level, RANKS], above)
         floor = max(floor, above)
@@ -68,40 +87,27 @@ def floor_of(steps, smaller, level, vertices):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def open_level(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    smaller,
-    level,
-    positions,
-    vertices,
-    begins,
-    cursors,
-    ends,
-    bitsets,
-    pivots,
-    last,
-    marks,
-    marked,
-):
+def open_level(tables, walk, level):  # type: ignore[no-untyped-def]
     """Points the cursors of a level at the rows of its backward neighbours and picks the shortest as pivot."""
+    steps, backward = tables.steps, tables.backward
+    begins, cursors, ends = walk.begins, walk.cursors, walk.ends
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
-    floor = floor_of(steps, smaller, level, vertices)
-    last[level] = floor - 1
+    floor = floor_of(tables, walk, level)
+    walk.last[level] = floor - 1
     shortest = np.int64(-1)
     for index in range(begin, end):
-        position = positions[backward[index, LEVEL]]
+        position = walk.positions[backward[index, LEVEL]]
         low, high = row(backward[index, OFFSETS], backward[index, FIRST], backward[index, ROWS], position)
         begins[index] = low
         cursors[index] = low
         ends[index] = high
-        bitsets[index] = 0
+        walk.bitsets[index] = 0
         if shortest < 0 or high - low < shortest:
             shortest = high - low
-            pivots[level] = index
+            walk.pivots[level] = index
     if begin == end:
         return
-    pivot = pivots[level]
+    pivot = walk.pivots[level]
     if floor > 0:
         low = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], floor)
         begins[pivot] = low
@@ -110,14 +116,16 @@ def open_level(  # type: ignore[no-untyped-def]
         ends[pivot] = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], steps[level, CUT_END])
     for index in range(begin, end):
         if index != pivot and shortest > 0:
-            position = np.int64(positions[backward[index, LEVEL]])
+            position = np.int64(walk.positions[backward[index, LEVEL]])
             length = ends[index] - begins[index]
-            bitsets[index] = bits_of(backward[index], position, length, shortest, marks, marked)
+            walk.bitsets[index] = bits_of(walk, backward[index], position, length, shortest)
 
 
 @inlined
-def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  # type: ignore[no-untyped-def]
+def next_common(tables, walk, level):  # type: ignore[no-untyped-def]
     """The next position in every row of the level, or -1."""
+    steps, backward = tables.steps, tables.backward
+    cursors, ends, bitsets, last = walk.cursors, walk.ends, walk.bitsets, walk.last
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
     if begin == end:
         position = last[level] + 1
@@ -125,7 +133,7 @@ def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  
             return np.int64(-1)
         last[level] = position
         return np.int64(position)
-    pivot = pivots[level]
+    pivot = walk.pivots[level]
     values = backward[pivot, NEIGHBOURS]
     cursor, stop = cursors[pivot], ends[pivot]
     if end - begin == 1 and steps[level, SIMPLE] == 1:
@@ -167,26 +175,27 @@ def next_common(steps, backward, level, cursors, ends, bitsets, pivots, last):  
 
 
 @inlined
-def accepts(  # type: ignore[no-untyped-def]
-    steps, different, pairs, compare, absent, level, position, vertex, positions, vertices, marks, marked
-):
+def accepts(tables, walk, level, position, vertex):  # type: ignore[no-untyped-def]
     """Everything but the backward rows: membership, injectivity, edge collisions, comparisons, non-edges. The levels
     that must be smaller were minded when the level was opened."""
+    steps = tables.steps
     if steps[level, VERTICES] == 0 and steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex):
         return False
-    vertices[level] = vertex
-    positions[level] = position
+    walk.vertices[level] = vertex
+    walk.positions[level] = position
     if steps[level, TESTED] == 0:
         return True
     for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
-        if vertices[different[index]] == vertex:
+        if walk.vertices[tables.different[index]] == vertex:
             return False
-    return steps[level, TESTED] == 1 or passes(steps, pairs, compare, absent, level, positions, vertices, marks, marked)
+    return steps[level, TESTED] == 1 or passes(tables, walk, level)
 
 
-@kernel
-def passes(steps, pairs, compare, absent, level, positions, vertices, marks, marked):  # type: ignore[no-untyped-def]
+@inner
+def passes(tables, walk, level):  # type: ignore[no-untyped-def]
     """The rarer tests on a level that was just matched: edge collisions, comparisons, non-edges."""
+    steps, pairs, compare, absent = tables.steps, tables.pairs, tables.compare, tables.absent
+    positions, vertices = walk.positions, walk.vertices
     vertex = vertices[level]
     for index in range(steps[level, PAIRS_BEGIN], steps[level, PAIRS_END]):
         if (
@@ -213,7 +222,7 @@ def passes(steps, pairs, compare, absent, level, positions, vertices, marks, mar
     for index in range(steps[level, ABSENT_BEGIN], steps[level, ABSENT_END]):
         other = np.int64(vertices[absent[index, LEVEL]])
         low, high = row(absent[index, OFFSETS], absent[index, FIRST], absent[index, ROWS], other)
-        bits = bits_of(absent[index], other, high - low, np.int64(1), marks, marked)
+        bits = bits_of(walk, absent[index], other, high - low, np.int64(1))
         if bits != 0:
             if has_bit(bits, vertex):
                 return False
@@ -241,47 +250,55 @@ def common_size(  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel
-def set_size(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    smaller,
-    different,
-    absent,
-    level,
-    positions,
-    vertices,
-    begins,
-    cursors,
-    ends,
-    bitsets,
-    pivots,
-    last,
-    marks,
-    marked,
-):
+@inlined
+def taken_size(tables, walk, level, floor, words):  # type: ignore[no-untyped-def]
+    """How many of a leaf's candidates from the position `floor` on are in the row that it must miss or matched already,
+    and the looks. There is at most one such row, of a level with one row, where positions are vertices."""
+    steps, backward, absent, begins, ends = tables.steps, tables.backward, tables.absent, walk.begins, walk.ends
+    begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
+    missed = steps[level, ABSENT_BEGIN]
+    missing = missed < steps[level, ABSENT_END]
+    taken, looks = np.int64(0), np.int64(0)
+    low, high = np.int64(0), np.int64(0)
+    if missing:
+        own, own_low, own_high = backward[begin, NEIGHBOURS], begins[begin], ends[begin]
+        length = own_high - own_low
+        others, position = absent[missed, NEIGHBOURS], np.int64(walk.vertices[absent[missed, LEVEL]])
+        low, high = row(absent[missed, OFFSETS], absent[missed, FIRST], absent[missed, ROWS], position)
+        bits = bits_of(walk, absent[missed], position, high - low, length)
+        low = lower_bound(others, low, high, floor)
+        if steps[level, CUT_END] > 0:
+            high = lower_bound(others, low, high, steps[level, CUT_END])
+        if bits == 0 and high - low < length:
+            taken = common_size(others, low, high, bits, own, own_low, own_high, words)
+        else:
+            taken = common_size(own, own_low, own_high, bits, others, low, high, words)
+        looks = min(high - low, length)
+    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
+        vertex = walk.vertices[tables.different[index]]
+        repeated = False
+        for earlier in range(steps[level, DIFFERENT_BEGIN], index):
+            repeated |= walk.vertices[tables.different[earlier]] == vertex
+        position = position_of(steps, level, vertex)
+        inside = not repeated and position >= floor
+        for place in range(begin, end):
+            inside = inside and contains(backward[place, NEIGHBOURS], begins[place], ends[place], position)
+        if missing and inside:
+            inside = not contains(absent[missed, NEIGHBOURS], low, high, position)
+        taken += inside
+    return taken, looks
+
+
+@inner
+def set_size(tables, walk, level):  # type: ignore[no-untyped-def]
     """Matches of a leaf by set size: the rows' intersection less the rows that must be missed and the vertices matched
     already. Returns the size and the number of neighbours looked at."""
+    steps, backward, cursors, ends = tables.steps, tables.backward, walk.cursors, walk.ends
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
-    open_level(
-        steps,
-        backward,
-        smaller,
-        level,
-        positions,
-        vertices,
-        begins,
-        cursors,
-        ends,
-        bitsets,
-        pivots,
-        last,
-        marks,
-        marked,
-    )
+    open_level(tables, walk, level)
     words = steps[level, WORDS] if steps[level, VERTICES] == 0 else np.int64(0)
-    pivot = pivots[level]
-    floor = np.int64(last[level]) + 1
+    pivot = walk.pivots[level]
+    floor = np.int64(walk.last[level]) + 1
     looks = ends[pivot] - cursors[pivot] + 1
     count = np.int64(0)
     if end - begin == 2 and steps[level, SIMPLE] == 1:
@@ -290,9 +307,9 @@ def set_size(  # type: ignore[no-untyped-def]
             backward[pivot, NEIGHBOURS],
             cursors[pivot],
             ends[pivot],
-            bitsets[other],
+            walk.bitsets[other],
             backward[other, NEIGHBOURS],
-            begins[other],
+            walk.begins[other],
             ends[other],
             words,
         )
@@ -300,110 +317,28 @@ def set_size(  # type: ignore[no-untyped-def]
         count = ends[pivot] - cursors[pivot]
     else:
         while True:
-            position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
+            position = next_common(tables, walk, level)
             if position < 0:
                 break
             if words == 0 or has_bit(words, position):
                 count += 1
-    if count == 0:
-        return count, looks
-    missed = steps[level, ABSENT_BEGIN]  # at most one, of a level with one row, where positions are vertices
-    missing = missed < steps[level, ABSENT_END]
-    low, high = np.int64(0), np.int64(0)
-    if missing:
-        low, high = row(
-            absent[missed, OFFSETS], absent[missed, FIRST], absent[missed, ROWS], vertices[absent[missed, LEVEL]]
-        )
-        position = np.int64(vertices[absent[missed, LEVEL]])
-        bits = bits_of(absent[missed], position, high - low, ends[begin] - begins[begin], marks, marked)
-        low = lower_bound(absent[missed, NEIGHBOURS], low, high, floor)
-        if steps[level, CUT_END] > 0:
-            high = lower_bound(absent[missed, NEIGHBOURS], low, high, steps[level, CUT_END])
-        if bits == 0 and high - low < ends[begin] - begins[begin]:
-            count -= common_size(
-                absent[missed, NEIGHBOURS],
-                low,
-                high,
-                bits,
-                backward[begin, NEIGHBOURS],
-                begins[begin],
-                ends[begin],
-                words,
-            )
-        else:
-            count -= common_size(
-                backward[begin, NEIGHBOURS],
-                begins[begin],
-                ends[begin],
-                bits,
-                absent[missed, NEIGHBOURS],
-                low,
-                high,
-                words,
-            )
-        looks += min(high - low, ends[begin] - begins[begin])
-    for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
-        vertex = vertices[different[index]]
-        repeated = False
-        for earlier in range(steps[level, DIFFERENT_BEGIN], index):
-            repeated |= vertices[different[earlier]] == vertex
-        if repeated or (steps[level, WORDS] != 0 and not has_bit(steps[level, WORDS], vertex)):
-            continue
-        position = np.int64(vertex)
-        if steps[level, VERTICES] != 0:
-            position = rank(steps[level, WORDS], steps[level, RANKS], vertex)
-        inside = position >= floor
-        for other in range(begin, end):
-            inside = inside and contains(backward[other, NEIGHBOURS], begins[other], ends[other], position)
-        if missing and inside:
-            inside = not contains(absent[missed, NEIGHBOURS], low, high, position)
-        count -= inside
+    if count > 0:
+        taken, more = taken_size(tables, walk, level, floor, words)
+        count -= taken
+        looks += more
     return count, looks
 
 
 @inlined
-def leaf_size(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    smaller,
-    different,
-    absent,
-    level,
-    positions,
-    vertices,
-    begins,
-    cursors,
-    ends,
-    bitsets,
-    pivots,
-    last,
-    marks,
-    marked,
-):
+def leaf_size(tables, walk, level):  # type: ignore[no-untyped-def]
     """The same as `set_size`, without a call where the size is the length of the one row."""
+    steps, backward = tables.steps, tables.backward
     size, looks = np.int64(0), np.int64(1)
     if steps[level, LENGTH] == 1:
         only = steps[level, BACKWARD_BEGIN]
-        position = positions[backward[only, LEVEL]]
+        position = walk.positions[backward[only, LEVEL]]
         low, high = row(backward[only, OFFSETS], backward[only, FIRST], backward[only, ROWS], position)
         size = high - low
     else:
-        size, looks = set_size(
-            steps,
-            backward,
-            smaller,
-            different,
-            absent,
-            level,
-            positions,
-            vertices,
-            begins,
-            cursors,
-            ends,
-            bitsets,
-            pivots,
-            last,
-            marks,
-            marked,
-        )
+        size, looks = set_size(tables, walk, level)
     return size, looks

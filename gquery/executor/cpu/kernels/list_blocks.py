@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.kernels.blocks import COUNT, NEXT, fill_block, inherit, open_block, share_of
+from gquery.executor.cpu.kernels.blocks import COUNT, NEXT, blocks_of, fill_block, inherit, open_block, share_of
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
@@ -19,48 +19,26 @@ from gquery.executor.cpu.kernels.workspace import (
     MORE,
     ROW,
     ROW_END,
+    START,
     STATE_SLOTS,
     STATUS,
+    STOP,
     TAKEN,
-    column_of,
-    cursors_of,
-    levels_of,
-    table_of,
+    tables_of,
+    walk_of,
 )
 from gquery.executor.cpu.machine.compile import kernel
-from gquery.executor.cpu.search.packed import (
-    ABSENT,
-    ADJACENCY_COLUMNS,
-    BACKWARD,
-    COMPARE,
-    DIFFERENT,
-    PAIRS,
-    SMALLER,
-    STEP_COLUMNS,
-    STEPS,
-)
 
 
 @kernel
-def extend(  # type: ignore[no-untyped-def]
-    plan, work, matched, columns, spans, fill, given, output, marks, marked, start, stop, budget
-):
-    """One slice; see the module's docstring. columns, spans, fill: see `blocks.py`. given, output: positions
-    int32[width, capacity], column by column. marks: address of uint64[]; marked int64[*, 3]: see `row_bitset.py`."""
-    steps = table_of(plan, STEPS, STEP_COLUMNS)
-    backward = table_of(plan, BACKWARD, ADJACENCY_COLUMNS)
-    different = column_of(plan, DIFFERENT)
-    smaller = column_of(plan, SMALLER)
-    pairs = table_of(plan, PAIRS, 4)
-    compare = table_of(plan, COMPARE, 5)
-    absent = table_of(plan, ABSENT, ADJACENCY_COLUMNS)
-    positions, vertices = matched[0], matched[1]
-    width, rows = len(steps), len(backward)
-    state = work[: STATE_SLOTS + width]
-    pivots, last = levels_of(work, width, 0), levels_of(work, width, 1)
-    begins, cursors = cursors_of(work, width, rows, 0), cursors_of(work, width, rows, 1)
-    ends, bitsets = cursors_of(work, width, rows, 2), cursors_of(work, width, rows, 3)
-    share = share_of(columns)
+def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: ignore[no-untyped-def]
+    """One slice; see the module's docstring. packed_blocks: see `blocks.py`. given, output: positions int32[width,
+    capacity], column by column. marked int64[*, 3]: see `row_bitset.py`."""
+    tables = tables_of(plan)
+    walk = walk_of(work, marked, tables)
+    blocks = blocks_of(packed_blocks, len(tables.steps))
+    state = work[:STATE_SLOTS]
+    start, stop = state[START], state[STOP]
     top = start - 1
     level = state[DEPTH]
     written = state[MADE]
@@ -72,15 +50,15 @@ def extend(  # type: ignore[no-untyped-def]
             if state[TAKEN] >= state[ROW_END]:
                 status = DONE
                 break
-            made = min(share, state[ROW_END] - state[TAKEN])
+            made = min(share_of(blocks), state[ROW_END] - state[TAKEN])
             for column in range(start):
                 for index in range(made):
-                    columns[top, column, index] = given[column, state[TAKEN] + index]
+                    blocks.columns[top, column, index] = given[column, state[TAKEN] + index]
             state[TAKEN] += made
             budget -= made
-            open_block(steps, backward, absent, columns, spans, fill, top, start, made)
-            level = np.int64(top)
-        begin, count = fill[NEXT, level], fill[COUNT, level]
+            open_block(tables, blocks, top, start, made)
+            level = top
+        begin, count = blocks.fill[NEXT, level], blocks.fill[COUNT, level]
         if begin == count:
             level = level - 1 if level > top else np.int64(-1)
         elif level == stop - 1:
@@ -90,42 +68,17 @@ def extend(  # type: ignore[no-untyped-def]
             copied = min(count - begin, capacity - written)
             for column in range(stop):
                 for index in range(copied):
-                    output[column, written + index] = columns[level, column, begin + index]
+                    output[column, written + index] = blocks.columns[level, column, begin + index]
             written += copied
-            fill[NEXT, level] = begin + copied
+            blocks.fill[NEXT, level] = begin + copied
             budget -= copied
         else:
             level += 1
-            made, looks = fill_block(
-                steps,
-                backward,
-                smaller,
-                different,
-                pairs,
-                compare,
-                absent,
-                columns,
-                spans,
-                fill,
-                level,
-                positions,
-                vertices,
-                begins,
-                cursors,
-                ends,
-                bitsets,
-                pivots,
-                last,
-                marks,
-                marked,
-                budget,
-            )
+            made, looks = fill_block(tables, walk, blocks, level, budget)
             budget -= looks
-            state[STATE_SLOTS + level] += made
-            inherit(steps, columns, level, made)
-            open_block(
-                steps, backward, absent, columns, spans, fill, level, level + 1 if level < stop - 1 else -1, made
-            )
+            walk.found[level] += made
+            inherit(tables, blocks, level, made)
+            open_block(tables, blocks, level, level + 1 if level < stop - 1 else -1, made)
     state[DEPTH] = level
     state[MADE] = written
     state[STATUS] = status

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import row
-from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_int32, load_word, store_word
 from gquery.executor.cpu.search.packed import (
     BACKWARD_BEGIN,
@@ -32,7 +32,7 @@ POSITION, SEEN, SPENT = 0, 1, 2  # whose row is written; whose was asked for las
 _GALLOP = 4  # cost of finding one neighbour in a row, in bits written
 
 
-@kernel
+@inner
 def write(adjacency, position, marks, marked):  # type: ignore[no-untyped-def]
     """Writes the row of a position into its bitset, instead of the one that is there."""
     state = marked[adjacency[MARKED]]
@@ -52,11 +52,10 @@ def write(adjacency, position, marks, marked):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def bits_of(adjacency, position, length, looks, marks, marked):  # type: ignore[no-untyped-def]
+def bits_of(walk, adjacency, position, length, looks):  # type: ignore[no-untyped-def]
     """Address of the row of a position as a bitset, 0 while it is not worth that.
 
     adjacency: its row of `backward` or `absent`; length: of the data row; looks: neighbours that will be looked for.
-    marks: address of the bitsets.
     """
     base = adjacency[MARKS]
     address = np.int64(0)
@@ -65,26 +64,27 @@ def bits_of(adjacency, position, length, looks, marks, marked):  # type: ignore[
         if 0 <= index < adjacency[ROWS]:
             address = adjacency[MATRIX] + index * adjacency[STRIDE]
     elif base >= 0:
-        state = marked[adjacency[MARKED]]
+        state = walk.marked[adjacency[MARKED]]
         if state[POSITION] == position:
-            address = marks + 8 * base
+            address = walk.marks + 8 * base
         else:
             if state[SEEN] != position:
                 state[SEEN] = position
                 state[SPENT] = 0
             state[SPENT] += _GALLOP * (looks + 1)
             if state[SPENT] > 2 * length:
-                write(adjacency, position, marks, marked)
-                address = marks + 8 * base
+                write(adjacency, position, walk.marks, walk.marked)
+                address = walk.marks + 8 * base
     return address
 
 
 @inlined
-def restore(steps, backward, depth, positions, bitsets, marks, marked):  # type: ignore[no-untyped-def]
+def restore(tables, walk, depth):  # type: ignore[no-untyped-def]
     """Rewrites the bitsets of the open levels up to `depth`, if another search used their room since the last slice."""
+    backward = tables.backward
     for level in range(depth + 1):
-        for index in range(steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]):
-            position = positions[backward[index, LEVEL]]
+        for index in range(tables.steps[level, BACKWARD_BEGIN], tables.steps[level, BACKWARD_END]):
+            position = walk.positions[backward[index, LEVEL]]
             room = backward[index, MARKS] >= 0
-            if room and bitsets[index] != 0 and marked[backward[index, MARKED], POSITION] != position:
-                write(backward[index], position, marks, marked)
+            if room and walk.bitsets[index] != 0 and walk.marked[backward[index, MARKED], POSITION] != position:
+                write(backward[index], position, walk.marks, walk.marked)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.machine.compile import kernel
+from gquery.executor.cpu.machine.compile import inner, kernel
 from gquery.executor.cpu.machine.native import count_bits, load_int32, load_int64, load_word
 
 
-@kernel
+@inner
 def lower_bound(values, begin, end, wanted):  # type: ignore[no-untyped-def]
     """First index in [begin, end) whose int32 value is >= wanted, else end. Gallops: near answers are cheap."""
     step = 1
@@ -28,7 +28,7 @@ def lower_bound(values, begin, end, wanted):  # type: ignore[no-untyped-def]
     return begin
 
 
-@kernel
+@inner
 def row(offsets, first, rows, vertex):  # type: ignore[no-untyped-def]
     """Begin and end of a vertex's row in an adjacency; (0, 0) when it has none."""
     index = np.int64(vertex) - first
@@ -37,20 +37,20 @@ def row(offsets, first, rows, vertex):  # type: ignore[no-untyped-def]
     return load_int64(offsets, index), load_int64(offsets, index + 1)
 
 
-@kernel
+@inner
 def contains(values, begin, end, wanted):  # type: ignore[no-untyped-def]
     """Whether the sorted row holds `wanted`."""
     found = lower_bound(values, begin, end, wanted)
     return found < end and load_int32(values, found) == wanted
 
 
-@kernel
+@inner
 def has_bit(words, vertex):  # type: ignore[no-untyped-def]
     """Whether a vertex is in the bitset at address `words`."""
     return (load_word(words, np.int64(vertex) >> 6) >> np.uint64(vertex & 63)) & np.uint64(1) != np.uint64(0)
 
 
-@kernel
+@inner
 def rank(words, ranks, vertex):  # type: ignore[no-untyped-def]
     """Set bits before `vertex`: its position in the candidate set, when it is in it."""
     word = np.int64(vertex) >> 6
@@ -76,7 +76,7 @@ def count_both(bits, others, words, begin, end):  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel
+@inner
 def count_common(short, begin, end, long, other_begin, other_end, words):  # type: ignore[no-untyped-def]
     """Size of the intersection of two sorted rows without repeats and of the bitset at `words` (0: all vertices).
 

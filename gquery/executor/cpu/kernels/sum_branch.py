@@ -13,16 +13,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import rows_of
-from gquery.executor.cpu.kernels.caps import capped
+from gquery.executor.cpu.candidates.sets import lists_of
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, row
-from gquery.executor.cpu.machine.compile import kernel
-from gquery.executor.cpu.machine.native import address, load_int32, load_int64
+from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.machine.native import address, load_float, load_int32, load_int64, load_word
+from gquery.executor.cpu.search.packed import EXISTS, OPTIONAL, PLAIN
 from gquery.storage.adjacency import Adjacency
 
 Sums = NDArray[np.uint64]
 Sizes = NDArray[np.float64]
 
+
+# Slots of a packed branch: the adjacency, from the parent; addresses of the bitset of the child's candidates, 0 when
+# every neighbour is one, and of the child's factors, 0 when it has none; the positions that the factors of child and
+# parent begin with; what a sum counts as.
+FIRST, ROWS, OFFSETS, NEIGHBOURS, WORDS, CHILD_SUMS, CHILD_SIZES, CHILD_BASE, BASE, CAP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 _SHORT = 4  # entries of a row on the mean, below which its end is hard to predict
 _SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
@@ -42,9 +47,25 @@ class Factors:
 NO_FACTORS = Factors(0, np.zeros(0, np.uint64), np.zeros(0, np.float64))
 
 
+@inlined
+def capped(cap, value, size):  # type: ignore[no-untyped-def]
+    """What the sum over a part of the query graph counts as: the sum itself, at least one, one if there is any, or one
+    if there is none."""
+    if cap == PLAIN:
+        return value, size
+    # Whether there is any changes from vertex to vertex: arithmetic, since a branch would be mispredicted.
+    some = np.uint64(size > 0.0)
+    if cap == OPTIONAL:
+        return value + (np.uint64(1) - some), size + (1.0 - some)
+    if cap == EXISTS:
+        return some, float(some)
+    return np.uint64(1) - some, 1.0 - some
+
+
 @kernel
-def multiply_lengths(vertices, begin, end, first, rows, offsets, base, sums, cap, fresh):  # type: ignore[no-untyped-def]
+def multiply_lengths(branch, vertices, begin, end, sums, fresh):  # type: ignore[no-untyped-def]
     """Does what `multiply` does where all neighbours count, once each, and the factors are exact."""
+    offsets, first, rows, base, cap = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE], branch[CAP]
     for index in range(begin, end):
         position = vertices[index]
         low, high = row(offsets, first, rows, position)
@@ -56,17 +77,17 @@ def multiply_lengths(vertices, begin, end, first, rows, offsets, base, sums, cap
 
 
 @kernel
-def multiply_differences(  # type: ignore[no-untyped-def]
-    begin, end, first, rows, offsets, neighbours, child_base, child_sums, base, sums, cap, fresh, running
-):
+def multiply_differences(branch, begin, end, sums, fresh, running):  # type: ignore[no-untyped-def]
     """Does what `multiply` does for the vertices begin..end - 1 where all neighbours count, the factors are exact and
     rows are short. A loop over two or three entries is mispredicted each time; so the entries of all rows are added up
     in `running`, uint64[entries + 1], and a row's sum is the difference of two."""
+    offsets, first, rows, base, cap = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE], branch[CAP]
+    neighbours, child_sums, child_base = branch[NEIGHBOURS], branch[CHILD_SUMS], branch[CHILD_BASE]
     start = load_int64(offsets, min(max(begin - first, 0), rows))
     total = np.uint64(0)
     running[0] = total
     for place in range(len(running) - 1):
-        total += child_sums[load_int32(neighbours, start + place) - child_base]
+        total += load_word(child_sums, load_int32(neighbours, start + place) - child_base)
         running[place + 1] = total
     for vertex in range(begin, end):
         low = load_int64(offsets, min(max(vertex - first, 0), rows))
@@ -80,39 +101,22 @@ def multiply_differences(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def multiply(  # type: ignore[no-untyped-def]
-    vertices,
-    begin,
-    end,
-    first,
-    rows,
-    offsets,
-    neighbours,
-    words,
-    child_base,
-    child_sums,
-    child_sizes,
-    base,
-    sums,
-    sizes,
-    cap,
-    modulus,
-    fresh,
-):
+def multiply(branch, vertices, begin, end, sums, sizes, modulus, fresh):  # type: ignore[no-untyped-def]
     """Multiplies the sums over the rows of `vertices[begin:end]` into their factors.
 
-    vertices: int32[] positions of the parent. words: bitset of the child's candidates, 0 when every neighbour is one.
-    child_sums: factors of the child, of length 0 when it has none. sizes: of length 0 when they are not wanted. fresh:
-    whether the factors are one so far.
+    branch int64[10]: see above; vertices: int32[] positions of the parent. sums, sizes: the factors, `sizes` of length
+    0 when they are not wanted. fresh: whether the factors are one so far.
     """
-    plain = len(child_sums) == 0
+    offsets, first, rows, base, cap = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE], branch[CAP]
+    neighbours, words = branch[NEIGHBOURS], branch[WORDS]
+    child_sums, child_sizes, child_base = branch[CHILD_SUMS], branch[CHILD_SIZES], branch[CHILD_BASE]
     sized = len(sizes) > 0
     for index in range(begin, end):
         position = vertices[index]
         low, high = row(offsets, first, rows, position)
         total = np.uint64(0)
         size = 0.0
-        if plain:
+        if child_sums == 0:
             count = high - low
             if words != 0:
                 count = np.int64(0)
@@ -123,9 +127,9 @@ def multiply(  # type: ignore[no-untyped-def]
             for entry in range(low, high):
                 neighbour = load_int32(neighbours, entry)
                 if words == 0 or has_bit(words, neighbour):
-                    total += child_sums[neighbour - child_base]
+                    total += load_word(child_sums, neighbour - child_base)
                     if sized:
-                        size += child_sizes[neighbour - child_base]
+                        size += load_float(child_sizes, neighbour - child_base)
             if not sized:
                 size = float(total)
         total, size = capped(cap, total, size)
@@ -171,46 +175,52 @@ class Fold:
 
 def run(folds: Sequence[Fold], modulus: int, sliced: Callable[[int, Callable[[int, int], object], int], None]) -> None:
     """Runs the folds, each after those below it. `sliced` runs work over slices of a range."""
-    for each in folds:
-
-        def work(begin: int, end: int, each: Fold = each) -> None:
-            for number, branch in enumerate(each.branches):
-                _multiply(each, branch, begin, end, modulus, number == 0)
-
-        sliced(len(each.vertices), work, _SLICE)
+    for fold in folds:
+        sliced(len(fold.vertices), _multiplying(fold, modulus), _SLICE)
 
 
-def _multiply(fold: Fold, branch: Branch, begin: int, end: int, modulus: int, fresh: bool) -> None:
+def _multiplying(fold: Fold, modulus: int) -> Callable[[int, int], None]:
+    """What multiplies the sums of all branches into the factors of `fold.vertices[begin:end]`."""
+    branches = [(branch, _packed(fold, branch)) for branch in fold.branches]
+
+    def work(begin: int, end: int) -> None:
+        for number, (branch, packed) in enumerate(branches):
+            _multiply(fold, branch, packed, begin, end, modulus, number == 0)
+
+    return work
+
+
+def _multiply(
+    fold: Fold, branch: Branch, packed: NDArray[np.int64], begin: int, end: int, modulus: int, fresh: bool
+) -> None:
     """Multiplies the sums of one branch into the factors of `fold.vertices[begin:end]`, by the loop that suits them."""
-    factors, child, rows = fold.factors, branch.child, rows_of(branch.adjacency)
-    neighbours = address(branch.adjacency.neighbours)
-    if modulus == 0 and len(factors.sizes) == 0 and branch.words == 0:
-        into = (factors.base, factors.sums, branch.cap, fresh)
-        if len(child.sums) == 0:
-            multiply_lengths(fold.vertices, begin, end, *rows, *into)
+    vertices, sums, sizes = fold.vertices, fold.factors.sums, fold.factors.sizes
+    if modulus == 0 and len(sizes) == 0 and branch.words == 0:
+        if len(branch.child.sums) == 0:
+            multiply_lengths(packed, vertices, begin, end, sums, fresh)
             return
-        low, high = int(fold.vertices[begin]), int(fold.vertices[end - 1]) + 1
+        low, high = int(vertices[begin]), int(vertices[end - 1]) + 1
         entries = _entries(branch.adjacency, low, high)
         if high - low == end - begin and entries < _SHORT * (end - begin):
-            running = np.empty(entries + 1, np.uint64)
-            multiply_differences(low, high, *rows, neighbours, child.base, child.sums, *into, running)
+            multiply_differences(packed, low, high, sums, fresh, np.empty(entries + 1, np.uint64))
             return
-    multiply(
-        fold.vertices,
-        begin,
-        end,
-        *rows,
-        neighbours,
-        branch.words,
-        child.base,
-        child.sums,
-        child.sizes,
-        factors.base,
-        factors.sums,
-        factors.sizes,
-        branch.cap,
-        np.uint64(modulus),
-        fresh,
+    multiply(packed, vertices, begin, end, sums, sizes, np.uint64(modulus), fresh)
+
+
+def _packed(fold: Fold, branch: Branch) -> NDArray[np.int64]:
+    """A branch as the kernels read it."""
+    adjacency, child = branch.adjacency, branch.child
+    return np.array(
+        (
+            *lists_of(adjacency),
+            branch.words,
+            address(child.sums),
+            address(child.sizes),
+            child.base,
+            fold.factors.base,
+            branch.cap,
+        ),
+        np.int64,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from gquery.executor.cpu.kernels.blocks import (
     COUNT,
     NEXT,
+    blocks_of,
     fill_block,
     inherit,
     load_partial,
@@ -19,88 +20,92 @@ from gquery.executor.cpu.kernels.blocks import (
     share_of,
 )
 from gquery.executor.cpu.kernels.intersect import set_size
-from gquery.executor.cpu.kernels.sum_pair_leaf import add, count_pairs
-from gquery.executor.cpu.kernels.sum_tree import load_row, own_matches
+from gquery.executor.cpu.kernels.sum_pair_leaf import Sums, add, count_pairs
+from gquery.executor.cpu.kernels.sum_tree import given_matches, load_row
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
-    LEFT,
+    MODULUS,
     MORE,
     ROW,
     ROW_END,
+    START,
     STATE_SLOTS,
     STATUS,
     TAKEN,
-    column_of,
-    cursors_of,
-    levels_of,
-    scratch_of,
-    table_of,
+    choices_of,
+    tables_of,
+    walk_of,
 )
-from gquery.executor.cpu.machine.compile import kernel
-from gquery.executor.cpu.search.packed import (
-    ABSENT,
-    ADJACENCY_COLUMNS,
-    BACKWARD,
-    CHILD,
-    CHOICE_COLUMNS,
-    CHOICES,
-    COLLIDES,
-    COMPARE,
-    DIFFERENT,
-    PAIRS,
-    PARENT,
-    SET_COUNT,
-    SMALLER,
-    SPANS,
-    STEP_COLUMNS,
-    STEPS,
-)
+from gquery.executor.cpu.machine.compile import inlined, inner, kernel
+from gquery.executor.cpu.search.packed import CHILD, PARENT, SET_COUNT, SPANS
+
+
+@inlined
+def take_rows(tables, walk, choices, blocks, given, state, modulus):  # type: ignore[no-untyped-def]
+    """Fills the topmost block with rows of the input; returns how many stand for any matches."""
+    start = state[START]
+    top, width = start - 1, len(tables.steps)
+    made = 0
+    while made < share_of(blocks) and state[TAKEN] < state[ROW_END]:
+        load_row(tables, walk, given, state[TAKEN], start)
+        product, size = given_matches(tables, walk, choices, start, modulus)
+        for column in range(start):
+            blocks.columns[top, column, made] = given[column, state[TAKEN]]
+        blocks.columns[top, width, made] = state[TAKEN]
+        blocks.products[top, made] = product
+        blocks.sizes[top, made] = size
+        made += size != 0.0
+        state[TAKEN] += 1
+    return made
+
+
+@inner
+def add_leaves(tables, walk, blocks, into, level, left):  # type: ignore[no-untyped-def]
+    """Adds the rest of the partial matches of the last block that is written down to the sums of their given rows, each
+    times the size of the leaf below it, until `left` looks at neighbours are used; returns the looks."""
+    child = tables.steps[level, CHILD]
+    products, sizes, spans = blocks.products[level], blocks.sizes[level], blocks.spans[level]
+    origins = blocks.columns[level, len(tables.steps)]
+    index, count = blocks.fill[NEXT, level], blocks.fill[COUNT, level]
+    looks = np.int64(0)
+    if child < 0:
+        while index < count:
+            add(into, origins[index], products[index], sizes[index])
+            index += 1
+        looks += count
+    elif tables.steps[child, SPANS] == 1:
+        while index < count:
+            length = spans[1, index] - spans[0, index]
+            add(into, origins[index], products[index] * np.uint64(length), sizes[index] * length)
+            index += 1
+        looks += count
+    else:
+        while index < count and looks < left:
+            load_partial(tables, walk, blocks, level, index)
+            found, more = set_size(tables, walk, child)
+            add(into, origins[index], products[index] * np.uint64(found), sizes[index] * found)
+            looks += more
+            index += 1
+    blocks.fill[NEXT, level] = index
+    return looks
 
 
 @kernel
-def sweep(  # type: ignore[no-untyped-def]
-    plan,
-    work,
-    matched,
-    columns,
-    products,
-    product_sizes,
-    spans,
-    fill,
-    given,
-    sums,
-    sizes,
-    marks,
-    marked,
-    start,
-    modulus,
-    budget,
-):
+def sweep(plan, work, marked, packed_blocks, given, sums, sizes, budget):  # type: ignore[no-untyped-def]
     """One slice, as `total` does it: fills `sums` uint64[] and `sizes` float64[] for the rows of `given` int32[start,
     rows].
 
-    columns, products, product_sizes, spans, fill: the blocks, see `blocks.py`. marks: address of uint64[]; marked
-    int64[*, 3]: see `row_bitset.py`.
+    packed_blocks: see `blocks.py`; marked int64[*, 3]: see `row_bitset.py`.
     """
-    steps = table_of(plan, STEPS, STEP_COLUMNS)
-    backward = table_of(plan, BACKWARD, ADJACENCY_COLUMNS)
-    different = column_of(plan, DIFFERENT)
-    smaller = column_of(plan, SMALLER)
-    pairs = table_of(plan, PAIRS, 4)
-    compare = table_of(plan, COMPARE, 5)
-    absent = table_of(plan, ABSENT, ADJACENCY_COLUMNS)
-    choices = table_of(plan, CHOICES, CHOICE_COLUMNS)
-    collides = column_of(plan, COLLIDES)
-    positions, vertices = matched[0], matched[1]
-    width, rows = len(steps), len(backward)
-    state = work[: STATE_SLOTS + width]
-    pivots, last = levels_of(work, width, 0), levels_of(work, width, 1)
-    begins, cursors = cursors_of(work, width, rows, 0), cursors_of(work, width, rows, 1)
-    ends, bitsets = cursors_of(work, width, rows, 2), cursors_of(work, width, rows, 3)
-    scratch = scratch_of(work, width, rows, len(choices))
-    share = share_of(columns)
-    top = start - 1
+    tables = tables_of(plan)
+    walk = walk_of(work, marked, tables)
+    choices = choices_of(plan, work, tables)
+    blocks = blocks_of(packed_blocks, len(tables.steps))
+    steps = tables.steps
+    state = work[:STATE_SLOTS]
+    into = Sums(sums, sizes, np.uint64(state[MODULUS]))
+    top = state[START] - 1
     depth = state[DEPTH]
     status = MORE
     while budget > 0:
@@ -109,123 +114,25 @@ def sweep(  # type: ignore[no-untyped-def]
             if state[TAKEN] >= state[ROW_END]:
                 status = DONE
                 break
-            made = 0
-            while made < share and state[TAKEN] < state[ROW_END]:
-                load_row(steps, given, state[TAKEN], start, positions, vertices)
-                product, size = own_matches(steps, choices, collides, start, modulus, positions, scratch)
-                for column in range(start):
-                    columns[top, column, made] = given[column, state[TAKEN]]
-                columns[top, width, made] = state[TAKEN]
-                products[top, made] = product
-                product_sizes[top, made] = size
-                made += size != 0.0
-                state[TAKEN] += 1
+            made = take_rows(tables, walk, choices, blocks, given, state, into.modulus)
             budget -= made + 1
-            open_block(steps, backward, absent, columns, spans, fill, top, steps[top, CHILD], made)
-            depth = np.int64(top)
-        count = fill[COUNT, depth]
-        if fill[NEXT, depth] == count:
-            depth = steps[depth, PARENT] if depth > top else np.int64(-1)
-            continue
+            open_block(tables, blocks, top, steps[top, CHILD], made)
+            depth = top
         child = steps[depth, CHILD]
-        if child >= 0 and steps[child, SET_COUNT] == 0:
-            made, looks = fill_block(
-                steps,
-                backward,
-                smaller,
-                different,
-                pairs,
-                compare,
-                absent,
-                columns,
-                spans,
-                fill,
-                child,
-                positions,
-                vertices,
-                begins,
-                cursors,
-                ends,
-                bitsets,
-                pivots,
-                last,
-                marks,
-                marked,
-                budget,
-            )
+        if blocks.fill[NEXT, depth] == blocks.fill[COUNT, depth]:
+            depth = steps[depth, PARENT] if depth > top else np.int64(-1)
+        elif child >= 0 and steps[child, SET_COUNT] == 0:
+            made, looks = fill_block(tables, walk, blocks, child, budget)
             budget -= looks
-            state[STATE_SLOTS + child] += made
-            made = multiply(steps, columns, products, product_sizes, child, made, modulus)
-            inherit(steps, columns, child, made)
+            walk.found[child] += made
+            made = multiply(tables, blocks, child, made, into.modulus)
+            inherit(tables, blocks, child, made)
             if made > 0:
-                open_block(steps, backward, absent, columns, spans, fill, child, steps[child, CHILD], made)
+                open_block(tables, blocks, child, steps[child, CHILD], made)
                 depth = child
-            continue
-        origins = columns[depth, width]
-        index = fill[NEXT, depth]
-        if child < 0:
-            while index < count:
-                add(sums, sizes, origins[index], products[depth, index], product_sizes[depth, index], modulus)
-                index += 1
-            budget -= count
-        elif steps[child, SPANS] == 1:
-            while index < count:
-                length = spans[depth, 1, index] - spans[depth, 0, index]
-                product = products[depth, index] * np.uint64(length)
-                size = product_sizes[depth, index] * length
-                add(sums, sizes, origins[index], product, size, modulus)
-                index += 1
-            budget -= count
-        elif steps[child, SPANS] == 2:
-            state[LEFT] = budget
-            index = count_pairs(
-                steps,
-                backward,
-                smaller,
-                different,
-                absent,
-                columns,
-                products,
-                product_sizes,
-                spans,
-                depth,
-                index,
-                vertices,
-                sums,
-                sizes,
-                marks,
-                marked,
-                modulus,
-                state,
-                count,
-            )
-            budget = state[LEFT]
+        elif child >= 0 and steps[child, SPANS] == 2:
+            budget -= count_pairs(tables, walk, blocks, into, depth, budget)
         else:
-            while index < count and budget > 0:
-                load_partial(steps, columns, depth, index, positions, vertices)
-                found, looks = set_size(
-                    steps,
-                    backward,
-                    smaller,
-                    different,
-                    absent,
-                    child,
-                    positions,
-                    vertices,
-                    begins,
-                    cursors,
-                    ends,
-                    bitsets,
-                    pivots,
-                    last,
-                    marks,
-                    marked,
-                )
-                budget -= looks
-                product = products[depth, index] * np.uint64(found)
-                size = product_sizes[depth, index] * found
-                add(sums, sizes, origins[index], product, size, modulus)
-                index += 1
-        fill[NEXT, depth] = index
+            budget -= add_leaves(tables, walk, blocks, into, depth, budget)
     state[DEPTH] = depth
     state[STATUS] = status

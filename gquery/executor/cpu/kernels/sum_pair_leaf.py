@@ -5,14 +5,16 @@ The most frequent end of a pattern, as in every triangle.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from gquery.executor.cpu.kernels.blocks import vertex_at
-from gquery.executor.cpu.kernels.intersect import common_size, floor_of
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.cpu.kernels.blocks import COUNT, NEXT
+from gquery.executor.cpu.kernels.intersect import common_size, floor_of, position_of, vertex_at
 from gquery.executor.cpu.kernels.row_bitset import bits_of
-from gquery.executor.cpu.kernels.sorted_rows import contains, count_both, has_bit, lower_bound, rank
-from gquery.executor.cpu.kernels.workspace import LEFT
-from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.kernels.sorted_rows import contains, count_both, has_bit, lower_bound
+from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.search.packed import (
     ABSENT_BEGIN,
     BACKWARD_BEGIN,
@@ -27,7 +29,6 @@ from gquery.executor.cpu.search.packed import (
     MATRIX_BEGIN,
     MATRIX_END,
     NEIGHBOURS,
-    RANKS,
     SMALLER_BEGIN,
     SMALLER_END,
     VERTICES,
@@ -35,72 +36,68 @@ from gquery.executor.cpu.search.packed import (
 )
 
 
+class Sums(NamedTuple):
+    """Sums of the given rows: uint64[], modulo 2^64 or the modulus, and float64[], about."""
+
+    sums: NDArray[np.uint64]
+    sizes: NDArray[np.float64]
+    modulus: np.uint64
+
+
 @inlined
-def add(sums, sizes, origin, product, size, modulus):  # type: ignore[no-untyped-def]
+def add(into, origin, product, size):  # type: ignore[no-untyped-def]
     """Adds matches to the sum of a given row."""
-    if modulus != 0:
-        product = (product % modulus + sums[origin]) % modulus
-        sums[origin] = 0
-    sums[origin] += product
-    sizes[origin] += size
+    if into.modulus != 0:
+        product = (product % into.modulus + into.sums[origin]) % into.modulus
+        into.sums[origin] = 0
+    into.sums[origin] += product
+    into.sizes[origin] += size
 
 
-@kernel
-def count_pairs(  # type: ignore[no-untyped-def]
-    steps,
-    backward,
-    smaller,
-    different,
-    absent,
-    columns,
-    products,
-    product_sizes,
-    spans,
-    level,
-    index,
-    vertices,
-    sums,
-    sizes,
-    marks,
-    marked,
-    modulus,
-    state,
-    count,
-):
-    """The leaf below `level` for its partial matches from `index` on: what two rows have in common, or one has without
-    the other. Goes on while the budget state[LEFT] lasts; returns the first that is left."""
+@inlined
+def floor_at(tables, walk, columns, child, index):  # type: ignore[no-untyped-def]
+    """The first position that the leaf may take below a partial match of the block with these columns."""
+    for place in range(tables.steps[child, SMALLER_BEGIN], tables.steps[child, SMALLER_END]):
+        earlier = tables.smaller[place]
+        walk.vertices[earlier] = vertex_at(tables.steps, earlier, columns[earlier, index])
+    return floor_of(tables, walk, child)
+
+
+@inner
+def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-untyped-def]
+    """The leaf below `level` for the rest of its partial matches: what two rows have in common, or one has without the
+    other. Adds it to the sums of their given rows, until `left` looks at neighbours are used; returns the looks."""
+    steps, columns, spans = tables.steps, blocks.columns[level], blocks.spans[level]
+    products, sizes, origins = blocks.products[level], blocks.sizes[level], columns[len(steps)]
     child = steps[level, CHILD]
     begin = steps[child, BACKWARD_BEGIN]
     missing = steps[child, BACKWARD_END] - begin == 1
-    first = backward[begin]
-    second = absent[steps[child, ABSENT_BEGIN]] if missing else backward[begin + 1]
+    first = tables.backward[begin]
+    second = tables.absent[steps[child, ABSENT_BEGIN]] if missing else tables.backward[begin + 1]
     # The row of the shallower vertex stays for many partial matches, perhaps as a bitset.
     moves = first[LEVEL] > second[LEVEL]
     moving, kept = (first, second) if moves else (second, first)
     moving_span, kept_span = (0, 2) if moves else (2, 0)
     moving_values, kept_values = moving[NEIGHBOURS], kept[NEIGHBOURS]
-    owners, movers = columns[level, kept[LEVEL]], columns[level, moving[LEVEL]]
+    owners, movers = columns[kept[LEVEL]], columns[moving[LEVEL]]
     dense = moving[MATRIX] != 0 and kept[MATRIX] != 0
     matrix_words = (moving[MATRIX_END] - moving[MATRIX_BEGIN]) >> 6
     words = steps[child, WORDS] if steps[child, VERTICES] == 0 else np.int64(0)
     cut, ceiling = steps[child, CUT_BEGIN], steps[child, CUT_END]
     ordered = steps[child, SMALLER_BEGIN] < steps[child, SMALLER_END]
     distinct = steps[child, DIFFERENT_BEGIN] < steps[child, DIFFERENT_END]
-    origins = columns[level, len(steps)]
-    left = state[LEFT]
-    while index < count and left > 0:
-        left -= 1
-        low, high = spans[level, moving_span, index], spans[level, moving_span + 1, index]
-        kept_low, kept_high = spans[level, kept_span, index], spans[level, kept_span + 1, index]
+    looks = np.int64(0)
+    index, count = blocks.fill[NEXT, level], blocks.fill[COUNT, level]
+    while index < count and looks < left:
+        looks += 1
+        low, high = spans[moving_span, index], spans[moving_span + 1, index]
+        kept_low, kept_high = spans[kept_span, index], spans[kept_span + 1, index]
         bits = np.int64(0)
         if low < high:
-            bits = bits_of(kept, np.int64(owners[index]), kept_high - kept_low, high - low, marks, marked)
+            bits = bits_of(walk, kept, np.int64(owners[index]), kept_high - kept_low, high - low)
         floor = cut
         if ordered:
-            for place in range(steps[child, SMALLER_BEGIN], steps[child, SMALLER_END]):
-                earlier = smaller[place]
-                vertices[earlier] = vertex_at(steps, earlier, columns[level, earlier, index])
-            floor = floor_of(steps, smaller, child, vertices)
+            floor = floor_at(tables, walk, columns, child, index)
         if floor > 0:
             low = lower_bound(moving_values, low, high, floor)
             if bits == 0 or missing:
@@ -111,45 +108,34 @@ def count_pairs(  # type: ignore[no-untyped-def]
                 kept_high = lower_bound(kept_values, kept_low, kept_high, ceiling)
         shorter = min(high - low, kept_high - kept_low)
         if dense and 2 * matrix_words < high - low:
-            left -= matrix_words
-            mover = np.int64(movers[index])
-            found = count_both(
-                bits_of(moving, mover, high - low, shorter, marks, marked),
-                bits,
-                words,
-                max(floor, moving[MATRIX_BEGIN]),
-                min(ceiling, moving[MATRIX_END]) if ceiling > 0 else moving[MATRIX_END],
-            )
+            looks += matrix_words
+            moving_bits = bits_of(walk, moving, np.int64(movers[index]), high - low, shorter)
+            last = min(ceiling, moving[MATRIX_END]) if ceiling > 0 else moving[MATRIX_END]
+            found = count_both(moving_bits, bits, words, max(floor, moving[MATRIX_BEGIN]), last)
         elif bits == 0 and kept_high - kept_low < high - low:
-            left -= kept_high - kept_low
+            looks += kept_high - kept_low
             found = common_size(kept_values, kept_low, kept_high, np.int64(0), moving_values, low, high, words)
         else:
-            left -= high - low
+            looks += high - low
             found = common_size(moving_values, low, high, bits, kept_values, kept_low, kept_high, words)
-        if missing and moves:
-            found = high - low - found
-        elif missing:
-            found = kept_high - kept_low - found
+        if missing:
+            found = (high - low if moves else kept_high - kept_low) - found
         if distinct and found > 0:
-            earlier = different[steps[child, DIFFERENT_BEGIN]]
-            vertex = vertex_at(steps, earlier, columns[level, earlier, index])
-            if steps[child, WORDS] == 0 or has_bit(steps[child, WORDS], vertex):
-                other = np.int64(vertex)
-                if steps[child, VERTICES] != 0:
-                    other = rank(steps[child, WORDS], steps[child, RANKS], vertex)
-                inside = contains(moving_values, low, high, other)
+            earlier = tables.different[steps[child, DIFFERENT_BEGIN]]
+            taken = position_of(steps, child, vertex_at(steps, earlier, columns[earlier, index]))
+            if taken >= 0:
+                inside = contains(moving_values, low, high, taken)
                 if not missing and bits != 0:
-                    outside = inside and has_bit(bits, other)
+                    other = inside and has_bit(bits, taken)
                 else:
-                    outside = contains(kept_values, kept_low, kept_high, other)
+                    other = contains(kept_values, kept_low, kept_high, taken)
                 if not missing:
-                    found -= inside and outside
+                    found -= inside and other
                 elif moves:
-                    found -= inside and not outside
+                    found -= inside and not other
                 else:
-                    found -= outside and not inside
-        product = products[level, index] * np.uint64(found)
-        add(sums, sizes, origins[index], product, product_sizes[level, index] * found, modulus)
+                    found -= other and not inside
+        add(into, origins[index], products[index] * np.uint64(found), sizes[index] * found)
         index += 1
-    state[LEFT] = left
-    return index
+    blocks.fill[NEXT, level] = index
+    return looks

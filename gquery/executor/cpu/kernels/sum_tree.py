@@ -12,44 +12,46 @@ are and whether they are zero.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from gquery.executor.cpu.kernels.caps import capped
+import numpy as np
+from numpy.typing import NDArray
+
 from gquery.executor.cpu.kernels.edge_choices import count_choices
-from gquery.executor.cpu.kernels.intersect import accepts, leaf_size, next_common, open_level
+from gquery.executor.cpu.kernels.intersect import accepts, leaf_size, next_common, open_level, vertex_at
 from gquery.executor.cpu.kernels.row_bitset import restore
+from gquery.executor.cpu.kernels.sum_branch import capped
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
     ENTERING,
+    MODULUS,
     MORE,
+    PRODUCT_SIZES,
+    PRODUCTS,
     ROW,
     ROW_END,
+    START,
     STATE_SLOTS,
     STATUS,
-    column_of,
-    cursors_of,
+    SUM_SIZES,
+    SUMS,
+    choices_of,
     levels_of,
-    scratch_of,
     table_of,
+    tables_of,
+    walk_of,
 )
-from gquery.executor.cpu.machine.compile import inlined, kernel
-from gquery.executor.cpu.machine.native import load_float, load_int32, load_word
+from gquery.executor.cpu.machine.compile import inlined, inner, kernel
+from gquery.executor.cpu.machine.native import load_float, load_word
 from gquery.executor.cpu.search.packed import (
-    ABSENT,
-    ADJACENCY_COLUMNS,
-    BACKWARD,
     BOTTOM,
     CAP,
     CHILD,
-    CHOICE_COLUMNS,
-    CHOICES,
-    COLLIDES,
-    COMPARE,
     CONTEXT,
     CONTEXT_BEGIN,
+    CONTEXT_COLUMNS,
     CONTEXT_END,
-    DIFFERENT,
     DIRECT,
     EXISTS,
     FACTOR,
@@ -57,16 +59,11 @@ from gquery.executor.cpu.search.packed import (
     FACTOR_SIZES,
     FACTORS,
     KEY_LEVEL,
-    PAIRS,
     PARENT,
     SET_COUNT,
     SIBLING,
     SLOTS,
     SLOTS_BEGIN,
-    SMALLER,
-    STEP_COLUMNS,
-    STEPS,
-    VERTICES,
     WEIGHTS_BEGIN,
     WEIGHTS_END,
 )
@@ -74,24 +71,62 @@ from gquery.executor.cpu.search.packed import (
 # Columns of the memory, int64[slots, 3], and of the same bytes as float64.
 KEY, SUM, APPROXIMATE = 0, 1, 2  # KEY is one more than the context's, 0 in an empty entry
 
+_USED_UP, _PAUSED = -1, -2  # instead of a level to go down to: no candidate is left; the budget is used
+
+
+class Tree(NamedTuple):
+    """What is known of the levels of a tree. By level: the sum so far, the product so far of its candidate, uint64 and
+    modulo `modulus`; about the same numbers, float64. context: a table of the packed plan. memory int64[slots, 3],
+    memory_sizes: the same as float64."""
+
+    sums: NDArray[np.uint64]
+    sizes: NDArray[np.float64]
+    products: NDArray[np.uint64]
+    product_sizes: NDArray[np.float64]
+    context: NDArray[np.int64]
+    memory: NDArray[np.int64]
+    memory_sizes: NDArray[np.float64]
+    modulus: np.uint64
+
+
+@inner
+def tree_of(plan, work, memory, width):  # type: ignore[no-untyped-def]
+    """The tree that the work is about."""
+    return Tree(
+        levels_of(work, width, SUMS).view(np.uint64),
+        levels_of(work, width, SUM_SIZES).view(np.float64),
+        levels_of(work, width, PRODUCTS).view(np.uint64),
+        levels_of(work, width, PRODUCT_SIZES).view(np.float64),
+        table_of(plan, CONTEXT, CONTEXT_COLUMNS),
+        memory,
+        memory.view(np.float64),
+        np.uint64(work[MODULUS]),
+    )
+
 
 @inlined
-def key_of(steps, context, level, positions):  # type: ignore[no-untyped-def]
-    """The number of the level's context: different contexts have different numbers."""
-    key = np.int64(0)
-    for index in range(steps[level, CONTEXT_BEGIN], steps[level, CONTEXT_END]):
-        key += np.int64(positions[context[index, KEY_LEVEL]]) * context[index, FACTOR]
-    return key
+def reduced(value, modulus):  # type: ignore[no-untyped-def]
+    """A number modulo 2^64 or the modulus."""
+    if modulus != 0:
+        value %= modulus
+    return value
 
 
 @inlined
-def slot_of(steps, level, key):  # type: ignore[no-untyped-def]
-    """Where the memory keeps the sum of a context."""
-    slot = key
-    if steps[level, DIRECT] == 0:
-        mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-        slot = np.int64((mixed >> np.uint64(32)) & np.uint64(steps[level, SLOTS] - 1))
-    return steps[level, SLOTS_BEGIN] + slot
+def entry_of(tables, walk, tree, level):  # type: ignore[no-untyped-def]
+    """Where the memory keeps the sum of the level's context, -1 when it is not remembered, and the context's key:
+    different contexts have different keys."""
+    steps, context = tables.steps, tree.context
+    slot, key = np.int64(-1), np.int64(0)
+    if steps[level, SLOTS] > 0:
+        for index in range(steps[level, CONTEXT_BEGIN], steps[level, CONTEXT_END]):
+            key += np.int64(walk.positions[context[index, KEY_LEVEL]]) * context[index, FACTOR]
+        slot = key
+        if steps[level, DIRECT] == 0:
+            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+            slot = np.int64((mixed >> np.uint64(32)) & np.uint64(steps[level, SLOTS] - 1))
+        slot += steps[level, SLOTS_BEGIN]
+    return slot, key + 1
 
 
 @inlined
@@ -102,277 +137,170 @@ def factor_at(steps, level, position):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def load_row(steps, given, input_row, stop, positions, vertices):  # type: ignore[no-untyped-def]
+def load_row(tables, walk, given, input_row, stop):  # type: ignore[no-untyped-def]
     """Positions and vertices of a partial match of `stop` levels."""
     for column in range(stop):
         position = given[column, input_row]
-        positions[column] = position
-        address = steps[column, VERTICES]
-        vertices[column] = load_int32(address, np.int64(position)) if address != 0 else position
+        walk.positions[column] = position
+        walk.vertices[column] = vertex_at(tables.steps, column, position)
 
 
 @inlined
-def own_matches(steps, choices, collides, start, modulus, positions, scratch):  # type: ignore[no-untyped-def]
-    """What a given row of `start` levels stands for by itself: its choices of edges and what is folded into it."""
+def own_matches(tables, walk, choices, level, modulus):  # type: ignore[no-untyped-def]
+    """What the vertex matched at a level stands for by itself, modulo and about: the choices of edges that are known
+    there, and what is folded into it."""
+    steps = tables.steps
     product, size = np.uint64(1), 1.0
-    for level in range(start):
-        begin, end = steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END]
-        if begin < end:
-            weight, weight_size = count_choices(choices, begin, end, collides, modulus, positions, scratch)
-            product *= weight
-            size *= weight_size
-            if modulus != 0:
-                product %= modulus
-        if steps[level, FACTORS] != 0:
-            factor, factor_size = factor_at(steps, level, positions[level])
-            product *= factor
-            size *= factor_size
-            if modulus != 0:
-                product %= modulus
+    begin, end = steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END]
+    if begin < end:
+        product, size = count_choices(
+            choices.table, begin, end, choices.collides, modulus, walk.positions, choices.scratch
+        )
+    if steps[level, FACTORS] != 0 and size != 0.0:
+        factor, factor_size = factor_at(steps, level, walk.positions[level])
+        product = reduced(product * factor, modulus)
+        size *= factor_size
     return product, size
 
 
+@inlined
+def given_matches(tables, walk, choices, start, modulus):  # type: ignore[no-untyped-def]
+    """What a given row of `start` levels stands for by itself."""
+    product, size = np.uint64(1), 1.0
+    for level in range(start):
+        factor, factor_size = own_matches(tables, walk, choices, level, modulus)
+        product = reduced(product * factor, modulus)
+        size *= factor_size
+    return product, size
+
+
+@inlined
+def times_leaves(tables, walk, level, product, size, modulus):  # type: ignore[no-untyped-def]
+    """The product times the sizes of the leaves below a level whose children are all leaves, and the looks."""
+    steps = tables.steps
+    looks = np.int64(0)
+    child = steps[level, CHILD]
+    while child >= 0 and size != 0.0:
+        found, more = leaf_size(tables, walk, child)
+        looks += more
+        factor, factor_size = capped(steps[child, CAP], np.uint64(found), float(found))
+        product = reduced(product * factor, modulus)
+        size *= factor_size
+        child = steps[child, SIBLING]
+    return product, size, looks
+
+
+@inlined
+def sum_candidates(tables, walk, choices, tree, level, left):  # type: ignore[no-untyped-def]
+    """Adds candidates of an open level to its sum, until one has levels below it that are no leaves: returns the first
+    of them, else _USED_UP or _PAUSED, and the looks."""
+    steps = tables.steps
+    looks = np.int64(0)
+    below = np.int64(_PAUSED)
+    while looks < left:
+        looks += 1
+        position = np.int64(-1)
+        if tree.sizes[level] == 0.0 or steps[level, CAP] < EXISTS:
+            position = next_common(tables, walk, level)
+        if position < 0:
+            below = np.int64(_USED_UP)
+            break
+        if not accepts(tables, walk, level, position, vertex_at(steps, level, position)):
+            continue
+        walk.found[level] += 1
+        product, size = own_matches(tables, walk, choices, level, tree.modulus)
+        if size == 0.0:
+            continue
+        if steps[level, BOTTOM] == 1:
+            product, size, more = times_leaves(tables, walk, level, product, size, tree.modulus)
+            looks += more
+        elif steps[level, CHILD] >= 0:
+            tree.products[level], tree.product_sizes[level] = product, size
+            below = steps[level, CHILD]
+            break
+        tree.sums[level] = reduced(tree.sums[level] + product, tree.modulus)
+        tree.sizes[level] += size
+    return below, looks
+
+
 @kernel
-def total(  # type: ignore[no-untyped-def]
-    plan,
-    work,
-    matched,
-    exact,
-    approximate,
-    given,
-    sums,
-    sizes,
-    memory,
-    memory_sizes,
-    marks,
-    marked,
-    start,
-    modulus,
-    budget,
-):
+def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: ignore[no-untyped-def]
     """One slice: fills `sums` uint64[] and `sizes` float64[] for the rows of `given` int32[start, rows].
 
-    exact uint64[2, width], approximate float64[2, width]: the sum so far at each level, the product so far of its
-    candidate. memory int64[slots, 3], memory_sizes: the same as float64. marks:
-    address of uint64[]; marked int64[*, 3]: see `row_bitset.py`.
+    memory int64[slots, 3]: remembered sums. marked int64[*, 3]: see `row_bitset.py`.
     """
-    steps = table_of(plan, STEPS, STEP_COLUMNS)
-    backward = table_of(plan, BACKWARD, ADJACENCY_COLUMNS)
-    different = column_of(plan, DIFFERENT)
-    smaller = column_of(plan, SMALLER)
-    pairs = table_of(plan, PAIRS, 4)
-    compare = table_of(plan, COMPARE, 5)
-    absent = table_of(plan, ABSENT, ADJACENCY_COLUMNS)
-    context = table_of(plan, CONTEXT, 2)
-    choices = table_of(plan, CHOICES, CHOICE_COLUMNS)
-    collides = column_of(plan, COLLIDES)
-    positions, vertices = matched[0], matched[1]
-    width, rows = len(steps), len(backward)
-    state = work[: STATE_SLOTS + width]
-    pivots, last = levels_of(work, width, 0), levels_of(work, width, 1)
-    begins, cursors = cursors_of(work, width, rows, 0), cursors_of(work, width, rows, 1)
-    ends, bitsets = cursors_of(work, width, rows, 2), cursors_of(work, width, rows, 3)
-    scratch = scratch_of(work, width, rows, len(choices))
-    level_sums, products = exact[0], exact[1]
-    level_sizes, product_sizes = approximate[0], approximate[1]
+    tables = tables_of(plan)
+    walk = walk_of(work, marked, tables)
+    choices = choices_of(plan, work, tables)
+    tree = tree_of(plan, work, memory, len(tables.steps))
+    steps = tables.steps
+    state = work[:STATE_SLOTS]
+    start = state[START]
     top = start - 1
-    level = state[DEPTH]
-    entering = state[ENTERING]
+    level, entering = state[DEPTH], state[ENTERING]
     status = MORE
-    restore(steps, backward, level, positions, bitsets, marks, marked)
+    restore(tables, walk, level)
     while budget > 0:
         if level < start:
             if state[ROW] >= state[ROW_END]:
                 status = DONE
                 break
-            load_row(steps, given, state[ROW], start, positions, vertices)
             budget -= 1
-            products[top], product_sizes[top] = own_matches(
-                steps, choices, collides, start, modulus, positions, scratch
-            )
+            load_row(tables, walk, given, state[ROW], start)
+            tree.products[top], tree.product_sizes[top] = given_matches(tables, walk, choices, start, tree.modulus)
             level = steps[top, CHILD]
             entering = np.int64(1)
-            if level < 0 or product_sizes[top] == 0.0:
-                sums[state[ROW]] = products[top]
-                sizes[state[ROW]] = product_sizes[top]
+            if level < 0 or tree.product_sizes[top] == 0.0:
+                sums[state[ROW]], sizes[state[ROW]] = tree.products[top], tree.product_sizes[top]
                 state[ROW] += 1
                 level = np.int64(-1)
                 continue
         value, size = np.uint64(0), 0.0
+        slot, key = entry_of(tables, walk, tree, level)
         recalled = False
-        slot = np.int64(-1)
-        key = np.int64(0)
-        if steps[level, SLOTS] > 0:
-            key = key_of(steps, context, level, positions) + 1
-            slot = slot_of(steps, level, key - 1)
         if entering == 1:
             budget -= 1
             entering = np.int64(0)
             if slot >= 0 and memory[slot, KEY] == key:
-                value = np.uint64(memory[slot, SUM])
-                size = memory_sizes[slot, APPROXIMATE]
-                slot = np.int64(-1)
+                value, size = np.uint64(memory[slot, SUM]), tree.memory_sizes[slot, APPROXIMATE]
                 recalled = True
-            else:
-                if steps[level, SET_COUNT] == 0:
-                    open_level(
-                        steps,
-                        backward,
-                        smaller,
-                        level,
-                        positions,
-                        vertices,
-                        begins,
-                        cursors,
-                        ends,
-                        bitsets,
-                        pivots,
-                        last,
-                        marks,
-                        marked,
-                    )
-                    level_sums[level] = np.uint64(0)
-                    level_sizes[level] = 0.0
-                    continue
-                found, looks = leaf_size(
-                    steps,
-                    backward,
-                    smaller,
-                    different,
-                    absent,
-                    level,
-                    positions,
-                    vertices,
-                    begins,
-                    cursors,
-                    ends,
-                    bitsets,
-                    pivots,
-                    last,
-                    marks,
-                    marked,
-                )
-                budget -= looks
-                value = np.uint64(found)
-                size = float(found)
-        else:
-            position = np.int64(-1)
-            down = False
-            while budget > 0:
-                budget -= 1
-                position = np.int64(-1)
-                if level_sizes[level] == 0.0 or steps[level, CAP] < EXISTS:
-                    position = next_common(steps, backward, level, cursors, ends, bitsets, pivots, last)
-                if position < 0:
-                    break
-                address = steps[level, VERTICES]
-                vertex = load_int32(address, position) if address != 0 else np.int32(position)
-                if not accepts(
-                    steps,
-                    different,
-                    pairs,
-                    compare,
-                    absent,
-                    level,
-                    position,
-                    vertex,
-                    positions,
-                    vertices,
-                    marks,
-                    marked,
-                ):
-                    continue
-                state[STATE_SLOTS + level] += 1
-                product, product_size = np.uint64(1), 1.0
-                if steps[level, WEIGHTS_BEGIN] < steps[level, WEIGHTS_END]:
-                    product, product_size = count_choices(
-                        choices,
-                        steps[level, WEIGHTS_BEGIN],
-                        steps[level, WEIGHTS_END],
-                        collides,
-                        modulus,
-                        positions,
-                        scratch,
-                    )
-                    if product_size == 0.0:
-                        continue
-                if steps[level, FACTORS] != 0:
-                    factor, factor_size = factor_at(steps, level, position)
-                    product *= factor
-                    product_size *= factor_size
-                    if modulus != 0:
-                        product %= modulus
-                    if product_size == 0.0:
-                        continue
-                child = steps[level, CHILD]
-                if steps[level, BOTTOM] == 1:
-                    while child >= 0 and product_size != 0.0:
-                        found, looks = leaf_size(
-                            steps,
-                            backward,
-                            smaller,
-                            different,
-                            absent,
-                            child,
-                            positions,
-                            vertices,
-                            begins,
-                            cursors,
-                            ends,
-                            bitsets,
-                            pivots,
-                            last,
-                            marks,
-                            marked,
-                        )
-                        budget -= looks
-                        value, size = capped(steps[child, CAP], np.uint64(found), float(found))
-                        product *= value
-                        product_size *= size
-                        if modulus != 0:
-                            product %= modulus
-                        child = steps[child, SIBLING]
-                elif child >= 0:
-                    products[level] = product
-                    product_sizes[level] = product_size
-                    level = child
-                    entering = np.int64(1)
-                    down = True
-                    break
-                level_sums[level] += product
-                level_sizes[level] += product_size
-                if modulus != 0:
-                    level_sums[level] %= modulus
-            if down or position >= 0:
+            elif steps[level, SET_COUNT] == 0:
+                open_level(tables, walk, level)
+                tree.sums[level], tree.sizes[level] = np.uint64(0), 0.0
                 continue
-            value = level_sums[level]
-            if modulus != 0:
-                value %= modulus
-            size = level_sizes[level]
+            else:
+                found, looks = leaf_size(tables, walk, level)
+                budget -= looks
+                value, size = np.uint64(found), float(found)
+        else:
+            below, looks = sum_candidates(tables, walk, choices, tree, level, budget)
+            budget -= looks
+            if below >= 0:
+                level = below
+                entering = np.int64(1)
+            if below != _USED_UP:
+                continue
+            value, size = reduced(tree.sums[level], tree.modulus), tree.sizes[level]
         # The sum of `level` is known: it is remembered, and is a factor of the parent's candidate.
         if not recalled:
             value, size = capped(steps[level, CAP], value, size)
-        if slot >= 0:
-            memory[slot, KEY] = key
-            memory[slot, SUM] = np.int64(value)
-            memory_sizes[slot, APPROXIMATE] = size
+            if slot >= 0:
+                memory[slot, KEY], memory[slot, SUM] = key, np.int64(value)
+                tree.memory_sizes[slot, APPROXIMATE] = size
         sibling = steps[level, SIBLING]
         level = steps[level, PARENT]
-        products[level] *= value
-        if modulus != 0:
-            products[level] %= modulus
-        product_sizes[level] *= size
+        tree.products[level] = reduced(tree.products[level] * value, tree.modulus)
+        tree.product_sizes[level] *= size
         if size > 0.0 and sibling >= 0:
             level = sibling
             entering = np.int64(1)
         elif level == top:
-            sums[state[ROW]] = products[top]
-            sizes[state[ROW]] = product_sizes[top]
+            sums[state[ROW]], sizes[state[ROW]] = tree.products[top], tree.product_sizes[top]
             state[ROW] += 1
             level = np.int64(-1)
         elif size > 0.0:
-            level_sums[level] += products[level]
-            level_sizes[level] += product_sizes[level]
+            tree.sums[level] += tree.products[level]
+            tree.sizes[level] += tree.product_sizes[level]
     state[DEPTH] = level
     state[ENTERING] = entering
     state[STATUS] = status

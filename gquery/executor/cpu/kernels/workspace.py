@@ -1,26 +1,99 @@
-"""One array of the plan, one of work: where the kernels find their tables, cursors and counters in them."""
+"""One array of the plan, one of work: where the kernels find their tables, cursors and counters in them.
+
+A kernel is handed few arrays, since taking one from Python costs as much as many a small search, and makes bundles of
+views from them, which it hands to other kernels. What small kernels take is kept short: pointers where that is enough,
+and no tables that they do not look at.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.machine.compile import inlined
-from gquery.executor.cpu.search.packed import PackedPlan
+from gquery.executor.cpu.machine.compile import inlined, inner
+from gquery.executor.cpu.machine.native import pointer
+from gquery.executor.cpu.search.packed import (
+    ABSENT,
+    ADJACENCY_COLUMNS,
+    BACKWARD,
+    CHOICE_COLUMNS,
+    CHOICES,
+    COLLIDES,
+    COMPARE,
+    COMPARE_COLUMNS,
+    DIFFERENT,
+    PAIRS,
+    PAIRS_COLUMNS,
+    SMALLER,
+    STEP_COLUMNS,
+    STEPS,
+    PackedPlan,
+)
 
-# Slots of the state, at the front of the work; behind them the matches found at each level.
-ROW, ROW_END, DEPTH, MADE, STATUS, ENTERING, LEFT, TAKEN, STATE_SLOTS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# Slots of the state, at the front of the work. What a frame is begun with: the rows of its input from ROW to ROW_END,
+# its levels START .. STOP - 1, what sums are reduced by (0 for 2^64), the address of the marks.
+ROW, ROW_END, START, STOP, MODULUS, MARKS_ADDRESS = 0, 1, 2, 3, 4, 5
+DEPTH, ENTERING, TAKEN, MADE, STATUS, STATE_SLOTS = 6, 7, 8, 9, 10, 11
 DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
 
-_LEVEL_PARTS, _CURSOR_PARTS = 2, 4  # pivots, last; begins, cursors, ends, bitsets
+# Behind the state, one slot a level each: matches found, pivots, last positions, what is matched (two int32 a slot),
+# and for a tree of sums the sums and the products, modulo and about. Then one slot a row of `backward` each.
+_FOUND, _PIVOTS, _LAST, _MATCHED, SUMS, SUM_SIZES, PRODUCTS, PRODUCT_SIZES, _LEVEL_PARTS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+_BEGINS, _CURSORS, _ENDS, _BITSETS, _CURSOR_PARTS = 0, 1, 2, 3, 4
 SCRATCH_ROWS = 5
 
 
-def new_work(plan: PackedPlan, rows: int) -> NDArray[np.int64]:
-    """The work of a search through `rows` partial matches, at its beginning."""
-    size = STATE_SLOTS + (1 + _LEVEL_PARTS) * plan.width + _CURSOR_PARTS * plan.rows + SCRATCH_ROWS * plan.choices
+class Tables(NamedTuple):
+    """What tells how a level is matched: tables of a packed plan. `packed.py` has their columns."""
+
+    steps: NDArray[np.int64]
+    backward: NDArray[np.int64]
+    different: NDArray[np.int64]
+    smaller: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    compare: NDArray[np.int64]
+    absent: NDArray[np.int64]
+
+
+class Walk(NamedTuple):
+    """Where a walk through the data graph stands.
+
+    By level: positions and vertices, int32[width], of the levels that are matched; matches found; the pivot, which is
+    the row of `backward` that is walked; the last position that it gave. By row of `backward`: where its data row
+    begins, the cursor, the end, the address of its bits. marks: address of uint64[]; marked int64[*, 3]: see
+    `row_bitset.py`.
+    """
+
+    positions: NDArray[np.int32]
+    vertices: NDArray[np.int32]
+    found: NDArray[np.int64]
+    pivots: NDArray[np.int64]
+    last: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    cursors: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    bitsets: NDArray[np.int64]
+    marks: int
+    marked: NDArray[np.int64]
+
+
+class Choices(NamedTuple):
+    """The tables of a packed plan that tell which data edges stand behind an embedding, and room for the odometer over
+    them, int64[SCRATCH_ROWS, choices]; see `edge_choices.py`."""
+
+    table: NDArray[np.int64]
+    collides: NDArray[np.int64]
+    scratch: NDArray[np.int64]
+
+
+def new_work(plan: PackedPlan, rows: int, start: int, stop: int, modulus: int, marks: int) -> NDArray[np.int64]:
+    """The work of a search through `rows` partial matches, at its beginning. marks: their address."""
+    size = STATE_SLOTS + _LEVEL_PARTS * plan.width + _CURSOR_PARTS * plan.rows + SCRATCH_ROWS * plan.choices
     work = np.zeros(size, np.int64)
     work[ROW_END] = rows
+    work[START], work[STOP], work[MODULUS], work[MARKS_ADDRESS] = start, stop, modulus, marks
     work[DEPTH] = -1
     return work
 
@@ -39,22 +112,63 @@ def column_of(plan, index):  # type: ignore[no-untyped-def]
     return plan[begin : begin + plan[2 * index + 1]]
 
 
+@inner
+def tables_of(plan):  # type: ignore[no-untyped-def]
+    """How levels are matched by the packed plan."""
+    return Tables(
+        table_of(plan, STEPS, STEP_COLUMNS),
+        table_of(plan, BACKWARD, ADJACENCY_COLUMNS),
+        pointer(column_of(plan, DIFFERENT)),
+        pointer(column_of(plan, SMALLER)),
+        table_of(plan, PAIRS, PAIRS_COLUMNS),
+        table_of(plan, COMPARE, COMPARE_COLUMNS),
+        table_of(plan, ABSENT, ADJACENCY_COLUMNS),
+    )
+
+
 @inlined
 def levels_of(work, width, part):  # type: ignore[no-untyped-def]
-    """Part 0: the pivot of each level; 1: the position it gave last."""
-    begin = STATE_SLOTS + (1 + part) * width
+    """One slot a level."""
+    begin = STATE_SLOTS + part * width
     return work[begin : begin + width]
 
 
 @inlined
 def cursors_of(work, width, rows, part):  # type: ignore[no-untyped-def]
-    """For each row of `backward` 0: where its data row begins; 1: the cursor; 2: the end; 3: address of its bits."""
-    begin = STATE_SLOTS + (1 + _LEVEL_PARTS) * width + part * rows
+    """One slot a row of `backward`."""
+    begin = STATE_SLOTS + _LEVEL_PARTS * width + part * rows
     return work[begin : begin + rows]
 
 
-@inlined
-def scratch_of(work, width, rows, choices):  # type: ignore[no-untyped-def]
-    """Room for the odometer over edge choices, int64[SCRATCH_ROWS, choices]."""
-    begin = STATE_SLOTS + (1 + _LEVEL_PARTS) * width + _CURSOR_PARTS * rows
-    return work[begin : begin + SCRATCH_ROWS * choices].reshape((SCRATCH_ROWS, choices))
+@inner
+def walk_of(work, marked, tables):  # type: ignore[no-untyped-def]
+    """The walk that the work is about."""
+    width, rows = len(tables.steps), len(tables.backward)
+    matched = levels_of(work, width, _MATCHED).view(np.int32)
+    return Walk(
+        pointer(matched),
+        pointer(matched[width:]),
+        pointer(levels_of(work, width, _FOUND)),
+        pointer(levels_of(work, width, _PIVOTS)),
+        pointer(levels_of(work, width, _LAST)),
+        pointer(cursors_of(work, width, rows, _BEGINS)),
+        pointer(cursors_of(work, width, rows, _CURSORS)),
+        pointer(cursors_of(work, width, rows, _ENDS)),
+        pointer(cursors_of(work, width, rows, _BITSETS)),
+        work[MARKS_ADDRESS],
+        marked,
+    )
+
+
+@inner
+def choices_of(plan, work, tables):  # type: ignore[no-untyped-def]
+    """The choices of the packed plan."""
+    table = table_of(plan, CHOICES, CHOICE_COLUMNS)
+    begin = STATE_SLOTS + _LEVEL_PARTS * len(tables.steps) + _CURSOR_PARTS * len(tables.backward)
+    scratch = work[begin : begin + SCRATCH_ROWS * len(table)].reshape((SCRATCH_ROWS, len(table)))
+    return Choices(table, column_of(plan, COLLIDES), scratch)
+
+
+def found_in(work: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Matches found at each level so far."""
+    return work[STATE_SLOTS : STATE_SLOTS + width]

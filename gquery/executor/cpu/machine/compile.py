@@ -37,8 +37,13 @@ kernel_cache.begin()
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function that stays a function."""
-    return _compiled(function)
+    """A compiled function that Python calls."""
+    return _compiled(function, no_cfunc_wrapper=True)
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function that kernels call, and Python cannot: taking bundles apart takes longest to compile."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

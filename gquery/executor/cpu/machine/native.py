@@ -55,6 +55,22 @@ def prefetch(typing_context: Any, address: Any) -> Any:
     return types.void(types.int64), generate
 
 
+def _pointer() -> Any:
+    @intrinsic
+    def to_first(typing_context: Any, array: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return context.make_array(array)(context, builder, arguments[0]).data
+
+        return types.CPointer(array.dtype)(array), generate  # type: ignore[no-untyped-call]
+
+    return to_first
+
+
+# (array) -> its first element, indexed like the array from 0 on. Handed on it is one word where an array is seven,
+# which a small kernel that is called often would feel.
+pointer = _pointer()
+
+
 @intrinsic
 def count_bits(typing_context: Any, word: Any) -> Any:
     """Number of set bits of a uint64."""

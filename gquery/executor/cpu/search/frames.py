@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import PartialMatches
-from gquery.executor.cpu.kernels.blocks import Blocks
+from gquery.executor.cpu.kernels.blocks import new_blocks
 from gquery.executor.cpu.kernels.list_blocks import extend
 from gquery.executor.cpu.kernels.sum_chain import sweep
 from gquery.executor.cpu.kernels.sum_tree import total
-from gquery.executor.cpu.kernels.workspace import MADE, ROW, ROW_END, STATE_SLOTS, STATUS, TAKEN, new_work
+from gquery.executor.cpu.kernels.workspace import MADE, ROW, ROW_END, STATUS, TAKEN, found_in, new_work
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.packed import PackedPlan
 
@@ -30,22 +30,22 @@ class Stage:
 
 
 class Memory:
-    """What one worker remembers of sums and marks, from frame to frame; the columns are those of `total`."""
+    """What one worker remembers of sums and marks, from frame to frame: `entries` as in `sum_tree.py`, `marked` as in
+    `row_bitset.py`; `marks` is an address."""
 
     def __init__(self, plan: PackedPlan) -> None:
         self.entries = np.zeros((max(1, plan.slots), 3), np.int64)
-        self.sizes = self.entries.view(np.float64)
         self._marks = np.zeros(max(1, plan.marks), np.uint64)
         self.marks = address(self._marks)
         self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)
         self._plan = plan
-        self._blocks: dict[int, Blocks] = {}
+        self._blocks: dict[int, NDArray[np.int64]] = {}
         self._used = False
 
-    def blocks(self, stage: int) -> Blocks:
+    def blocks(self, stage: int) -> NDArray[np.int64]:
         """The blocks of a stage: one frame of each can be under way."""
         if stage not in self._blocks:
-            self._blocks[stage] = Blocks(self._plan.width, self._plan.room)
+            self._blocks[stage] = new_blocks(self._plan.width, self._plan.room)
         return self._blocks[stage]
 
     def forget(self) -> None:
@@ -56,15 +56,23 @@ class Memory:
 
 
 class Frame(ABC):
-    """Takes the rows of `given` through one stage, slice by slice."""
+    """Takes the rows of `given` through one stage, slice by slice. modulus: what sums are reduced by, 0 for 2^64."""
 
-    def __init__(self, plan: PackedPlan, stage: int, stages: tuple[Stage, ...], given: PartialMatches) -> None:
+    def __init__(
+        self,
+        plan: PackedPlan,
+        stage: int,
+        stages: tuple[Stage, ...],
+        given: PartialMatches,
+        memory: Memory,
+        modulus: int = 0,
+    ) -> None:
         self.plan = plan
         self.stage = stage
-        self.start, self.stop = stages[stage].start, stages[stage].stop
+        self.stop = stages[stage].stop
         self.given = given
-        self.work = new_work(plan, given.count)
-        self.matched = np.zeros((2, plan.width), np.int32)
+        self.memory = memory
+        self.work = new_work(plan, given.count, stages[stage].start, self.stop, modulus, memory.marks)
 
     @abstractmethod
     def run(self) -> int:
@@ -77,7 +85,7 @@ class Frame(ABC):
     @property
     def found(self) -> NDArray[np.int64]:
         """Matches found at each level so far."""
-        return self.work[STATE_SLOTS : STATE_SLOTS + self.plan.width]
+        return found_in(self.work, self.plan.width)
 
     @property
     def rows_left(self) -> int:
@@ -103,27 +111,12 @@ class ListingFrame(Frame):
         memory: Memory,
         output: NDArray[np.int32],
     ) -> None:
-        super().__init__(plan, stage, stages, given)
+        super().__init__(plan, stage, stages, given, memory)
         self.output = output
-        self._memory = memory
 
     def run(self) -> int:
-        blocks = self._memory.blocks(self.stage)
-        extend(
-            self.plan.tables,
-            self.work,
-            self.matched,
-            blocks.columns,
-            blocks.spans,
-            blocks.fill,
-            self.given.positions,
-            self.output,
-            self._memory.marks,
-            self._memory.marked,
-            self.start,
-            self.stop,
-            SLICE,
-        )
+        blocks = self.memory.blocks(self.stage)
+        extend(self.plan.tables, self.work, self.memory.marked, blocks, self.given.positions, self.output, SLICE)
         return int(self.work[STATUS])
 
     def drain(self) -> PartialMatches:
@@ -147,55 +140,18 @@ class SummingFrame(Frame):
         memory: Memory,
         modulus: int,
     ) -> None:
-        super().__init__(plan, stage, stages, given)
-        self.modulus = np.uint64(modulus)
+        super().__init__(plan, stage, stages, given, memory, modulus)
         self.sums = np.zeros(given.count, np.uint64)
         self.sizes = np.zeros(given.count, np.float64)
-        self._memory = memory
-        self._exact = np.zeros((2, plan.width), np.uint64)
-        self._approximate = np.zeros((2, plan.width), np.float64)
         self._drained = 0
 
     def run(self) -> int:
-        memory = self._memory
+        memory, given = self.memory, self.given.positions
         if self.plan.is_chain:
             blocks = memory.blocks(self.stage)
-            sweep(
-                self.plan.tables,
-                self.work,
-                self.matched,
-                blocks.columns,
-                blocks.products,
-                blocks.sizes,
-                blocks.spans,
-                blocks.fill,
-                self.given.positions,
-                self.sums,
-                self.sizes,
-                memory.marks,
-                memory.marked,
-                self.start,
-                self.modulus,
-                SLICE,
-            )
-            return int(self.work[STATUS])
-        total(
-            self.plan.tables,
-            self.work,
-            self.matched,
-            self._exact,
-            self._approximate,
-            self.given.positions,
-            self.sums,
-            self.sizes,
-            memory.entries,
-            memory.sizes,
-            memory.marks,
-            memory.marked,
-            self.start,
-            self.modulus,
-            SLICE,
-        )
+            sweep(self.plan.tables, self.work, memory.marked, blocks, given, self.sums, self.sizes, SLICE)
+        else:
+            total(self.plan.tables, self.work, memory.marked, memory.entries, given, self.sums, self.sizes, SLICE)
         return int(self.work[STATUS])
 
     def drain(self) -> PartialMatches:

@@ -55,13 +55,16 @@ ADJACENCY_COLUMNS = 11
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
 A, B, C, D = 0, 1, 2, 3
+PAIRS_COLUMNS = 4
 
 # Columns of `compare`: rank at LEFT against rank at RIGHT; ranks are int64 by position.
 LEFT, RIGHT, OPERATOR, LEFT_RANKS, RIGHT_RANKS = 0, 1, 2, 3, 4
+COMPARE_COLUMNS = 5
 EQUAL, NOT_EQUAL, LESS, LESS_EQUAL = 0, 1, 2, 3
 
 # Columns of `context`: the key of a context is the sum of position[KEY_LEVEL] * FACTOR.
 KEY_LEVEL, FACTOR = 0, 1
+CONTEXT_COLUMNS = 2
 
 # Columns of `choices`: the data edges behind one query edge, from level FROM to level TO.
 FROM, TO, CHOICE_FIRST, CHOICE_ROWS, CHOICE_OFFSETS, CHOICE_NEIGHBOURS, CHOICE_EDGES = 0, 1, 2, 3, 4, 5, 6
