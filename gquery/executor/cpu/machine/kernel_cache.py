@@ -15,7 +15,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_SOURCES = Path(__file__).parent.parent
+_CPU = Path(__file__).parent.parent
+SOURCES = (_CPU, _CPU.parent / "lowering")  # folders of all that becomes part of kernels: functions, and constants
 _PREFIX = "kernels-"
 _REMOVED = "removed-"
 _INDEX = "**/*.nbi"  # the files in which Numba says what it has compiled
@@ -26,16 +27,17 @@ _LASTS = 24 * 3600.0  # seconds that a folder of another state is left alone: an
 def folder() -> Path:
     """Of the sources as they are: where Numba is told to, beside them, or with the user's caches."""
     digest = hashlib.sha256()
-    for source in sorted(_SOURCES.rglob("*.py")):
-        digest.update(source.read_bytes())
+    for sources in SOURCES:
+        for source in sorted(sources.rglob("*.py")):
+            digest.update(source.read_bytes())
     return _base() / f"{_PREFIX}{digest.hexdigest()[:16]}"
 
 
 def _base() -> Path:
     if configured := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(configured)
-    beside = _SOURCES / "__pycache__"
-    if os.access(beside if beside.exists() else _SOURCES, os.W_OK):
+    beside = _CPU / "__pycache__"
+    if os.access(beside if beside.exists() else _CPU, os.W_OK):
         return beside
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "gquery"
 
