@@ -120,7 +120,7 @@ def page() -> str:
     return _PAGE.format(
         query=QUERY,
         tree="\n".join(_outline(parse(QUERY))),
-        bound="\n".join(_described(query.plan.graph)),
+        bound="\n".join(_described(query.plan.matches[0].graph)),
         constraints=_constraints(query),
         plan=graph.explain(QUERY, PARAMETERS),
         program="\n".join(_lowered(query)),
@@ -171,10 +171,10 @@ def _texts(predicates: tuple[Expression, ...]) -> str:
 
 
 def _constraints(query: Prepared) -> str:
-    constraints = query.plan.problem.constraints
+    constraints = query.plan.matches[0].problem.constraints
     tests = len(constraints.different) + len(constraints.different_pairs) + len(constraints.choices)
     assert not tests, "the page says that nothing can collide"
-    comparisons = len(query.plan.problem.comparisons)
+    comparisons = len(query.plan.matches[0].problem.comparisons)
     return (
         f"Here that is {comparisons} comparison of two vertices. No vertices or edges have to be told\n"
         "apart: a `KNOWS` edge is never a `LIVES_IN` edge, so `DIFFERENT EDGES` asks for nothing."
