@@ -34,7 +34,7 @@ from gquery.executor.cpu.search import pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
 from gquery.planner.passes.compose_functional_edges import compose
-from gquery.planner.search import factorise, matching, strategy, symmetry
+from gquery.planner.search import factorise, matching, second_half, strategy, symmetry
 from gquery.planner.search.costs import CPU
 from gquery.storage.adjacency import Adjacency
 
@@ -93,7 +93,7 @@ TECHNIQUES = (
     Technique("signatures", ((filters, "_signature", _none),)),
     Technique("leaving out filters that do not pay", (_costs(filters_weighed=math.inf),)),
     Technique("composed edges", ((plan, "PASSES", tuple(step for step in plan.PASSES if step is not compose)),)),
-    Technique("candidate graph", ((matching, "pick_space", _raw), (session, "pick_space", _raw))),
+    Technique("candidate graph", ((matching, "pick_space", _raw), (second_half, "pick_space", _raw))),
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
     Technique("remembered sums", (_costs(reuse=math.inf),)),

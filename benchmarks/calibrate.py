@@ -13,9 +13,8 @@ import time
 import numpy as np
 
 import gquery
-from gquery.planner.search.cardinality import estimate
-from gquery.planner.search.matching import pick_space, plan_matching
 from gquery.session import Prepared
+from gquery.stopping import unchecked
 
 VERTICES, EDGES, ROUNDS = 200_000, 2_000_000, 5
 QUERIES = {
@@ -41,9 +40,7 @@ def graph() -> gquery.Graph:
 def looks(asked: gquery.Graph, text: str) -> float:
     """What the planner takes the work to be."""
     query = Prepared(asked.snapshot, text, {}, asked.settings)
-    cardinalities = estimate(query.plan.graph, query.statistics)
-    space = pick_space(query.plan, cardinalities, query.context)
-    return sum(each.cost for each in plan_matching(query.plan, cardinalities, *space, query.context))
+    return sum(each.cost for each in query.matchings[0].estimated(unchecked))
 
 
 def main() -> None:

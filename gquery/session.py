@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,26 +15,21 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import GQueryError, ParseError, QueryWarning
-from gquery.executor.backend import Candidates
 from gquery.executor.devices import backend_of
-from gquery.executor.lowering.reading import Reading
-from gquery.executor.matcher import Matcher
-from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
-from gquery.executor.relational.tail import Tail
-from gquery.executor.run import counted, id_batches, one_row
+from gquery.executor.run import Chain, Engine, Measured
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind
-from gquery.planner.explain import Actuals, explain
-from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.explain import Ran, explain
+from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.memo.remembered import Remembered, types_of
-from gquery.planner.plan import plan_query, pushed_limit
-from gquery.planner.search.cardinality import estimate
+from gquery.planner.passes.demand import pushed_limit
+from gquery.planner.plan import plan_chain
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import costs_of
-from gquery.planner.search.matching import pick_space, plan_matching
+from gquery.planner.search.second_half import SecondHalf
 from gquery.result import Result
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
@@ -84,13 +79,13 @@ class Graph:
             raise error.with_text(text)  # noqa: B904 - the same error, with its text
         except RecursionError:
             raise ParseError("the query is nested too deeply for the stack that Python has left here") from None
-        warned = tuple(notice.rendered(text) for notice in query.plan.bound.notices)
+        warned = tuple(notice.rendered(text) for notice in query.notices)
         for warning in warned:
             warnings.warn(warning, QueryWarning, stacklevel=2)
         if query.command is not None:
             run = partial(query.plan_rows, query.command == "profile")
             return Result(PLAN, run, settings, warnings=warned)
-        return Result(query.tail.schema, query.run, settings, query.plan.counting, warned)
+        return Result(query.chain.schema, query.run, settings, query.plan.counting, warned)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""
@@ -143,97 +138,39 @@ class Prepared:
         known = remembered or Remembered()
         tree = known.tree(text, lambda: parse(text, check))
         asked = (text, settings.mode, types_of(parameters))
-        self.command = tree.command
-        self.snapshot = snapshot
-        self.parameters = parameters
-        self.settings = settings
-        self.statistics = snapshot.statistics
-        costs = costs_of(settings.device)
         bound = known.bound(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check))
-        snapshot.counts.make_sure({type_ for edge in bound.query_graph.edges for type_ in edge.types}, check)
-        limit = pushed_limit(bound.projection, parameters)
-        self.plan, memo = known.plan(
-            (*asked, limit, settings.device),
-            lambda memo: plan_query(bound, limit, Context(snapshot.invariants, self.statistics, costs, memo, check)),
+        snapshot.counts.make_sure(bound.edge_types, check)
+        limits = tuple(pushed_limit(segment, parameters) for segment in bound.segments)
+        context = partial(Context, snapshot.invariants, snapshot.statistics, costs_of(settings.device))
+        self.plan, memos = known.plan(
+            (*asked, limits, settings.device),
+            bound,
+            lambda memos: plan_chain(bound, limits, [context(memo, check) for memo in memos]),
         )
-        self.context = Context(snapshot.invariants, self.statistics, costs, memo)
-        self.tail = Tail(
-            bound.projection, bound.query_graph, snapshot, parameters, self.plan.residual, self.plan.weighted
-        )
+        self.command = tree.command
+        self.notices = bound.notices
+        self.matchings = {
+            number: SecondHalf(step, context(memos[number]))
+            for number, step in enumerate(self.plan.steps)
+            if isinstance(step, QueryPlan)
+        }
+        engine = Engine(partial(backend_of, settings), snapshot, parameters)
+        self.chain = Chain.of(self.plan, self.matchings, engine)
 
-    def run(self, control: Control, measured: Measured | None = None) -> Iterator[pa.RecordBatch]:
-        """The answer, batch by batch."""
-        plan, projection, graph = self.plan, self.plan.bound.projection, self.plan.graph
-        measured = measured or Measured(Profile())
+    def run(self, control: Control, measured: Sequence[Measured] = ()) -> Iterator[pa.RecordBatch]:
+        """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read."""
         import_apart(ENGINE, control.check)
-        if not graph.vertices:
-            yield from self.tail.run(one_row(), control)
-            return
-        with measured.profile.timed("filter"):
-            reading = Reading(self.snapshot, self.parameters, control)
-            matcher = Matcher(backend_of(self.settings), graph, plan.filters, reading)
-            candidates = matcher.candidates
-        with measured.profile.timed("plan"):
-            cardinalities = estimate(graph, self.statistics, matcher.counted)
-            context = self.context.under(control.check)
-            space, reason = pick_space(plan, cardinalities, context)
-        if space == "candidates":
-            with measured.profile.timed("refine"):
-                candidates.refine()
-                cardinalities = estimate(graph, self.statistics, matcher.counted)
-        with measured.profile.timed("plan"):
-            matchings = plan_matching(plan, cardinalities, space, reason, context)
-        measured.matchings, measured.candidates = matchings, candidates
-        if plan.counting:
-            count = sum(matcher.count(matching, measured.profile) for matching in matchings)
-            yield from counted(projection, count, self.tail, control)
-        else:
-            (matching,) = matchings
-            matches = matcher.matches(matching, measured.profile)
-            yield from self.tail.run(id_batches(matches, graph, self.tail.variables), control)
+        yield from self.chain.run(control, measured)
 
     def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
         """The plan as an answer of one column, a row a line."""
-        if profiled:
-            measured = Measured(Profile())
-            with measured.profile.timed("run"):
-                rows = sum(batch.num_rows for batch in self.run(control, measured))
-            text = self._profile_text(measured, rows, control)
-        else:
-            text = self._explain_text(control)
+        measured = [Measured() for _ in self.plan.steps] if profiled else []
+        began = time.perf_counter()
+        for _ in self.run(control, measured) if profiled else ():
+            pass
+        ran = Ran(measured, time.perf_counter() - began, control.memory.peak) if profiled else None
+        text = explain(self.plan, self.chain.tails, lambda step: self.matchings[step].estimated(control.check), ran)
         yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
-
-    def _explain_text(self, control: Control) -> str:
-        return explain(self.plan, self._estimated(control), self.tail.describe())
-
-    def _estimated(self, control: Control) -> tuple[MatchPlan, ...]:
-        """The plan as it looks before anything ran; none when there is no pattern."""
-        if not self.plan.graph.vertices:
-            return ()
-        cardinalities, context = estimate(self.plan.graph, self.statistics), self.context.under(control.check)
-        return plan_matching(self.plan, cardinalities, *pick_space(self.plan, cardinalities, context), context)
-
-    def _profile_text(self, measured: Measured, rows: int, control: Control) -> str:
-        actual = Actuals(
-            [(outcome.before, outcome.after) for outcome in measured.candidates.outcomes]
-            if measured.candidates
-            else [],
-            measured.profile.enumerations,
-            measured.profile.seconds,
-            measured.candidates.nbytes if measured.candidates else 0,
-            control.memory.peak,
-            rows,
-        )
-        return explain(self.plan, measured.matchings or self._estimated(control), self.tail.describe(), actual)
-
-
-@dataclass(slots=True)
-class Measured:
-    """What a profiled run leaves behind."""
-
-    profile: Profile
-    matchings: tuple[MatchPlan, ...] = ()
-    candidates: Candidates | None = None
 
 
 PLAN = pa.schema([("plan", pa.string())])

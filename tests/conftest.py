@@ -123,7 +123,7 @@ def _verified_plans() -> Iterator[None]:
         return step_and_verify
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gquery.session.plan_matching", plan_and_verify)
+        patch.setattr("gquery.planner.search.second_half.plan_matching", plan_and_verify)
         patch.setattr("gquery.planner.plan.PASSES", tuple(map(verified, PASSES)))
         yield
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from benchmarks.counting.suites import Case, Suite, loaded
 from gquery.errors import GQueryError
-from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
-from gquery.session import Measured, Prepared
+from gquery.executor.run import Measured
+from gquery.session import Prepared
 
 _WRAPPED = 2**64  # some research codes count modulo this
 _SHORT, _RUNS = 0.2, 5  # seconds below which so many runs are made, and their median taken
@@ -60,7 +60,7 @@ def measure(case: Case, suite: Suite, memory: int | None) -> Outcome:
 
 def _count(case: Case, suite: Suite, memory: int | None) -> Outcome:
     graph = loaded(case.data, suite.threads)
-    control, measured = Control(suite.timeout, memory), Measured(Profile())
+    control, measured = Control(suite.timeout, memory), [Measured(), Measured()]
     began = time.perf_counter()
     count, problem = None, ""
     try:
@@ -70,7 +70,7 @@ def _count(case: Case, suite: Suite, memory: int | None) -> Outcome:
     except GQueryError as error:
         problem = type(error).__name__
     seconds = time.perf_counter() - began
-    search = measured.profile.seconds.get("search", 0.0)
-    searched = measured.profile.enumerations
+    search = measured[0].profile.seconds.get("search", 0.0)
+    searched = measured[0].profile.enumerations
     kernel = sum(sum(each.seconds_until.values()) for each in searched) if searched else search
     return Outcome(case, count, seconds, search, kernel, control.memory.peak, problem)

@@ -1,88 +1,184 @@
-"""Between the backend and the relational tail: batches of matches as Arrow, counts as an answer."""
+"""Runs a plan: one segment after the other, each reading the rows of the one before while its own are read."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
-from decimal import Decimal
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from gquery.errors import ExecutionError
-from gquery.executor.expand import Matches
+from gquery.executor.backend import Backend, Candidates
+from gquery.executor.counted import counted
+from gquery.executor.joined import Join
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.matcher import Matcher
+from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
-from gquery.executor.relational.statement import WEIGHT
 from gquery.executor.relational.tail import Tail
-from gquery.planner.ir.expr import Aggregate, Call, Case, Constant, Expression, is_aggregated
-from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.segments import Projection, ProjectionItem
+from gquery.executor.rows import Rows, hidden_variables, id_batches, one_row
+from gquery.planner.ir.expr import Expression, variables
+from gquery.planner.ir.match_plan import Counted, MatchPlan, Space
+from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
+from gquery.planner.ir.relations import SEED
+from gquery.planner.ir.segments import OptionalMatch, Project
+from gquery.stopping import Check
+from gquery.storage.graph import Snapshot
 
 
-def id_batches(
-    matches: Generator[Matches, None, None], graph: QueryGraph, variables: tuple[str, ...]
-) -> Iterator[pa.RecordBatch]:
-    """The match stream that the tail reads: int32 columns for vertices, int64 columns for edges, by variable. Closing
-    it closes `matches`, which an error's traceback may keep alive."""
-    vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
-    edge_of = {edge.variable: edge.index for edge in graph.edges}
-    with closing(matches):
-        for batch in matches:
-            columns: dict[str, NDArray[Any]] = {
-                name: batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]]
-                for name in variables
-            }
-            if batch.weights is not None:
-                columns[WEIGHT] = batch.weights
-            yield _batch(columns, batch.count)
+class SecondHalf(Protocol):
+    """The second half of a plan, from what the filters have counted."""
+
+    def space(self, counted: Counted | None, check: Check) -> tuple[Space, str]:
+        """Where matching looks for neighbours, and why."""
+        ...
+
+    def matchings(self, counted: Counted | None, space: Space, reason: str, check: Check) -> tuple[MatchPlan, ...]:
+        """The plans whose matches, added and subtracted, are those of the segment."""
+        ...
 
 
-def one_row() -> Iterator[pa.RecordBatch]:
-    """The match stream of a query without a pattern."""
-    yield _batch({}, 1)
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What matches on one graph, with the values of a query's parameters."""
+
+    backend: Callable[[], Backend]
+    snapshot: Snapshot
+    parameters: Mapping[str, object]
 
 
-def counted(projection: Projection, count: int, tail: Tail, control: Control) -> Iterator[pa.RecordBatch]:
-    """The answer to a counting projection. Bare counts are the answer; expressions over them go through the tail."""
-    if all(isinstance(item.expression, Aggregate) for item in projection.items):
-        yield pa.record_batch([_exact(count) for _ in tail.schema], names=tail.schema.names)
-        return
-    if not count and not all(is_aggregated(item.expression) for item in projection.items):  # a constant is a key
-        yield pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in tail.schema], schema=tail.schema)
-        return
-    items = tuple(ProjectionItem(item.name, _with_count(item.expression, count)) for item in projection.items)
-    yield from tail.replaced(replace(projection, items=items)).run(one_row(), control)
+@dataclass(slots=True)
+class Measured:
+    """What a step of a profiled run leaves behind."""
+
+    profile: Profile = field(default_factory=Profile)
+    matchings: tuple[MatchPlan, ...] = ()
+    candidates: Candidates | None = None
+    rows: int = 0
 
 
-def _exact(count: int) -> pa.Array:
-    """A count in the narrowest type that holds it: int64, then decimals. Raises ExecutionError beyond 10^76."""
-    for arrow, limit in ((pa.int64(), 2**63), (pa.decimal128(38, 0), 10**38), (pa.decimal256(76, 0), 10**76)):
-        if count < limit:
-            return pa.array([count if arrow == pa.int64() else Decimal(count)], arrow)
-    raise ExecutionError(f"the number of matches has {len(str(count))} digits, more than Arrow can hold")
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A plan with all that running it takes. second_halves: by step. tails, joins: by step too; a match that starts the
+    chain is joined to nothing, unless the next step cannot check what it has left to check."""
+
+    plan: ChainPlan
+    second_halves: Mapping[int, SecondHalf]
+    tails: Mapping[int, Tail]
+    joins: Mapping[int, Join]
+    engine: Engine
+
+    @classmethod
+    def of(cls, plan: ChainPlan, second_halves: Mapping[int, SecondHalf], engine: Engine) -> Chain:
+        """Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say."""
+        tails: dict[int, Tail] = {}
+        joins: dict[int, Join] = {}
+        weighted = False
+        for number, step in enumerate(plan.steps):
+            before = plan.steps[number - 1] if number else None
+            if isinstance(step, QueryPlan):
+                if _starts(step, number, plan):
+                    weighted |= step.weighted
+                else:
+                    joins[number] = Join(step, engine.snapshot, engine.parameters)
+                    weighted |= joins[number].weighted
+            else:
+                residual: tuple[Expression, ...] = ()
+                if isinstance(before, QueryPlan) and number - 1 not in joins:
+                    residual = before.residual
+                    step = replace(step, input=before.segment.output + hidden_variables(before.graph))
+                final = number == len(plan.steps) - 1
+                tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
+                weighted = False
+        return cls(plan, second_halves, tails, joins, engine)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The answer's columns."""
+        return self.tails[len(self.plan.steps) - 1].schema
+
+    def run(self, control: Control, measured: Sequence[Measured] = ()) -> Rows:
+        """The answer, batch by batch. measured: one for each step, filled while the answer is read."""
+        rows = one_row()
+        count: Callable[[], int] | None = None
+        for number, step in enumerate(self.plan.steps):
+            here = measured[number] if measured else Measured()
+            if isinstance(step, QueryPlan):
+                matching = Matching(step, self.second_halves[number], self.engine, control, here)
+                count = matching.count if step.counting else None
+                if number in self.joins:
+                    rows = self.joins[number].run(rows, matching.from_seeds, control)
+                else:
+                    rows = matching.rows()
+            else:
+                tail = self.tails[number]
+                rows = tail.run(rows, control) if count is None else counted(tail, count, control)
+                count = None
+            rows = _watched(rows, here) if measured else rows
+        return rows
 
 
-def _with_count(expression: Expression, count: int) -> Expression:
-    match expression:
-        case Aggregate():
-            return Constant(expression.type, expression.span, count)
-        case Call():
-            return replace(expression, arguments=tuple(_with_count(part, count) for part in expression.arguments))
-        case Case():
-            branches = tuple(
-                (_with_count(test, count), _with_count(value, count)) for test, value in expression.branches
-            )
-            subject = expression.subject and _with_count(expression.subject, count)
-            default = _with_count(expression.default, count)
-            return replace(expression, branches=branches, default=default, subject=subject)
-        case _:
-            return expression
+def _starts(step: QueryPlan, number: int, plan: ChainPlan) -> bool:
+    """Whether a match has no rows before it that it has to be joined with."""
+    return (
+        number == 0
+        and not isinstance(step.segment, OptionalMatch)
+        and (not step.residual or isinstance(plan.steps[1], Project))
+    )
 
 
-def _batch(columns: dict[str, NDArray[Any]], count: int) -> pa.RecordBatch:
-    if not columns:
-        columns = {" row": np.zeros(count, np.int8)}
-    return pa.record_batch([pa.array(column) for column in columns.values()], names=list(columns))
+def _watched(rows: Rows, measured: Measured) -> Rows:
+    """Counts the rows that a step gives."""
+    with closing(rows):  # type: ignore[type-var]
+        for batch in rows:
+            measured.rows += batch.num_rows
+            yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """One run of a step that matches."""
+
+    plan: QueryPlan
+    second_half: SecondHalf
+    engine: Engine
+    control: Control
+    measured: Measured
+
+    def count(self) -> int:
+        """The number of matches, none of which is listed."""
+        matcher = self._prepared()
+        return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
+
+    def rows(self) -> Rows:
+        """The matches, with the variables that go out or are left to check."""
+        left = (name for predicate in self.plan.residual for name in variables(predicate))
+        yield from self._listed(tuple(dict.fromkeys((*self.plan.rows, *left))))
+
+    def from_seeds(self, seeds: Seeds, listed: tuple[str, ...]) -> Rows:
+        """The matches that begin with a seed, each with the seed's number in the column SEED. Where nothing is bound
+        there is no such column."""
+        yield from self._listed((*listed, *([SEED] if self.plan.segment.bound else [])), seeds)
+
+    def _listed(self, listed: tuple[str, ...], seeds: Seeds | None = None) -> Rows:
+        matcher = self._prepared(seeds)
+        (matching,) = self.measured.matchings
+        yield from id_batches(matcher.matches(matching, self.measured.profile), self.plan.graph, listed)
+
+    def _prepared(self, seeds: Seeds | None = None) -> Matcher:
+        """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""
+        plan, engine, check, profile = self.plan, self.engine, self.control.check, self.measured.profile
+        with profile.timed("filter"):
+            reading = Reading(engine.snapshot, engine.parameters, self.control, seeds)
+            matcher = Matcher(engine.backend(), plan.graph, plan.filters, reading)
+        with profile.timed("plan"):
+            space, reason = self.second_half.space(matcher.counted, check)
+        if space == "candidates":
+            with profile.timed("refine"):
+                matcher.candidates.refine()
+        with profile.timed("plan"):
+            matchings = self.second_half.matchings(matcher.counted, space, reason, check)
+        self.measured.matchings, self.measured.candidates = matchings, matcher.candidates
+        return matcher

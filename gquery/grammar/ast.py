@@ -269,8 +269,8 @@ class SortItem(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Return(Clause):
-    """`RETURN [DISTINCT] */items [ORDER BY ...] [SKIP n] [LIMIT n]`."""
+class Projecting(Clause):
+    """`[DISTINCT] */items [ORDER BY ...] [SKIP n] [LIMIT n]`: what RETURN and WITH have in common."""
 
     items: tuple[ProjectionItem, ...]
     star: bool
@@ -278,6 +278,18 @@ class Return(Clause):
     order_by: tuple[SortItem, ...]
     skip: Expression | None
     limit: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Projecting):
+    """`RETURN ...`, the end of a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class With(Projecting):
+    """`WITH ... [WHERE where]`: only what it names goes on."""
+
+    where: Expression | None
 
 
 @dataclass(frozen=True, slots=True)

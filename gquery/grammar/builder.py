@@ -50,16 +50,11 @@ class Builder:
         return "induced"
 
     def return_clause(self, children: Children) -> ast.Return:
-        _return, distinct, projection, order, skip, limit = children
-        return ast.Return(
-            items=tuple(item for item in projection if isinstance(item, ast.ProjectionItem)),
-            star=isinstance(projection[0], Token),
-            distinct=distinct is not None,
-            order_by=tuple(order or ()),
-            skip=skip,
-            limit=limit,
-            span=_span(children),
-        )
+        return ast.Return(**_projecting(children), span=_span(children))
+
+    def with_clause(self, children: Children) -> ast.With:
+        *projecting, where = children
+        return ast.With(**_projecting(projecting), where=where, span=_span(children))
 
     def projection(self, children: Children) -> Children:
         return children
@@ -283,6 +278,19 @@ def _looks_like_comprehension(item: ast.Expression) -> bool:
 
 def _nodes(children: Children) -> list[Any]:
     return [child for child in children if isinstance(child, ast.Node)]
+
+
+def _projecting(children: Children) -> dict[str, Any]:
+    """The fields that RETURN and WITH have in common."""
+    _word, distinct, projection, order, skip, limit = children
+    return {
+        "items": tuple(item for item in projection if isinstance(item, ast.ProjectionItem)),
+        "star": isinstance(projection[0], Token),
+        "distinct": distinct is not None,
+        "order_by": tuple(order or ()),
+        "skip": skip,
+        "limit": limit,
+    }
 
 
 def _span(children: Children) -> Span:

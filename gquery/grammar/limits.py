@@ -47,7 +47,7 @@ def check_tree(root: Node, tokens: int) -> None:
 
 def _children(node: Node) -> list[Node]:
     found: list[Node] = []
-    for name in node.__slots__:
+    for name in node.__dataclass_fields__:
         value = getattr(node, name)
         if isinstance(value, Node):
             found.append(value)

@@ -53,15 +53,23 @@ def _match(match: ast.Match) -> str:
 
 
 def _return(clause: ast.Return) -> str:
-    words = ["RETURN DISTINCT" if clause.distinct else "RETURN"]
-    words.append(_listed([*(["*"] if clause.star else []), *map(_item, clause.items)]))
+    return " ".join(["RETURN", *_projecting(clause)])
+
+
+def _with(clause: ast.With) -> str:
+    return " ".join(["WITH", *_projecting(clause), *_where(clause.where)])
+
+
+def _projecting(clause: ast.Projecting) -> Iterable[str]:
+    if clause.distinct:
+        yield "DISTINCT"
+    yield _listed([*(["*"] if clause.star else []), *map(_item, clause.items)])
     if clause.order_by:
-        words.append("ORDER BY " + _listed(map(_sort_item, clause.order_by)))
+        yield "ORDER BY " + _listed(map(_sort_item, clause.order_by))
     if clause.skip is not None:
-        words.append("SKIP " + _expression(clause.skip, _OR))
+        yield "SKIP " + _expression(clause.skip, _OR)
     if clause.limit is not None:
-        words.append("LIMIT " + _expression(clause.limit, _OR))
-    return " ".join(words)
+        yield "LIMIT " + _expression(clause.limit, _OR)
 
 
 def _item(item: ast.ProjectionItem) -> str:
@@ -266,6 +274,7 @@ _PARTS: dict[type[ast.Node], Callable[[Any], str]] = {
     ast.Query: _query,
     ast.Match: _match,
     ast.Return: _return,
+    ast.With: _with,
     ast.ProjectionItem: _item,
     ast.SortItem: _sort_item,
     ast.PathPattern: _path,

@@ -30,7 +30,6 @@ _LIST_PREDICATE = "gquery has no predicates over the elements of a list"
 _CLAUSES = {
     word: f"gquery has no {word}"
     for word in (
-        "WITH",
         "UNWIND",
         "UNION",
         "EXCEPT",
@@ -152,7 +151,7 @@ def _comprehension(broken: Broken) -> UnsupportedError | None:
 def _subquery_clause(broken: Broken) -> UnsupportedError | None:
     """`EXISTS { MATCH (a)-->(b) RETURN a }`."""
     opening = broken.innermost_open()
-    if opening not in broken.pairs or broken.word() not in ("MATCH", "OPTIONAL", "RETURN"):
+    if opening not in broken.pairs or broken.word() not in ("MATCH", "OPTIONAL", "RETURN", "WITH"):
         return None
     if broken.tokens[opening].text != "{" or broken.tokens[opening - 1].text.upper() != "EXISTS":
         return None

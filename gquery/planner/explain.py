@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -22,7 +23,8 @@ from gquery.planner.ir.filters import (
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
+from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project
 from gquery.planner.ir.written import written
 
 _WAYS: Mapping[Strategy | None, str] = {
@@ -34,16 +36,56 @@ _WAYS: Mapping[Strategy | None, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Actuals:
-    """What a run measured. filters: (before, after) for each; enumerations: one for each matching; seconds: by stage of
-    the pipeline."""
+class Ran:
+    """What a run measured: by step, in seconds altogether, and the bytes that it held at most."""
 
-    filters: Sequence[tuple[int, int]]
-    enumerations: Sequence[Enumerated]
-    seconds: dict[str, float]
-    candidate_bytes: int
+    steps: Sequence[Measured]
+    seconds: float
     peak_bytes: int
-    rows: int
+
+
+class Measured(Protocol):
+    """What a run measured of a step. profile: seconds by stage, and what was searched for each matching."""
+
+    @property
+    def profile(self) -> Profiled: ...
+
+    @property
+    def matchings(self) -> Sequence[MatchPlan]: ...
+
+    @property
+    def candidates(self) -> Narrowed | None: ...
+
+    @property
+    def rows(self) -> int: ...
+
+
+class Narrowed(Protocol):
+    """Candidates, with what each filter left of them."""
+
+    @property
+    def outcomes(self) -> Sequence[Outcome]: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+
+class Outcome(Protocol):
+    """How many there were before a filter and after it."""
+
+    @property
+    def before(self) -> int: ...
+
+    @property
+    def after(self) -> int: ...
+
+
+class Profiled(Protocol):
+    @property
+    def seconds(self) -> Mapping[str, float]: ...
+
+    @property
+    def enumerations(self) -> Sequence[Enumerated]: ...
 
 
 class Enumerated(Protocol):
@@ -56,28 +98,75 @@ class Enumerated(Protocol):
     def seconds_until(self) -> Mapping[int, float]: ...
 
 
-def explain(plan: QueryPlan, matchings: Sequence[MatchPlan], tail: str, actual: Actuals | None = None) -> str:
-    """The plan as text, one line a step, in the order of execution."""
-    lines = []
-    if plan.graph.vertices:
-        first = matchings[0]
-        lines += ["Filter candidates" + _time(actual, "filter")]
-        lines += _filters(plan, first, actual)
-        if first.space == "candidates":
-            size = f", {_bytes(actual.candidate_bytes)}" if actual else ""
-            lines += [f"Build the candidate graph ({first.reason}{size})" + _time(actual, "refine")]
+class Described(Protocol):
+    """What a projection does."""
+
+    def describe(self) -> str: ...
+
+
+def explain(
+    plan: ChainPlan,
+    tails: Mapping[int, Described],
+    estimated: Callable[[int], Sequence[MatchPlan]],
+    ran: Ran | None = None,
+) -> str:
+    """The plan as text, one line a step, in the order of execution; what ran stands beside it. A chain of clauses has a
+    heading for each, with its own steps below."""
+    lines: list[str] = []
+    plain = len(plan.steps) <= 2
+    for number, step in enumerate(plan.steps):
+        here = ran.steps[number] if ran else None
+        before = plan.steps[number - 1] if number else None
+        if isinstance(step, QueryPlan):
+            heading, below = _match_heading(step), _match_lines(step, partial(estimated, number), here)
         else:
-            lines += [f"Walk the raw adjacency ({first.reason})"]
-        for number, matching in enumerate(matchings):
-            measured = actual.enumerations[number] if actual and number < len(actual.enumerations) else None
-            if len(matchings) > 1:
-                lines += [_term(plan.problem, matching.problem)]
-            lines += _groups(matching, measured)
-    lines += [_answer(plan, matchings, tail) + (f"  [{actual.rows:,} rows]" if actual else "")]
-    if actual:
-        total = sum(actual.seconds.values())
-        lines += [f"Total {_seconds(total)}, at most {_bytes(actual.peak_bytes)} besides the graph"]
+            heading = "RETURN" if number == len(plan.steps) - 1 else "WITH"
+            below = _tail_lines(before, tails[number].describe())
+        rows = f"  [{here.rows:,} rows]" if here and not (plain and isinstance(step, QueryPlan)) else ""
+        if plain:
+            lines += [*below[:-1], below[-1] + rows]
+        else:
+            lines += [heading + rows, *(f"  {line}" for line in below)]
+    if ran:
+        lines += [f"Total {_seconds(ran.seconds)}, at most {_bytes(ran.peak_bytes)} besides the graph"]
     return "\n".join(lines)
+
+
+def _match_heading(plan: QueryPlan) -> str:
+    """The clause, and what its rows are joined by."""
+    segment = plan.segment
+    words: dict[type[Match], str] = {OptionalMatch: "OPTIONAL MATCH", Exists: "EXISTS", NotExists: "NOT EXISTS"}
+    word = words.get(type(segment), "MATCH")
+    edges = [edge.described for edge in segment.graph.edges]
+    alone = [vertex.described for vertex in segment.graph.vertices if not segment.graph.incident()[vertex.index]]
+    joined = [*segment.bound, *(["conditions"] if segment.predicates else [])]
+    return f"{word} {', '.join([*edges, *alone])}" + (f", joined by {', '.join(joined)}" if joined else "")
+
+
+def _tail_lines(before: QueryPlan | Project | None, tail: str) -> list[str]:
+    if isinstance(before, QueryPlan) and before.counting:
+        return ["Count matches without listing them"]
+    return tail.splitlines()
+
+
+def _match_lines(
+    plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], actual: Measured | None
+) -> list[str]:
+    matchings = (actual.matchings if actual else ()) or estimated()
+    first = matchings[0]
+    lines = ["Filter candidates" + _time(actual, "filter"), *_filters(plan, first, actual)]
+    if first.space == "candidates":
+        size = f", {_bytes(actual.candidates.nbytes)}" if actual and actual.candidates else ""
+        lines += [f"Build the candidate graph ({first.reason}{size})" + _time(actual, "refine")]
+    else:
+        lines += [f"Walk the raw adjacency ({first.reason})"]
+    for number, matching in enumerate(matchings):
+        enumerations = actual.profile.enumerations if actual else ()
+        measured = enumerations[number] if number < len(enumerations) else None
+        if len(matchings) > 1:
+            lines += [_term(plan.problem, matching.problem)]
+        lines += _groups(matching, measured)
+    return lines + [f"Stop after {each.limit:,} matches" for each in matchings if each.limit is not None]
 
 
 def _term(query: Problem, problem: Problem) -> str:
@@ -100,13 +189,13 @@ def _term(query: Problem, problem: Problem) -> str:
     return f"{sign}{times} the {what}"
 
 
-def _filters(plan: QueryPlan, matching: MatchPlan, actual: Actuals | None) -> list[str]:
+def _filters(plan: QueryPlan, matching: MatchPlan, actual: Measured | None) -> list[str]:
     texts = [_filter_text(plan.graph, filter_) for filter_ in plan.filters]
     notes = []
     for index, filter_ in enumerate(plan.filters):
-        if actual:
-            before, after = actual.filters[index]
-            notes.append(f"{before:,} -> {after:,}")
+        if actual and actual.candidates:
+            outcome = actual.candidates.outcomes[index]
+            notes.append(f"{outcome.before:,} -> {outcome.after:,}")
         elif isinstance(filter_, LabelFilter | SeedFilter):
             notes.append(f"about {_number(matching.cardinalities.vertices[filter_.vertex])} after all filters")
         elif isinstance(filter_, NeighbourFilter):
@@ -203,15 +292,8 @@ def _names(graph: QueryGraph) -> list[str]:
     return [vertex.described for vertex in graph.vertices]
 
 
-def _answer(plan: QueryPlan, matchings: Sequence[MatchPlan], tail: str) -> str:
-    if plan.counting:
-        return "Count matches without listing them"
-    limits = [f"Stop after {matching.limit:,} matches\n" for matching in matchings if matching.limit is not None]
-    return "".join(limits) + tail
-
-
-def _time(actual: Actuals | None, stage: str) -> str:
-    return f"  [{_seconds(actual.seconds.get(stage, 0.0))}]" if actual else ""
+def _time(actual: Measured | None, stage: str) -> str:
+    return f"  [{_seconds(actual.profile.seconds.get(stage, 0.0))}]" if actual else ""
 
 
 def _seconds(seconds: float) -> str:

@@ -68,7 +68,7 @@ def test_answers_stay_the_same(name: str, seed: int, device: str, monkeypatch: p
     random = Random(f"compose {name} {seed}")
     graph = random_graph(random)
     space = random.choice(["vertices", "candidates"])
-    monkeypatch.setattr("gquery.session.pick_space", lambda *_: (space, "the test says so"))
+    monkeypatch.setattr("gquery.planner.search.second_half.pick_space", lambda *_: (space, "the test says so"))
 
     def rows(text: str) -> Counter[Any]:
         try:

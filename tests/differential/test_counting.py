@@ -19,7 +19,7 @@ import gquery
 from gquery import session
 from gquery.planner.memo import shape
 from gquery.planner.passes import candidates as filters
-from gquery.planner.search import matching, strategy, symmetry
+from gquery.planner.search import matching, second_half, strategy, symmetry
 from gquery.planner.search.costs import CPU
 from gquery.storage import invariants
 from tests.differential import sql
@@ -53,8 +53,8 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "nothing remembered": [costs(reuse=math.inf)],
     "everything folded": [costs(folds=math.inf)],
     "nothing folded": [costs(folds=-1.0)],
-    "candidate graph": [(matching, "pick_space", _space("candidates")), (session, "pick_space", _space("candidates"))],
-    "raw adjacency": [(matching, "pick_space", _space("vertices")), (session, "pick_space", _space("vertices"))],
+    "candidate graph": [(module, "pick_space", _space("candidates")) for module in (matching, second_half)],
+    "raw adjacency": [(module, "pick_space", _space("vertices")) for module in (matching, second_half)],
     "no filters": [(filters, "_neighbour_counts", lambda _: [])],
     "all filters by rows": [costs(filters_weighed=math.inf), (filters, "_signature", lambda *_: None)],
     "all filters, by signature where they can": [costs(filters_weighed=math.inf)],

@@ -54,7 +54,7 @@ def test_every_match_comes_once(name: str, seed: int, device: str, monkeypatch: 
     graph = random_graph(random, simple=seed % 2 == 0)
     everything = ", ".join(f"id({vertex}) AS {vertex}" for vertex in "abcde" if f"({vertex}" in PATTERNS[name])
     space = random.choice(["vertices", "candidates"])
-    monkeypatch.setattr("gquery.session.pick_space", lambda *_: (space, "the test says so"))
+    monkeypatch.setattr("gquery.planner.search.second_half.pick_space", lambda *_: (space, "the test says so"))
     monkeypatch.setattr(expand, "PIECE", random.choice([1, 7, 1 << 15]))
     for mode in MODES:
         for condition in ("", *random.sample(CONDITIONS, 1)):

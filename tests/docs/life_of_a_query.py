@@ -11,9 +11,8 @@ from gquery.grammar.ast import Node
 from gquery.grammar.parser import parse
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.search.cardinality import estimate
-from gquery.planner.search.matching import plan_matching
 from gquery.session import Prepared
+from gquery.stopping import unchecked
 from tests.planner.town import town
 
 QUERY = """\
@@ -51,7 +50,9 @@ carets:
 
 ## 2. From tree to query graph
 
-`gquery/planner/binding/clauses.py` resolves names, labels, types and properties against the schema. The parts of
+`gquery/planner/binding/clauses.py` resolves names, labels, types and properties against the schema, one segment after
+the other: neighbouring MATCH clauses are one (`grouping.py`, `matches.py`), every WITH and the RETURN are one each
+(`projections.py`). Each says which variables come in and go out (`ir/segments.py`); this query has two. The parts of
 WHERE that speak of one element alone go to that element; the rest spans several:
 
 ```
@@ -68,7 +69,8 @@ always holds is certain (`storage/invariants.py`); what is worth its cost is est
 
 ## 4. Order and plan
 
-`demand.py` says which vertices the answer speaks of: these are listed (`listing.py`), the others are summed out, so
+`plan.py` goes from the last segment to the first, since each asks something of the one before it: `demand.py` says
+which vertices the answer speaks of: these are listed (`listing.py`), the others are summed out, so
 that only the number of their matches is known. `cardinality.py` estimates how many vertices pass, `costs.py` what
 work costs; `ordering.py` picks the order of what is listed, `grouping.py` the vertex groups, `factorise.py` the tree
 of what is summed out, and `matching.py` puts together the `MatchPlan` of `ir/match_plan.py`, which is all that the
@@ -103,6 +105,10 @@ same for every backend. Only ids travel: an int32 for a vertex, an int64 for an 
 
 ## 6. The answer
 
+`gquery/executor/run.py` goes through the segments, each reading the rows of the one before while its own are read. A
+pattern that begins with what is bound already starts from the distinct bindings (`seeds.py`), and its matches are
+joined back to the rows (`joined.py`).
+
 `gquery/executor/relational/tail.py` gathers the columns that are spoken of (`gather.py`) for each batch of matches
 and gives them to one DuckDB statement, shown above, which does the grouping, sorting and cutting.
 `gquery/result.py` hands the answer on as Arrow batches:
@@ -120,7 +126,7 @@ def page() -> str:
     return _PAGE.format(
         query=QUERY,
         tree="\n".join(_outline(parse(QUERY))),
-        bound="\n".join(_described(query.plan.graph)),
+        bound="\n".join(_described(query.plan.matches[0].graph)),
         constraints=_constraints(query),
         plan=graph.explain(QUERY, PARAMETERS),
         program="\n".join(_lowered(query)),
@@ -151,7 +157,7 @@ def _described(graph: QueryGraph) -> Iterator[str]:
 
 
 def _lowered(query: Prepared) -> Iterator[str]:
-    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), "vertices", "", query.context)
+    (matching,) = query.matchings[0].matchings(None, "vertices", "", unchecked)
     program = lower(matching)
     yield f"in the space of {program.space}, {program.listed} listed, {program.strategy}"
     for number, level in enumerate(program.levels):
@@ -171,10 +177,10 @@ def _texts(predicates: tuple[Expression, ...]) -> str:
 
 
 def _constraints(query: Prepared) -> str:
-    constraints = query.plan.problem.constraints
+    constraints = query.plan.matches[0].problem.constraints
     tests = len(constraints.different) + len(constraints.different_pairs) + len(constraints.choices)
     assert not tests, "the page says that nothing can collide"
-    comparisons = len(query.plan.problem.comparisons)
+    comparisons = len(query.plan.matches[0].problem.comparisons)
     return (
         f"Here that is {comparisons} comparison of two vertices. No vertices or edges have to be told\n"
         "apart: a `KNOWS` edge is never a `LIVES_IN` edge, so `DIFFERENT EDGES` asks for nothing."

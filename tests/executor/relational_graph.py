@@ -11,7 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from gquery.executor.progress import Control
+from gquery.executor.relational.elements import path_ids
+from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.tail import Tail
+from gquery.executor.rows import batch_of as batch
 from gquery.grammar.parser import parse
 from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind
@@ -53,17 +56,22 @@ def snapshot() -> Snapshot:
 def tail_of(text: str, parameters: Mapping[str, Any] | None = None) -> Tail:
     """The tail of a query; all its WHERE conditions that span several elements are residual."""
     given = snapshot_of(parameters)
-    bound = bind(parse(text), snapshot().schema, given, "different edges")
-    return Tail(bound.projection, bound.query_graph, snapshot(), given, bound.query_graph.predicates)
+    *before, project = bind(parse(text), snapshot().schema, given, "different edges").segments
+    residual = tuple(predicate for match in before for predicate in match.graph.predicates)
+    return Tail(project, snapshot(), given, residual)
 
 
 def batch_of(tail: Tail, matches: Matches, rows: int = 1) -> pa.RecordBatch:
-    """A batch of the match stream with just the variables that the tail asks for."""
-    vertices = {vertex.variable for vertex in tail.graph.vertices}
-    columns = {name: pa.array(matches[name], pa.int32() if name in vertices else pa.int64()) for name in tail.variables}
-    if not columns:
-        columns = {" row": pa.array([0] * (len(next(iter(matches.values()))) if matches else rows), pa.int8())}
-    return pa.record_batch(columns)
+    """A batch of rows with just the variables that the tail asks for; a path is made of all the others."""
+    types = {variable.name: plain_type(variable.type) for variable in tail.project.input}
+    ids = {name: pa.array(values, types[name]) for name, values in matches.items()}
+    columns = {name: ids[name] if name in ids else _path(ids) for name in tail.variables}
+    return batch(columns, len(next(iter(matches.values()))) if matches else rows)
+
+
+def _path(ids: Mapping[str, pa.Array]) -> pa.Array:
+    vertices = [column for column in ids.values() if column.type == pa.int32()]
+    return path_ids(vertices, [column for column in ids.values() if column.type == pa.int64()])
 
 
 def ask(text: str, matches: Matches, parameters: Mapping[str, Any] | None = None) -> list[Row]:

@@ -23,7 +23,7 @@ KNOWS, IN = 0, 1
 def predicates_of(element: str, condition: str, parameters: dict[str, Any]) -> tuple[Expression, ...]:
     pattern = f"({element})" if element.startswith("a") else f"()-[{element}]->()"
     query = bind(parse(f"MATCH {pattern} WHERE {condition} RETURN 1 AS x"), snapshot().schema, parameters, "induced")
-    graph = query.query_graph
+    graph = query.segments[0].graph
     own = graph.vertices[0].predicates if element.startswith("a") else graph.edges[0].predicates
     return own + graph.predicates
 
@@ -77,7 +77,7 @@ def test_comparisons_of_a_column_with_a_value_do_without_duckdb() -> None:
 
 def value_of(text: str) -> Expression:
     bound = bind(parse(f"MATCH (a:Person)-[e:KNOWS]->() RETURN {text} AS x"), snapshot().schema, {}, "induced")
-    return bound.projection.items[0].expression
+    return bound.segments[-1].projection.items[0].expression
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_a_property_of_a_grouped_node() -> None:
     tail = tail_of(PERSON + "RETURN DISTINCT a")
     key = tail_of(PERSON + "RETURN a.age").projection.items[0].expression
     projection = replace(tail.projection, order_by=(SortItem(key, descending=False),))
-    sorted_tail = Tail(projection, tail.graph, snapshot(), {})
+    sorted_tail = Tail(replace(tail.project, projection=projection), snapshot(), {})
     batches = sorted_tail.run(iter([batch_of(sorted_tail, {"a": [1, 0, 1, 3]})]), Control())
     assert [row["a"]["id"] for batch in batches for row in batch.to_pylist()] == [4, 1, 2]
 
@@ -283,6 +283,6 @@ def test_a_path_of_one_node() -> None:
 
 def test_another_projection_over_no_matches() -> None:
     tail = tail_of(PERSON + "RETURN count(*) + 1 AS n")
-    constant = tail_of("RETURN 5 + 1 AS n").projection
+    constant = tail_of("RETURN 5 + 1 AS n").projection.items
     (batch,) = tail.replaced(constant).run(iter([pa.record_batch({" row": pa.array([0], pa.int8())})]), Control())
     assert batch.to_pylist() == [{"n": 6}]

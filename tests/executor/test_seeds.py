@@ -9,7 +9,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from gquery.errors import Span
 from gquery.executor.devices import backend_of
 from gquery.executor.expand import Matches
 from gquery.executor.lowering.reading import Reading
@@ -19,14 +18,15 @@ from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.grammar.parser import parse
 from gquery.planner.binding.clauses import bind
-from gquery.planner.ir.expr import NODE, Attribute, Column
 from gquery.planner.ir.match_plan import Space
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.segments import BoundQuery, Projection, ProjectionItem
+from gquery.planner.ir.relations import SEED
+from gquery.planner.ir.segments import Match
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.memo.recent import Recent
-from gquery.planner.passes.seeds import SEED, with_seeds
-from gquery.planner.plan import plan_query
+from gquery.planner.passes.draft import Wanted
+from gquery.planner.passes.seeds import with_seeds
+from gquery.planner.plan import plan_match
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU
@@ -51,7 +51,7 @@ def test_matches_of_random_seeds(chunk: int, space: Space, device: str) -> None:
         renderer, body, mode = written(random_query(random, data), random)
         told = f"seed {seed}, {space}: {body} {renderer.parameters} {mode}\n{data}"
         bound = bind(parse(f"{body} RETURN count(*)"), snapshot.schema, renderer.parameters, mode)
-        graph = bound.query_graph
+        graph = bound.segments[0].graph
         names = [vertex.variable for vertex in graph.vertices if graph.part_of(vertex.index) is None]
         carried = random.sample(names, random.randint(1, min(3, len(names))))
         every = [
@@ -85,12 +85,10 @@ def _rows(
     space: Space,
 ) -> Iterator[Row]:
     """The matches as rows of the named vertices, in no order, each as often as it is there."""
-    span = Span(0, 0)
-    items = tuple(ProjectionItem(name, Column(NODE, span, name, Attribute.ELEMENT)) for name in names)
-    projection = Projection(items, False, (), None, None)
     statistics = snapshot.statistics
     context = Context(snapshot.invariants, statistics, CPU, PlanMemo(Recent(0)))
-    plan = plan_query(BoundQuery(graph, projection), None, context)
+    wanted = Wanted(frozenset(names), False, False, False, None)
+    plan = plan_match(Match(graph, (), (), (), ()), wanted, context)
     if plan.residual:
         return
     reading = Reading(snapshot, parameters, Control(), seeds)

@@ -26,7 +26,7 @@ def graph() -> gquery.Graph:
 
 
 def problem(text: str) -> Problem:
-    return Prepared(graph().snapshot, f"MATCH {text} RETURN count(*)", {}, Settings()).plan.problem
+    return Prepared(graph().snapshot, f"MATCH {text} RETURN count(*)", {}, Settings()).plan.matches[0].problem
 
 
 def automorphisms(problem: Problem) -> set[tuple[int, ...]]:

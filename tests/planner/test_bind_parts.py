@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from gquery import Graph, UnsupportedError
+from gquery import Graph
 from gquery.grammar import parse
 from gquery.planner.binding.clauses import bind
 from gquery.planner.ir.expr import Call, Expression
 from gquery.planner.ir.query_graph import Part, QueryGraph
-from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.ir.segments import BoundQuery, Exists, Match, NotExists, OptionalMatch, Project
 from tests.planner.town import town
 
 Bound = Callable[[str], QueryGraph]
@@ -30,7 +30,7 @@ def query(graph: Graph) -> Callable[[str], BoundQuery]:
 @pytest.fixture
 def bound(query: Callable[[str], BoundQuery]) -> Bound:
     """The query graph of these clauses."""
-    return lambda clauses: query(f"{clauses} RETURN count(*)").query_graph
+    return lambda clauses: query(f"{clauses} RETURN count(*)").segments[0].graph
 
 
 def sketch(part: Part) -> tuple[object, ...]:
@@ -167,8 +167,8 @@ def test_names_inside_exists(query: Callable[[str], BoundQuery]) -> None:
         MATCH (a:Person) WHERE EXISTS { p = (a)-[k]->(b:City) WHERE b.name = a.name AND length(p) = 1 }
                            AND NOT EXISTS { (a)-->(b:Company) WHERE b.name = 'x' }
         MATCH (a)-->(b) RETURN *""")
-    graph = found.query_graph
-    assert [item.name for item in found.projection.items] == ["a", "b"]
+    graph = found.segments[0].graph
+    assert [item.name for item in found.segments[-1].projection.items] == ["a", "b"]
     assert [vertex.described for vertex in graph.vertices] == ["(a:Person)", "(b:City)", "(b:Company)", "(b)"]
     assert len({vertex.variable for vertex in graph.vertices}) == 4
     assert [functions(part.predicates) for part in graph.parts] == [["=", "="], []]
@@ -184,11 +184,40 @@ def test_a_part_asks_cases_of_what_it_hangs_on(graph: Graph) -> None:
 
 def test_optional_variables_are_returned(query: Callable[[str], BoundQuery]) -> None:
     found = query("MATCH (a) OPTIONAL MATCH p = (a)-[k:KNOWS]->(b) RETURN *, b.name, k.since, count(*)")
-    assert [item.name for item in found.projection.items] == ["a", "b", "k", "p", "b.name", "k.since", "count(*)"]
+    names = [item.name for item in found.segments[-1].projection.items]
+    assert names == ["a", "b", "k", "p", "b.name", "k.since", "count(*)"]
 
 
 @pytest.mark.parametrize("returned", ["a.name, p IS NULL AS none", "count(p)", "a.name ORDER BY length(p)", "*"])
-def test_a_path_of_an_optional_match_is_not_returned(graph: Graph, returned: str) -> None:
-    with pytest.raises(UnsupportedError, match="cannot return `p`, which an OPTIONAL MATCH binds"):
-        graph.query(f"MATCH (a:Person) OPTIONAL MATCH p = (a)-[:KNOWS]->() RETURN {returned}")
-    graph.query("MATCH p = (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->() RETURN count(p)").scalar()
+def test_a_path_of_an_optional_match_is_a_segment_of_its_own(
+    query: Callable[[str], BoundQuery], returned: str
+) -> None:
+    found = query(f"MATCH (a:Person) OPTIONAL MATCH p = (a)-[:KNOWS]->() RETURN {returned}")
+    assert [type(segment) for segment in found.segments] == [Match, OptionalMatch, Project]
+    found = query("MATCH p = (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->() RETURN count(p)")
+    assert [type(segment) for segment in found.segments] == [Match, Project]
+
+
+SEGMENTS = {
+    "OPTIONAL MATCH (a) RETURN count(*)": "O P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) OPTIONAL MATCH (b)-->(c) RETURN a": "M P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) OPTIONAL MATCH (b)-->(c) RETURN b": "M O O P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) OPTIONAL MATCH (b)-->(c) RETURN c": "M O O P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) OPTIONAL MATCH (a)-->(c) RETURN c": "M O P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) MATCH (b)-->(c) RETURN a": "M O M P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) MATCH (a)-->(c) RETURN *": "M O M P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) OPTIONAL MATCH (a)-->(c) OPTIONAL MATCH (b)-->(c) RETURN a": "M O O O P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) OPTIONAL MATCH (a)-->(c) WHERE b.name = c.name RETURN a": "M O O P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) WHERE a.name + b.name = 'x' RETURN a": "M O P",
+    "MATCH (a) WITH a OPTIONAL MATCH (a)-->(b) RETURN count(*)": "M P O P",
+    "MATCH (a) WITH a MATCH (a)-->(b) OPTIONAL MATCH (a)-->(c) RETURN count(*)": "M P M P",
+    "MATCH (a) WITH a, 1 AS x MATCH (a)-->(b) OPTIONAL MATCH (b)-->(c) WHERE c.age = x RETURN count(*)": "M P M O P",
+    "MATCH (a) WITH a WHERE (a)-->() AND NOT (a)<--() RETURN a": "M P E N P",
+    "MATCH (a) WITH a MATCH (b) WHERE (a)-->() AND (b)-->() RETURN a": "M P M E P",
+}
+
+
+@pytest.mark.parametrize("text", SEGMENTS)
+def test_segments(query: Callable[[str], BoundQuery], text: str) -> None:
+    letter = {Match: "M", OptionalMatch: "O", Exists: "E", NotExists: "N", Project: "P"}
+    assert " ".join(letter[type(segment)] for segment in query(text).segments) == SEGMENTS[text]

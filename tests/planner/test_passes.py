@@ -16,15 +16,15 @@ from gquery.planner.ir.filters import NeighbourFilter
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.memo.recent import Recent
-from gquery.planner.passes.draft import Draft, problem_of
+from gquery.planner.passes.draft import Draft, Wanted, problem_of
 from gquery.planner.plan import PASSES
-from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU, CostModel
-from gquery.planner.search.matching import plan_matching
+from gquery.planner.search.second_half import SecondHalf
 from gquery.planner.verify import verify_draft
 from gquery.session import Prepared
 from gquery.settings import Settings
+from gquery.stopping import unchecked
 from tests.planner.town import town
 
 QUERY = """
@@ -50,8 +50,9 @@ def context(costs: CostModel = CPU) -> Context:
 
 def drafts() -> list[Draft]:
     """After each pass."""
-    bound = prepared().plan.bound
-    found = [Draft(bound, None, problem_of(bound.query_graph))]
+    segment = prepared().plan.matches[0].segment
+    wanted = Wanted(frozenset({"a"}), False, True, False, None)
+    found = [Draft(segment, wanted, problem_of(segment.graph))]
     for step in PASSES:
         found.append(unwrap(step)(found[-1], context()))
     return found
@@ -66,10 +67,9 @@ def test_every_draft_is_sound_and_data() -> None:
 def test_plans_are_data() -> None:
     """No lock and no cache in them; what is remembered stands beside."""
     query = prepared()
-    cardinalities = estimate(query.plan.graph, query.statistics)
-    plans = (query.plan, *plan_matching(query.plan, cardinalities, "vertices", "", query.context))
+    plans = (query.plan, *query.matchings[0].matchings(None, "vertices", "", unchecked))
     assert pickle.loads(pickle.dumps(plans)) == plans
-    assert len(query.context.memo.solutions) > 0
+    assert len(query.matchings[0].context.memo.solutions) > 0
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_costs_are_handed_in() -> None:
         query = prepared(
             "MATCH REPEATABLE ELEMENTS (a:Person)-[:KNOWS]->(b)-[:KNOWS]->(c)-[:KNOWS]->(d) RETURN count(*)"
         )
-        cardinalities = estimate(query.plan.graph, query.statistics)
-        return plan_matching(query.plan, cardinalities, "vertices", "", context(costs))[0]
+        half = SecondHalf(query.plan.matches[0], context(costs))
+        return half.matchings(None, "vertices", "", unchecked)[0]
 
     assert any(step.folded for step in planned(CPU).steps)
     dear = planned(replace(CPU, folds=-1.0))

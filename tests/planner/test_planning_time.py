@@ -10,8 +10,6 @@ import pytest
 
 import gquery
 from gquery.planner.ir.match_plan import MatchPlan
-from gquery.planner.search.cardinality import estimate
-from gquery.planner.search.matching import pick_space, plan_matching
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
@@ -35,8 +33,7 @@ def graph() -> gquery.Graph:
 def _planned(text: str, check: Check = unchecked) -> tuple[MatchPlan, ...]:
     """Both halves of planning, with nothing remembered and nothing verified."""
     query = Prepared(graph().snapshot, text, {}, Settings(), None, check)
-    cardinalities, context = estimate(query.plan.graph, query.statistics), query.context.under(check)
-    return plan_matching(query.plan, cardinalities, *pick_space(query.plan, cardinalities, context), context)
+    return query.matchings[0].estimated(check)
 
 
 @pytest.mark.parametrize(("name", "size"), LARGE)

@@ -16,8 +16,9 @@ from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.relations import Binding, Composed, Identity, Relation, Types
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.memo.recent import Recent
+from gquery.planner.passes.draft import Wanted
 from gquery.planner.passes.seeds import with_seeds
-from gquery.planner.plan import plan_query
+from gquery.planner.plan import plan_match
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU
@@ -83,9 +84,10 @@ def seeded(query: QueryGraph, *bound: int) -> QueryGraph:
 
 
 def plan_of(text: str, *bound: int) -> QueryPlan:
-    bound_query = Prepared(graph().snapshot, text, {}, Settings()).plan.bound
-    query = replace(bound_query, query_graph=seeded(bound_query.query_graph, *bound))
-    return plan_query(query, None, context())
+    """The plan of a count."""
+    segment = Prepared(graph().snapshot, text, {}, Settings()).plan.matches[0].segment
+    segment = replace(segment, graph=seeded(segment.graph, *bound))
+    return plan_match(segment, Wanted(frozenset(), True, False, False, None), context())
 
 
 def test_seeds_collide_with_nothing() -> None:

@@ -26,14 +26,14 @@ def test_a_text_keeps_its_plan_whatever_the_values() -> None:
     remembered, text = Remembered(), "MATCH (a:Person) WHERE a.age > $least RETURN a.name"
     first = prepared(remembered, text, least=3)
     assert prepared(remembered, text, least=99).plan is first.plan
-    assert prepared(remembered, text, least=99).parameters == {"least": 99}
+    assert prepared(remembered, text, least=99).chain.engine.parameters == {"least": 99}
     assert prepared(remembered, text, least=3.5).plan is not first.plan
 
 
 def test_a_limit_is_part_of_the_plan() -> None:
     remembered, text = Remembered(), "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name LIMIT $most"
-    assert prepared(remembered, text, most=1).plan.limit == 1
-    assert prepared(remembered, text, most=2).plan.limit == 2
+    assert prepared(remembered, text, most=1).plan.matches[0].limit == 1
+    assert prepared(remembered, text, most=2).plan.matches[0].limit == 2
     assert prepared(remembered, text, most=2).plan is not prepared(remembered, text, most=1).plan
 
 

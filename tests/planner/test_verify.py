@@ -13,11 +13,10 @@ from gquery.planner.ir.filters import LoopFilter
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.problem import EdgeChoice
 from gquery.planner.ir.query_plan import QueryPlan
-from gquery.planner.search.cardinality import estimate
-from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify
 from gquery.session import Prepared
 from gquery.settings import Settings
+from gquery.stopping import unchecked
 from tests.planner.town import town
 
 QUERY = """
@@ -30,8 +29,8 @@ QUERY = """
 @pytest.fixture(scope="module")
 def sound() -> tuple[QueryPlan, MatchPlan]:
     query = Prepared(town().snapshot, QUERY, {}, Settings())
-    (matching,) = plan_matching(query.plan, estimate(query.plan.graph, query.statistics), "vertices", "", query.context)
-    return query.plan, matching
+    (matching,) = query.matchings[0].matchings(None, "vertices", "", unchecked)
+    return query.plan.matches[0], matching
 
 
 def test_a_sound_plan_passes(sound: tuple[QueryPlan, MatchPlan]) -> None:
@@ -109,13 +108,11 @@ COUNT = """
 )
 def test_a_broken_tree_is_named(field: str, change: Callable[[ExtendStep], Any], message: str) -> None:
     query = Prepared(town().snapshot, COUNT, {}, Settings())
-    (matching, *_) = plan_matching(
-        query.plan, estimate(query.plan.graph, query.statistics), "vertices", "", query.context
-    )
-    verify(query.plan, matching)
+    (matching, *_) = query.matchings[0].matchings(None, "vertices", "", unchecked)
+    verify(query.plan.matches[0], matching)
     broken = [_at_step(level, field, change)(matching) for level in range(2, len(matching.steps))]
     with pytest.raises(PlanError, match=message):
-        _verify_all(query.plan, broken)
+        _verify_all(query.plan.matches[0], broken)
 
 
 def _verify_all(plan: QueryPlan, matchings: list[MatchPlan]) -> None:

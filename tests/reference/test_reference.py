@@ -24,10 +24,10 @@ from gquery.executor.lowering.reading import Reading
 from gquery.executor.matcher import Matcher
 from gquery.executor.progress import Control
 from gquery.planner.ir.match_plan import MatchPlan, Space
-from gquery.planner.search.cardinality import estimate
-from gquery.planner.search.matching import plan_matching
+from gquery.planner.ir.query_plan import QueryPlan
 from gquery.session import Prepared
 from gquery.settings import Settings
+from gquery.stopping import unchecked
 from tests.differential.build import to_gquery
 from tests.differential.generate import random_graph, random_query
 from tests.differential.test_random import written
@@ -95,14 +95,14 @@ def cases(kind: str, space: Space, counting: bool) -> Iterator[Case]:
         returned = "count(*)" if counting else renderer.returned()
         settings = Settings().changed(mode=mode or "different edges")
         query = Prepared(to_gquery(data).snapshot, f"{body} RETURN {returned}", renderer.parameters, settings)
-        if query.plan.residual or query.plan.counting is not counting:
+        asked = query.plan.steps[0]
+        if not isinstance(asked, QueryPlan) or asked.residual or asked.counting is not counting:
             continue
-        reading = Reading(query.snapshot, query.parameters, Control())
-        matcher = Matcher(backend_of(settings), query.plan.graph, query.plan.filters, reading)
+        reading = Reading(query.chain.engine.snapshot, renderer.parameters, Control())
+        matcher = Matcher(backend_of(settings), asked.graph, asked.filters, reading)
         if space == "candidates":
             matcher.candidates.refine()
-        cardinalities = estimate(query.plan.graph, query.statistics, matcher.counted)
-        plan, *_ = plan_matching(query.plan, cardinalities, space, "the test says so", query.context)
+        plan, *_ = query.matchings[0].matchings(matcher.counted, space, "the test says so", unchecked)
         told = f"{kind} {number}: {body} {renderer.parameters} {mode}\n{data}"
         yield Case(told, matcher, plan, lower(plan), ranks_of(plan, matcher.candidates, reading))
 

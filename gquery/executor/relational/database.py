@@ -18,6 +18,7 @@ from gquery.executor.relational.private import private_duckdb
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import unsliced
 from gquery.executor.relational.watch import watched
+from gquery.executor.relational.widths import batch_bytes
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,9 +60,10 @@ def stream(
     batches: Iterator[pa.RecordBatch],
     control: Control,
     rows: int = BATCH_ROWS,
+    beside: Mapping[str, pa.Table] | None = None,
 ) -> Generator[pa.RecordBatch, None, None]:
     """Runs a statement over the relation `matches`, whose rows are pulled while the answer is read, and answers `rows`
-    of them at a time.
+    of them at a time. beside: other relations that it reads.
 
     One thread, the reader's, serves the statement and pulls only when more is asked for: nothing runs between two
     reads. More threads would take turns at the one stream, and lose time by it. What `batches` raises comes out as it
@@ -72,6 +74,8 @@ def stream(
         reader = None
         try:
             with _stoppable(control, feed), watched(control, cursor.interrupt):
+                for name, relation in (beside or {}).items():
+                    cursor.register(name, relation)
                 cursor.register("matches", feed.reader(schema))
                 reader = cursor.sql(sql, params=dict(values)).to_arrow_reader(rows)
                 batch = next(reader, None)
@@ -84,6 +88,11 @@ def stream(
             feed.stopped = True
             if reader is not None:
                 reader.close()
+
+
+def rows_of(width: float, control: Control) -> int:
+    """How many rows of so many bytes DuckDB may hand over at a time."""
+    return max(1, min(BATCH_ROWS, int(batch_bytes(control) // max(1.0, width))))
 
 
 def check_memory(control: Control) -> None:

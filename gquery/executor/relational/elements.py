@@ -114,14 +114,21 @@ def ends_of(snapshot: Snapshot, edges: pa.Array, which: int) -> pa.Array:
 
 
 def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:
-    """The paths of a batch as they travel: per row the ids of the vertices and of the edges."""
+    """The paths of a batch as they travel: per row the ids of the vertices and of the edges; null where one of them
+    is."""
+    rows = len(vertices[0])
+    present = np.ones(rows, np.bool_)
     parts = []
     for columns, item in ((vertices, np.int32), (edges, np.int64)):
-        rows = len(vertices[0])
-        flat = np.stack([column.to_numpy() for column in columns], axis=1).ravel() if columns else np.zeros(0, item)
+        for column in columns:
+            if column.null_count:
+                present &= column.is_valid().to_numpy(zero_copy_only=False)
+        known = [column.fill_null(0).to_numpy() for column in columns]
+        flat = np.stack(known, axis=1).ravel() if columns else np.zeros(0, item)
         offsets = np.arange(rows + 1, dtype=np.int32) * len(columns)
         parts.append(pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat)))
-    return pa.StructArray.from_arrays(parts, fields=list(PATH_IDS))
+    mask = None if present.all() else pa.array(~present)
+    return pa.StructArray.from_arrays(parts, fields=list(PATH_IDS), mask=mask)
 
 
 def _struct(types: Mapping[str, Type]) -> pa.DataType:

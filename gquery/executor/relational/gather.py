@@ -23,7 +23,9 @@ PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list
 
 def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.Array:
     """The column's values for internal ids of vertices (`kind` NODE) or edges (RELATIONSHIP); null ids give null."""
-    if column.attribute is Attribute.ELEMENT or (column.attribute is Attribute.ID and kind is Kind.RELATIONSHIP):
+    if column.attribute in (Attribute.ELEMENT, Attribute.VALUE):
+        return ids
+    if column.attribute is Attribute.ID and kind is Kind.RELATIONSHIP:
         return ids
     if ids.null_count:
         return _expand(gather(snapshot, kind, column, ids.drop_null()), ids)
@@ -107,7 +109,8 @@ def as_type(values: pa.Array, given: Type, wanted: Type) -> pa.Array:
 
 
 def plain_type(type_: Type) -> pa.DataType:
-    """The Arrow type in which values of a type are gathered and answered: as stored, but for dictionaries."""
+    """The Arrow type in which values of a type are gathered and answered: as stored, but for dictionaries. Elements are
+    ids, as in the rows between two segments."""
     arrow = type_.arrow
     if arrow is not None:
         return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
@@ -147,7 +150,8 @@ def travelling_type(type_: Type) -> pa.DataType:
 
 _PLAIN = {
     Kind.BOOLEAN: pa.bool_(), Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string(),
-    Kind.BYTES: pa.binary(), Kind.NULL: pa.null(),
+    Kind.BYTES: pa.binary(), Kind.NULL: pa.null(), Kind.NODE: pa.int32(), Kind.RELATIONSHIP: pa.int64(),
+    Kind.PATH: PATH_IDS,
 }  # fmt: skip
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from gquery.errors import Span
 from gquery.executor.relational.growth import may_be_long, rows_at_once
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import distinct_name, quoted
-from gquery.planner.ir.expr import Attribute, Call, Column, Expression, is_aggregated, is_volatile
-from gquery.planner.ir.segments import Projection
+from gquery.planner.ir.expr import INTEGER, Attribute, Call, Column, Expression, children, is_aggregated, is_volatile
+from gquery.planner.ir.segments import Project
 
 WEIGHT = " weight"
+WEIGHTS = Column(INTEGER, Span(0, 0), WEIGHT, Attribute.VALUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Statement:
 
 def build_statement(
     outputs: tuple[Expression, ...],
-    projection: Projection,
+    project: Project,
     residual: tuple[Expression, ...],
     parameters: Mapping[str, object],
     bounds: tuple[int, int | None],
@@ -40,10 +42,12 @@ def build_statement(
 ) -> Statement:
     """SELECT `outputs`, called c0, c1..., FROM matches, as the projection says. `bounds`: skip and limit. `weighted`:
     the column WEIGHT says how many matches a row stands for."""
+    projection, shown = project.projection, len(outputs)
+    outputs = tuple(dict.fromkeys((*outputs, *_asked_after(project.where, outputs))))
     order_by = tuple(item for item in projection.order_by if not _is_constant(item.expression))
     read = [part for expression in (*outputs, *(item.expression for item in order_by), *residual)
             for part in inputs(expression)]  # fmt: skip
-    names = _named(tuple(dict.fromkeys(read)))
+    names = named(dict.fromkeys([*read, *([WEIGHTS] if weighted else [])]))
     weight = f"m.{quoted(WEIGHT)}" if weighted else None
     below = SqlWriter({part: f"m.{quoted(name)}" for name, part in names.items()}, parameters, weight=weight)
     grouped = projection.distinct or any(is_aggregated(output) for output in outputs)
@@ -70,10 +74,32 @@ def build_statement(
         clauses.append(f"LIMIT {limit}")
     if skip:
         clauses.append(f"OFFSET {skip}")
+    if project.where:
+        after = replace(below, columns={output: f"r.c{index}" for index, output in enumerate(outputs)}, weight=None)
+        clauses = [
+            "SELECT " + ", ".join(f"r.c{index}" for index in range(shown)),
+            "FROM (",
+            *(f"  {clause}" for clause in clauses),
+            ") AS r",
+            "WHERE " + " AND ".join(after.write(condition) for condition in project.where),
+        ]
     sql = "\n".join(clauses)
-    rows = rows_at_once((*outputs, *(item.expression for item in order_by), *residual))
+    rows = rows_at_once((*outputs, *(item.expression for item in order_by), *residual, *project.where))
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
     return Statement(sql, below.asked(sql), names, grouped or bool(order_by), rows, rows_out)
+
+
+def _asked_after(where: tuple[Expression, ...], outputs: tuple[Expression, ...]) -> Iterator[Expression]:
+    """What the conditions after a projection read besides its outputs."""
+    pending = list(reversed(where))
+    while pending:
+        found = pending.pop()
+        if found in outputs:
+            continue
+        if any(found == part for part in inputs(found)):
+            yield found
+        else:
+            pending.extend(reversed(children(found)))
 
 
 def _is_constant(expression: Expression) -> bool:
@@ -81,7 +107,8 @@ def _is_constant(expression: Expression) -> bool:
     return not any(inputs(expression)) and not is_volatile(expression) and not is_aggregated(expression)
 
 
-def _named(parts: tuple[Expression, ...]) -> dict[str, Expression]:
+def named(parts: Iterable[Expression]) -> dict[str, Expression]:
+    """Names for what is read, in the relation that it is read into."""
     names: dict[str, Expression] = {}
     for part in parts:
         names[distinct_name(_described(part), names)] = part
@@ -90,7 +117,7 @@ def _named(parts: tuple[Expression, ...]) -> dict[str, Expression]:
 
 def _described(part: Expression) -> str:
     match part:
-        case Column(variable=variable, attribute=Attribute.ELEMENT):
+        case Column(variable=variable, attribute=Attribute.ELEMENT | Attribute.VALUE):
             return variable
         case Column(variable=variable, attribute=Attribute.PROPERTY, key=key):
             return f"{variable}.{key}"

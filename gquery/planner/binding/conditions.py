@@ -11,7 +11,6 @@ from gquery.planner.binding.labels import tables_of
 from gquery.planner.binding.patterns import unusable
 from gquery.planner.binding.scope import Block, Names, is_hidden
 from gquery.planner.ir.expr import (
-    NODE,
     RELATIONSHIP,
     STRING,
     Attribute,
@@ -45,8 +44,7 @@ def _bound(block: Block, binder: ExpressionBinder) -> Iterator[Expression]:
         first, second = (Column(RELATIONSHIP, span, variable, Attribute.ELEMENT) for variable in (known, again))
         yield binder.call("=", (first, second), span)
     for element, variable in block.elements:
-        kind = NODE if isinstance(element, ast.NodePattern) else RELATIONSHIP
-        subject = Column(kind, element.span, variable, Attribute.ELEMENT)
+        subject = binder.variable(variable, element.span)
         for key, span, value in _entries(binder, element.properties):
             yield binder.call("=", (binder.element_property(subject, key, span, span), value), span)
     for condition in block.conditions:

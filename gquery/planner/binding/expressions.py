@@ -69,7 +69,7 @@ class ExpressionBinder:
             case ast.Parameter(name=name):
                 return self.parameter(name, tree.span)
             case ast.Variable(name=name):
-                return self._variable(name, tree.span)
+                return self.aliases.get(name) or self.variable(name, tree.span)
             case ast.Property():
                 return self._property(tree)
             case ast.ListLiteral(items=items):
@@ -126,9 +126,8 @@ class ExpressionBinder:
         self.names.notices.extend(notices(function, read, span))
         return read
 
-    def _variable(self, name: str, span: Span) -> Expression:
-        if name in self.aliases:
-            return self.aliases[name]
+    def variable(self, name: str, span: Span) -> Column:
+        """The column of a variable itself."""
         if name in self.names.vertices:
             return Column(self._node_type(name), span, name, Attribute.ELEMENT)
         if name in self.names.edges:
@@ -138,10 +137,13 @@ class ExpressionBinder:
             nodes, relationships = self._node_type(*path.vertices), self._relationship_type(*path.edges)
             fields = (("nodes", Type(Kind.LIST, None, nodes)), ("relationships", Type(Kind.LIST, None, relationships)))
             return Column(Type(Kind.PATH, None, None, fields), span, name, Attribute.ELEMENT)
+        if name in self.names.incoming:
+            known = self.names.incoming[name]
+            return Column(known.type, span, name, known.attribute)
         raise self.names.unknown(name, span)
 
     def _node_type(self, *variables: str) -> Type:
-        tables = {table for variable in variables for table in self.names.vertices[variable].tables}
+        tables = {table for variable in variables for table in self.names.vertices[variable].described_tables}
         return Type(Kind.NODE, tables=tuple(sorted(tables)))
 
     def _relationship_type(self, *variables: str) -> Type:
@@ -158,7 +160,13 @@ class ExpressionBinder:
         ):
             return self.element_property(subject, tree.key, tree.key_span, tree.span)
         if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
-            raise UnsupportedError("gquery has no properties of computed nodes and relationships", span=tree.span)
+            raise UnsupportedError(
+                "gquery has no properties of computed nodes and relationships",
+                span=tree.span,
+                hint="give it a name by WITH first",
+            )
+        if subject.type.kind is Kind.NULL:
+            return Constant(NULL, tree.span, None)
         key = Constant(STRING, tree.key_span, tree.key)
         if subject.type.kind is Kind.MAP:
             fields = dict(subject.type.fields)
@@ -173,21 +181,24 @@ class ExpressionBinder:
         """The column of a node's or relationship's property; an unknown one is an error."""
         name = subject.variable
         if subject.type.kind is Kind.NODE:
-            stored = self.schema.vertex_property(key, self.names.vertices[name].tables or None)
+            stored = self.schema.vertex_property(key, subject.type.tables or None)
         else:
-            stored = self.schema.edge_property(key, self.names.edges[name].types or None)
+            stored = self.schema.edge_property(key, self._edge_types(subject) or None)
         if not stored:
             raise self._no_property(subject, key, key_span)
         return Column(type_of_stored(stored), span, name, Attribute.PROPERTY, key)
 
+    def _edge_types(self, relationship: Column) -> list[str]:
+        return sorted({self.schema.edge_tables[table].type for table in relationship.type.tables})
+
     def _no_property(self, subject: Column, key: str, span: Span) -> BindError:
         name = subject.variable
         if subject.type.kind is Kind.NODE:
-            tables = self.names.vertices[name].tables
+            tables = subject.type.tables
             properties = self.schema.vertex_properties(tables)
             owners = sorted({label for table in tables for label in self.schema.vertex_tables[table].labels})
         else:
-            owners = list(self.names.edges[name].types)
+            owners = self._edge_types(subject)
             properties = self.schema.edge_properties(owners)
         return BindError(
             f"`{name.strip()}`{_labelled(owners)} has no property `{key}`",
@@ -273,7 +284,9 @@ class ExpressionBinder:
     def _aggregate(self, tree: ast.FunctionCall) -> Aggregate:
         if not self.aggregates:
             raise BindError(
-                f"{tree.name}() cannot stand in {self.place}", span=tree.span, hint="aggregates belong to RETURN"
+                f"{tree.name}() cannot stand in {self.place}",
+                span=tree.span,
+                hint="aggregates belong to RETURN and WITH",
             )
         if tree.star:
             if tree.name != "count":

@@ -51,3 +51,13 @@ def _test(absent: bool, clause: ast.Match, new_names: NewNames, span: Span, desc
     if absent:
         return PatternTest("absent", clause, new_names, span, f"NOT {described}")
     return PatternTest("exists", clause, new_names, span, described)
+
+
+def plain_conditions(where: ast.Expression | None) -> list[ast.Expression]:
+    """The conditions that AND joins, but for pattern tests."""
+    return [] if where is None else [each for each in joined_by_and(where) if pattern_test(each) is None]
+
+
+def pattern_tests(where: ast.Expression | None) -> list[PatternTest]:
+    """The pattern tests among the conditions that AND joins."""
+    return [] if where is None else [test for each in joined_by_and(where) if (test := pattern_test(each)) is not None]

@@ -6,32 +6,39 @@ required, which is OPTIONAL MATCH and every such condition, gets a part of the q
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.labels import types_of
+from gquery.planner.binding.mentions import names_in
 from gquery.planner.binding.pattern_condition import PatternTest, joined_by_and, pattern_test
 from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.planner.ir.query_graph import PathVariable, Scope
+from gquery.planner.ir.segments import Variable
 from gquery.settings import MatchMode
 from gquery.storage.schema import Schema
 
 
 class PatternBinder:
-    """Declares MATCH clauses, in order. `mode` is for clauses that name none."""
+    """Declares the MATCH clauses of a segment, in order. incoming: what the segments before bind. mode: for clauses
+    that name none. deferred: the pattern tests, with their modes, that speak of what only earlier segments bind: they
+    are left to segments of their own."""
 
-    def __init__(self, schema: Schema, mode: MatchMode) -> None:
+    def __init__(self, schema: Schema, incoming: Mapping[str, Variable], mode: MatchMode) -> None:
         self.schema = schema
         self.mode = mode
-        self.names = Names()
+        self.names = Names(incoming)
         self.blocks: list[Block] = []
+        self.deferred: list[tuple[PatternTest, MatchMode]] = []
 
-    def declare(self, clause: ast.Match) -> None:
-        """Declares what a clause binds, and the patterns in its conditions."""
+    def declare(self, clause: ast.Match, as_part: bool, foreign: AbstractSet[str] = frozenset()) -> None:
+        """Declares what a clause binds, and the patterns in its conditions, unless they speak of `foreign` variables.
+        `as_part`: it is an OPTIONAL MATCH of which only the number of matches is asked."""
         part = None
-        if clause.optional:
+        if as_part:
             described = f"OPTIONAL MATCH {described_patterns(clause.patterns)}"
             part = self._open(PartDraft("optional", None, described, clause.span))
         mode = clause.mode or self.mode
@@ -40,8 +47,14 @@ class PatternBinder:
             test = pattern_test(condition)
             if test is None:
                 self._add_condition(condition, block)
+            elif foreign.isdisjoint(names_in(test.match)):
+                self._declare_part(test, part, mode)
             else:
-                self._declare_test(test, part, mode)
+                self.deferred.append((test, mode))
+
+    def declare_test(self, test: PatternTest, mode: MatchMode) -> None:
+        """Declares the patterns of a test that is a segment of its own."""
+        self._declare_test(test, None, mode)
 
     # --- blocks and parts --------------------------------------------------------------------------------------
 
@@ -49,8 +62,10 @@ class PatternBinder:
         self.names.parts.append(part)
         return len(self.names.parts) - 1
 
-    def _declare_test(self, test: PatternTest, within: int | None, mode: MatchMode) -> None:
-        part = self._open(PartDraft(test.kind, within, test.described, test.span))
+    def _declare_part(self, test: PatternTest, within: int | None, mode: MatchMode) -> None:
+        self._declare_test(test, self._open(PartDraft(test.kind, within, test.described, test.span)), mode)
+
+    def _declare_test(self, test: PatternTest, part: int | None, mode: MatchMode) -> None:
         block = self._declare_block(test.match, Block(part, test.new_names), test.match.mode or mode)
         for condition in _conditions(test.match):
             if pattern_test(condition) is not None:
@@ -107,7 +122,9 @@ class PatternBinder:
             variable = self._variable(node.variable, block, "node")
             if variable in self.names.vertices:
                 self._use(node.variable, self.names.vertices[variable].part, block)
-        draft = VertexDraft(len(self.names.vertices), variable, node.variable is not None, block.part)
+        known = self.names.incoming.get(variable)
+        part = block.part if known is None else None
+        draft = VertexDraft(len(self.names.vertices), variable, node.variable is not None, part, known)
         vertex = self.names.vertices.setdefault(variable, draft)
         if node.labels is not None and vertex.part == block.part:
             vertex.labels.append(node.labels)
@@ -128,8 +145,9 @@ class PatternBinder:
                     span=name.span,
                     hint="give the second one a name of its own",
                 )
-            if known in self.names.edges:
-                self._use(name, self.names.edges[known].part, block)
+            if self.names.is_bound(known):
+                (owner,) = self.names.owners(known)
+                self._use(name, owner, block)
                 block.same_edges.append((known, variable, name.span))
                 block.mentioned.add(known)
             else:
@@ -145,7 +163,7 @@ class PatternBinder:
 
     def _declare_path(self, name: ast.Variable, chain: list[int], links: list[str], block: Block) -> None:
         variable = self._variable(name, block, "path")
-        if variable in self.names.paths:
+        if self.names.is_bound(variable):
             raise BindError(f"path `{name.name}` is defined twice", span=name.span)
         vertices = list(self.names.vertices)
         path = PathVariable(variable, tuple(vertices[index] for index in chain), tuple(links))

@@ -1,50 +1,122 @@
-"""Binds RETURN: items, implicit grouping, DISTINCT, ORDER BY over aliases, SKIP and LIMIT."""
+"""Binds RETURN and WITH: items, implicit grouping, DISTINCT, ORDER BY over aliases, SKIP, LIMIT and WHERE."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from gquery.errors import BindError, Span
+from gquery.errors import BindError, Notice, Span
 from gquery.grammar import ast
-from gquery.planner.binding.expressions import ExpressionBinder
-from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, children, columns, is_aggregated
-from gquery.planner.ir.segments import Projection, ProjectionItem, SortItem
+from gquery.planner.binding.expressions import ExpressionBinder, expect_boolean
+from gquery.planner.binding.pattern_condition import plain_conditions
+from gquery.planner.binding.scope import Names, is_hidden
+from gquery.planner.ir.expr import (
+    Aggregate,
+    Attribute,
+    Column,
+    Expression,
+    Kind,
+    children,
+    columns,
+    conjuncts,
+    is_aggregated,
+)
+from gquery.planner.ir.segments import Project, Projection, ProjectionItem, SortItem, Variable
+from gquery.stopping import Check
+from gquery.storage.schema import Schema
 
 
-def bind_projection(clause: ast.Return, binder: ExpressionBinder) -> Projection:
-    """The bound RETURN."""
-    items = _bind_items(clause, binder)
-    _check_grouping(items)
+@dataclass(slots=True)
+class ProjectionBinder:
+    """Binds projections over the rows before them. `notices` collects what has to be said."""
+
+    schema: Schema
+    parameters: Mapping[str, object]
+    check: Check
+    notices: list[Notice]
+
+    def bind(self, clause: ast.Return | ast.With, incoming: tuple[Variable, ...]) -> Project:
+        names = Names({variable.name: variable for variable in incoming})
+        word = "WITH" if isinstance(clause, ast.With) else "RETURN"
+        binder = ExpressionBinder(
+            self.schema, names, self.parameters, aggregates=True, place=word, check=self.check
+        )
+        projection = _bind_projection(clause, word, binder)
+        where = _bind_where(clause.where, projection, binder) if isinstance(clause, ast.With) else ()
+        self.notices.extend(names.notices)
+        output = tuple(_variable(item, names) for item in projection.items)
+        return Project(projection, where, incoming, output)
+
+
+def _variable(item: ProjectionItem, names: Names) -> Variable:
+    column = item.expression
+    known = names.incoming.get(column.variable) if isinstance(column, Column) else None
+    same = known is not None and isinstance(column, Column) and column.attribute is known.attribute
+    return Variable(item.name, column.type, known.nullable if known is not None and same else True)
+
+
+def _bind_projection(clause: ast.Return | ast.With, word: str, binder: ExpressionBinder) -> Projection:
+    items = _bind_items(clause, word, binder)
+    _check_grouping(items, word)
     binder.aliases = {item.name: item.expression for item in items}
     binder.place = "ORDER BY"
     order_by = tuple(SortItem(binder.bind(item.expression), item.descending) for item in clause.order_by)
-    if clause.distinct or any(is_aggregated(item.expression) for item in items):
-        _check_order(order_by, items, "DISTINCT" if clause.distinct else "an aggregate")
+    if reason := _reason(items, clause.distinct):
+        _check_built(f"after {reason}, ORDER BY can only use what {word} returns", order_by, items)
     elif any(is_aggregated(item.expression) for item in order_by):
-        raise BindError("ORDER BY cannot aggregate when RETURN does not", span=clause.order_by[0].span)
+        raise BindError(f"ORDER BY cannot aggregate when {word} does not", span=clause.order_by[0].span)
     binder.aggregates = False
     skip = None if clause.skip is None else _bind_bound(clause.skip, binder, "SKIP")
     limit = None if clause.limit is None else _bind_bound(clause.limit, binder, "LIMIT")
     return Projection(items, clause.distinct, order_by, skip, limit)
 
 
-def _bind_items(clause: ast.Return, binder: ExpressionBinder) -> tuple[ProjectionItem, ...]:
+def _bind_where(
+    where: ast.Expression | None, projection: Projection, binder: ExpressionBinder
+) -> tuple[Expression, ...]:
+    """The conditions but for patterns, which are segments of their own after the projection."""
+    binder.place = "WHERE"
+    found = [expect_boolean(binder.bind(condition), "WHERE") for condition in plain_conditions(where)]
+    if reason := _reason(projection.items, projection.distinct):
+        _check_built(f"after {reason}, WHERE can only use what WITH returns", found, projection.items)
+    return tuple(part for condition in found for part in conjuncts(condition))
+
+
+def _reason(items: tuple[ProjectionItem, ...], distinct: bool) -> str | None:
+    """Why what comes after the items can speak of them only."""
+    if distinct:
+        return "DISTINCT"
+    return "an aggregate" if any(is_aggregated(item.expression) for item in items) else None
+
+
+def _bind_items(clause: ast.Projecting, word: str, binder: ExpressionBinder) -> tuple[ProjectionItem, ...]:
     items = []
     if clause.star:
-        names = binder.names.named()
+        names = sorted(binder.names.named())
         if not names:
-            raise BindError("RETURN * has nothing to return: no variable is defined", span=clause.span)
-        span = Span(clause.span.start, clause.span.start + len("RETURN"))
+            raise BindError(f"{word} * has nothing to return: no variable is defined", span=clause.span)
+        span = Span(clause.span.start, clause.span.start + len(word))
         items = [ProjectionItem(name, binder.bind(ast.Variable(name=name, span=span))) for name in names]
-    items += [ProjectionItem(item.alias or item.text, binder.bind(item.expression)) for item in clause.items]
+    items += [ProjectionItem(_name(item, word), binder.bind(item.expression)) for item in clause.items]
     twice = [name for name, count in Counter(item.name for item in items).items() if count > 1]
     if twice:
         raise BindError(f"two columns are called `{twice[0]}`", span=clause.span, hint="tell them apart with AS")
     return tuple(items)
 
 
-def _check_grouping(items: tuple[ProjectionItem, ...]) -> None:
+def _name(item: ast.ProjectionItem, word: str) -> str:
+    if word == "RETURN":
+        return item.alias or item.text
+    name = item.expression.name if item.alias is None and isinstance(item.expression, ast.Variable) else item.alias
+    if name is None:
+        raise BindError("WITH needs a name for this", span=item.span, hint="write AS and a name after it")
+    if is_hidden(name):
+        raise BindError("a variable cannot begin with a blank", span=item.span)
+    return name
+
+
+def _check_grouping(items: tuple[ProjectionItem, ...], word: str) -> None:
     """Beside an aggregate, an item may speak of grouping keys only (openCypher's rule against ambiguity)."""
     keys = _Allowed(item.expression for item in items if not is_aggregated(item.expression))
     for item in items:
@@ -54,16 +126,20 @@ def _check_grouping(items: tuple[ProjectionItem, ...]) -> None:
                 raise BindError(
                     "this is neither aggregated nor a grouping key",
                     span=loose.span,
-                    hint="return it as a column of its own too",
+                    hint="return it as a column of its own too" if word == "RETURN" else "name it in WITH too",
                 )
 
 
-def _check_order(order_by: tuple[SortItem, ...], items: tuple[ProjectionItem, ...], reason: str) -> None:
+def _check_built(
+    message: str, found: Iterable[SortItem] | Iterable[Expression], items: tuple[ProjectionItem, ...]
+) -> None:
+    """Raises for expressions that are not built from the items."""
     returned = _Allowed(item.expression for item in items)
-    for item in order_by:
-        loose = _outside(item.expression, returned, through_aggregates=True)
+    for each in found:
+        expression = each.expression if isinstance(each, SortItem) else each
+        loose = _outside(expression, returned, through_aggregates=True)
         if loose is not None:
-            raise BindError(f"after {reason}, ORDER BY can only use what RETURN returns", span=loose.span)
+            raise BindError(message, span=loose.span)
 
 
 class _Allowed:

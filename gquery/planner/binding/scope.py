@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from gquery.errors import BindError, Notice, Span, did_you_mean
 from gquery.grammar import ast
-from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.expr import Expression, Kind
 from gquery.planner.ir.query_graph import PartKind, PathVariable, Scope
+from gquery.planner.ir.segments import Variable
 
 
 @dataclass(slots=True)
 class VertexDraft:
-    """A query vertex while clauses are still adding to it. `part`: the part that has it, None when it is required."""
+    """A query vertex while clauses are still adding to it. part: the part that has it, None when it is required. known:
+    what earlier segments bind it to."""
 
     index: int
     variable: str
     named: bool
     part: int | None
+    known: Variable | None = None
     labels: list[ast.LabelExpression] = field(default_factory=list)
     tables: tuple[int, ...] = ()
     predicates: list[Expression] = field(default_factory=list)
+
+    @property
+    def described_tables(self) -> tuple[int, ...]:
+        """The tables whose properties it has: of what was bound before, whatever it has to be in this pattern."""
+        return self.tables if self.known is None else self.known.type.tables
 
 
 @dataclass(slots=True)
@@ -86,9 +94,10 @@ def is_hidden(variable: str) -> bool:
 
 @dataclass(slots=True)
 class Names:
-    """Everything bound so far, by variable. Vertices and edges are in the order of their indices. notices: what has to
-    be said of the query, though it can be answered."""
+    """Everything bound so far, by variable. incoming: what the segments before bind. Vertices and edges, of this
+    segment, are in the order of their indices. notices: what has to be said of the query, though it can be answered."""
 
+    incoming: Mapping[str, Variable] = field(default_factory=dict)
     vertices: dict[str, VertexDraft] = field(default_factory=dict)
     edges: dict[str, EdgeDraft] = field(default_factory=dict)
     paths: dict[str, PathVariable] = field(default_factory=dict)
@@ -97,11 +106,16 @@ class Names:
     notices: list[Notice] = field(default_factory=list)
 
     def is_bound(self, variable: str) -> bool:
+        return variable in self.incoming or self.is_own(variable)
+
+    def is_own(self, variable: str) -> bool:
+        """Whether a pattern of this segment has the variable, which an earlier one may have bound."""
         return variable in self.vertices or variable in self.edges or variable in self.paths
 
     def named(self) -> list[str]:
-        """The variables that a clause can name, elements first."""
-        return [variable for variable in (*self.vertices, *self.edges, *self.paths) if not is_hidden(variable)]
+        """The variables that a clause can name: what comes in, then elements, then paths."""
+        own = (variable for variable in (*self.vertices, *self.edges, *self.paths) if not is_hidden(variable))
+        return list(dict.fromkeys((*self.incoming, *own)))
 
     def lineage(self, part: int | None) -> Iterator[int | None]:
         """The part and all that it hangs on, innermost first; None, for what is required, comes last."""
@@ -115,7 +129,9 @@ class Names:
         return part is None or (self.parts[part].kind != "optional" and self.parts[part].within is None)
 
     def owners(self, variable: str) -> set[int | None]:
-        """The parts that a variable's elements belong to: several for a path."""
+        """The parts that a variable's elements belong to: several for a path. What comes in is required."""
+        if not self.is_own(variable):
+            return {None}
         if variable in self.paths:
             path = self.paths[variable]
             return {owner for name in (*path.vertices, *path.edges) for owner in self.owners(name)}
@@ -132,3 +148,17 @@ class Names:
         for kind, taken in (("node", self.vertices), ("relationship", self.edges), ("path", self.paths)):
             if variable in taken and kind != wanted:
                 raise BindError(f"`{variable.strip()}` is a {kind} already, it cannot be a {wanted} too", span=span)
+        known = self.incoming.get(variable)
+        if known is None or known.type.kind is Kind.NULL or _KINDS.get(known.type.kind) == wanted:
+            return
+        if known.type.kind in _KINDS:
+            kind = _KINDS[known.type.kind]
+            raise BindError(f"`{variable}` is a {kind} already, it cannot be a {wanted} too", span=span)
+        raise BindError(
+            f"`{variable}` is a value of type {known.type}, it cannot be a {wanted}",
+            span=span,
+            hint=f"give the {wanted} another name and compare it with `{variable}` in WHERE",
+        )
+
+
+_KINDS = {Kind.NODE: "node", Kind.RELATIONSHIP: "relationship", Kind.PATH: "path"}

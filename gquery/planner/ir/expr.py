@@ -68,6 +68,7 @@ class Attribute(Enum):
     """What of a graph element a column holds."""
 
     ELEMENT = "element"  # the element itself: an internal id while it travels, a node or relationship at the end
+    VALUE = "value"  # no element: a value that an earlier WITH computed
     PROPERTY = "property"
     ID = "id"
     LABELS = "labels"
@@ -98,7 +99,7 @@ class Parameter(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Column(Expression):
-    """An attribute of the graph element bound to `variable`; `key` is the property's name."""
+    """An attribute of the graph element bound to `variable`, or the value; `key` is the property's name."""
 
     variable: str
     attribute: Attribute

@@ -14,6 +14,9 @@ from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Direction, Hop
 from gquery.storage.statistics import Statistics
 
+SEED = " seed"
+"""The variable of the vertex that stands for a seed; no user can write it. Matched to the number of the seed."""
+
 
 class _Made:
     """What there is to know of a relation that no data edge is of, unless it says otherwise."""

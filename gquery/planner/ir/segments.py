@@ -1,17 +1,67 @@
-"""The bound query: a chain of query graphs and projections. Written by `bind`, read by the passes and by the tail."""
+"""The bound query: a chain of segments. Written by `bind`, read by the passes, the executor and the tail.
+
+Rows travel from segment to segment. What a row holds under a name is a `Variable`: an internal id where the name stands
+for a node or a relationship, ids of both for a path, else a value. Every segment says what comes in and what goes out.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from gquery.errors import Notice
-from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.expr import Attribute, Expression, Kind, Type
 from gquery.planner.ir.query_graph import QueryGraph
+
+ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What the rows between two segments hold under a name. nullable: whether there may be nulls."""
+
+    name: str
+    type: Type
+    nullable: bool = False
+
+    @property
+    def attribute(self) -> Attribute:
+        """What columns of expressions that speak of the variable itself hold."""
+        return Attribute.ELEMENT if self.type.kind in ELEMENTS else Attribute.VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Consecutive MATCH clauses: every row that comes in goes out once for each match that it has.
+
+    bound: the vertices of the query graph that the rows before bind; null matches nothing. predicates: the conditions
+    that speak of earlier variables which are no vertices of the query graph too.
+    """
+
+    graph: QueryGraph
+    bound: tuple[str, ...]
+    predicates: tuple[Expression, ...]
+    input: tuple[Variable, ...]
+    output: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalMatch(Match):
+    """An OPTIONAL MATCH: a row without any match goes out too, with nulls for what only the pattern binds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Match):
+    """A pattern as a condition on rows: those that have a match go out, once."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotExists(Match):
+    """A pattern as a condition on rows: those that have no match go out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectionItem:
-    """One column of the answer."""
+    """One column of the answer, or of the rows after a WITH."""
 
     name: str
     expression: Expression
@@ -19,7 +69,8 @@ class ProjectionItem:
 
 @dataclass(frozen=True, slots=True)
 class SortItem:
-    """Speaks of the graph's elements: an alias of RETURN was replaced by its expression, so it may equal an item's."""
+    """Speaks of the variables before the projection: an alias was replaced by its expression, so it may equal an
+    item's."""
 
     expression: Expression
     descending: bool
@@ -27,7 +78,7 @@ class SortItem:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """RETURN: items, then DISTINCT, ORDER BY, SKIP and LIMIT.
+    """RETURN or WITH: items, then DISTINCT, ORDER BY, SKIP and LIMIT.
 
     Items without an aggregate are the grouping keys as soon as one item has an aggregate (implicit grouping).
     `skip` and `limit` are constant expressions over parameters, or None.
@@ -41,9 +92,28 @@ class Projection:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundQuery:
-    """`query_graph` is matched, then `projection` shapes the answer. `notices`: what the user is warned of."""
+class Project:
+    """WITH, or RETURN at the end of the chain. `where`: conditions on what the projection gives, written as sort items
+    are; they are asked after SKIP and LIMIT."""
 
-    query_graph: QueryGraph
     projection: Projection
+    where: tuple[Expression, ...]
+    input: tuple[Variable, ...]
+    output: tuple[Variable, ...]
+
+
+Segment = Match | Project
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """The segments in order, the last one a Project. `notices`: what the user is warned of."""
+
+    segments: tuple[Segment, ...]
     notices: tuple[Notice, ...] = ()
+
+    @property
+    def edge_types(self) -> set[str]:
+        """The types of all edges in patterns."""
+        graphs = (segment.graph for segment in self.segments if isinstance(segment, Match))
+        return {type_ for graph in graphs for edge in graph.edges for type_ in edge.types}

@@ -12,7 +12,7 @@ from typing import Any
 
 from gquery.errors import BindError, Span
 from gquery.grammar.ast import Query
-from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.query_plan import ChainPlan
 from gquery.planner.ir.segments import BoundQuery
 from gquery.planner.ir.temporal import readings
 from gquery.planner.ir.value_types import type_of_value
@@ -20,6 +20,7 @@ from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
 
 Asked = tuple[str, Hashable, Hashable]
+Memos = tuple[PlanMemo, ...]
 
 # Bytes, roughly, of all that is kept of texts, and of orders.
 _TEXTS, _ORDERS = 1 << 26, 1 << 25
@@ -46,17 +47,23 @@ class Remembered:
         bound: BoundQuery = self._texts.get(asked, make, lambda _: _size(asked[0]))
         return bound
 
-    def plan(self, asked: tuple[Hashable, ...], make: Callable[[PlanMemo], QueryPlan]) -> tuple[QueryPlan, PlanMemo]:
-        """The plan of a bound query with a limit, and what is known of its problems."""
+    def plan(
+        self, asked: tuple[Hashable, ...], bound: BoundQuery, make: Callable[[Memos], ChainPlan]
+    ) -> tuple[ChainPlan, Memos]:
+        """The plan of a bound query with its limits, and what is known of the problems of each segment."""
 
-        def made() -> tuple[QueryPlan, PlanMemo]:
-            memo = PlanMemo(self.orders)
-            return make(memo), memo
+        def made() -> tuple[ChainPlan, Memos]:
+            memos = tuple(PlanMemo(self.orders) for _ in bound.segments)
+            return make(memos), memos
 
-        found: tuple[QueryPlan, PlanMemo] = self._texts.get(
-            asked, made, lambda new: _size(str(asked[0])) + _TEST * new[0].problem.constraints.size
+        found: tuple[ChainPlan, Memos] = self._texts.get(
+            asked, made, lambda new: _size(str(asked[0])) + _TEST * _tests(new[0])
         )
         return found
+
+
+def _tests(plan: ChainPlan) -> int:
+    return sum(match.problem.constraints.size for match in plan.matches)
 
 
 def _size(text: str) -> int:

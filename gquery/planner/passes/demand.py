@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from gquery.errors import Span
 from gquery.planner.ir.expr import (
+    INTEGER,
     Aggregate,
     Attribute,
     Column,
+    Constant,
     Expression,
+    Parameter,
     children,
-    columns,
     is_aggregated,
     is_volatile,
+    variables,
     walk,
 )
-from gquery.planner.ir.segments import BoundQuery, Projection
-from gquery.planner.passes.draft import Draft
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.relations import SEED
+from gquery.planner.ir.segments import Exists, Match, NotExists, Project, Projection, ProjectionItem, Segment
+from gquery.planner.passes.draft import Draft, Wanted
 from gquery.planner.search.context import Context
 
 _WEIGHED = ("count", "sum", "avg")  # aggregates that can be computed from distinct rows with their numbers
@@ -24,16 +31,99 @@ _UNREPEATED = ("min", "max")  # aggregates that a repeated row does not change
 
 
 def demand(draft: Draft, context: Context) -> Draft:
-    """What the answer asks for: how many matches there are, or which, with what of them."""
-    projection = draft.bound.projection
-    counting = not draft.residual and _is_counted(projection)
+    """What is asked for: how many matches there are, or which, with what of them. What the rows before have is read
+    there."""
+    segment, wanted = draft.segment, draft.wanted
+    counting = not draft.residual and wanted.counted
+    asked = wanted.variables.union({SEED}, *map(variables, (*draft.residual, *segment.predicates)))
+    own = asked.difference(variable.name for variable in segment.input)
     return replace(
         draft,
         counting=counting,
-        spoken_of=frozenset() if counting else _variables_of(draft.bound, draft.residual),
-        weighted=not counting and _weighs_repeats(projection),
-        existence=not counting and _ignores_repeats(projection),
+        spoken_of=frozenset() if counting else _with_paths(own, draft.graph),
+        weighted=not counting and wanted.weighed,
+        existence=not counting and wanted.existence,
     )
+
+
+def _with_paths(spoken_of: frozenset[str], graph: QueryGraph) -> frozenset[str]:
+    """With the elements that paths are made of."""
+    paths = (path for path in graph.paths if path.name in spoken_of)
+    return spoken_of.union(*((*path.vertices, *path.edges) for path in paths))
+
+
+# --- between segments --------------------------------------------------------------------------------------------
+
+
+def wanted_of_answer(answer: Segment) -> Wanted:
+    """What is asked of the last segment: everything."""
+    return Wanted(frozenset(variable.name for variable in answer.output), False, False, False, None)
+
+
+def wanted_by(project: Project, limit: int | None) -> Wanted:
+    """What a projection asks of the rows before it, of which `limit` are enough."""
+    expressions = (*_expressions(project.projection), *project.where)
+    return Wanted(
+        frozenset().union(*map(variables, expressions)),
+        not project.where and _is_counted(project.projection),
+        _weighs_repeats(project.projection),
+        _ignores_repeats(project.projection),
+        limit,
+    )
+
+
+def wanted_before(match: Match, wanted: Wanted) -> Wanted:
+    """What a match, and what comes after it, ask of the rows before it."""
+    told = wanted.variables.union(match.bound, *map(variables, match.predicates))
+    return replace(
+        wanted,
+        variables=told.intersection(variable.name for variable in match.input),
+        counted=False,
+        limit=None,
+    )
+
+
+def wanted_of(match: Match, wanted: Wanted, starts: bool) -> Wanted:
+    """What is asked of the matches themselves: of a condition one each, for every seed or altogether. Where there are
+    rows before, it is these that are counted, and a limit is for what is left of them."""
+    if isinstance(match, Exists | NotExists):
+        alone = not match.bound and not match.predicates
+        return Wanted(frozenset(), False, True, True, 1 if alone else None)
+    return wanted if starts else replace(wanted, counted=False, limit=None)
+
+
+def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
+    """A WITH without the columns that nothing after it speaks of. Grouping keys stay: they make the groups."""
+    projection = project.projection
+    if _is_grouped(projection):
+        return project
+    items = tuple(item for item in projection.items if item.name in wanted)
+    if not items:
+        items = (ProjectionItem(" row", Constant(INTEGER, Span(0, 0), 0)),)  # one row is one row
+    output = tuple(variable for variable in project.output if variable.name in wanted)
+    return replace(project, projection=replace(projection, items=items), output=output)
+
+
+def pushed_limit(segment: Segment, parameters: Mapping[str, object]) -> int | None:
+    """How many rows are enough for a projection, when SKIP and LIMIT stand alone and are plain numbers."""
+    if not isinstance(segment, Project):
+        return None
+    projection = segment.projection
+    aggregated = any(is_aggregated(item.expression) for item in projection.items)
+    if projection.limit is None or projection.distinct or projection.order_by or aggregated:
+        return None
+    bounds = [_number(bound, parameters) for bound in (projection.skip, projection.limit) if bound is not None]
+    return None if None in bounds else sum(bound for bound in bounds if bound is not None)
+
+
+def _number(expression: Expression, parameters: Mapping[str, object]) -> int | None:
+    value = expression.value if isinstance(expression, Constant) else None
+    if isinstance(expression, Parameter):
+        value = parameters.get(expression.name)  # type: ignore[assignment]
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+# --- how often rows come -----------------------------------------------------------------------------------------
 
 
 def _is_counted(projection: Projection) -> bool:
@@ -77,13 +167,3 @@ def _aggregates(projection: Projection) -> list[Aggregate]:
 
 def _expressions(projection: Projection) -> list[Expression]:
     return [*(item.expression for item in projection.items), *(item.expression for item in projection.order_by)]
-
-
-def _variables_of(bound: BoundQuery, residual: tuple[Expression, ...]) -> frozenset[str]:
-    """The elements that the answer or a residual predicate speaks of, directly or through a path."""
-    expressions = (*_expressions(bound.projection), *residual)
-    spoken_of = {column.variable for expression in expressions for column in columns(expression)}
-    for path in bound.query_graph.paths:
-        if path.name in spoken_of:
-            spoken_of.update((*path.vertices, *path.edges))
-    return frozenset(spoken_of)

@@ -10,20 +10,35 @@ from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.problem import Comparison, Constraints, Problem
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.ir.segments import Match
 from gquery.planner.search.context import Context
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the segments after a segment of MATCH clauses ask of its rows.
+
+    variables: those that they speak of. counted: only how many rows there are. weighed: a row may come once, with the
+    number of times. existence: that number does not matter. limit: so many rows are enough.
+    """
+
+    variables: frozenset[str]
+    counted: bool
+    weighed: bool
+    existence: bool
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """What the passes have made of a bound query so far; the fields are those of `QueryPlan`.
+    """What the passes have made of a segment of MATCH clauses so far; the fields are those of `QueryPlan`.
 
     problem: the query graph, which the passes make simpler, with the tests that they have found. spoken_of: the
     elements that the answer or a residual predicate speaks of; none when the answer only counts.
     """
 
-    bound: BoundQuery
-    limit: int | None
+    segment: Match
+    wanted: Wanted
     problem: Problem
     residual: tuple[Expression, ...] = ()
     counting: bool = False
@@ -34,6 +49,10 @@ class Draft:
     filters: tuple[Filter, ...] = ()
     implied: int = 0
     costly: int = 0
+
+    @property
+    def limit(self) -> int | None:
+        return self.wanted.limit
 
     @property
     def graph(self) -> QueryGraph:

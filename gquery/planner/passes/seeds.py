@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
-from gquery.planner.ir.relations import Binding
-
-SEED = " seed"
-"""The variable of the vertex that stands for a seed; no user can write it. Matched to the number of the seed."""
+from gquery.planner.ir.relations import SEED, Binding
 
 
 def with_seeds(graph: QueryGraph, bound: Iterable[str]) -> QueryGraph:
-    """The graph with a vertex for the seeds, which bind some of its vertices (variables)."""
+    """The graph with a vertex for the seeds, which bind some of its vertices (variables); as it is where they bind
+    none."""
+    bound = tuple(bound)
+    if not bound:
+        return graph
     number = {vertex.variable: vertex.index for vertex in graph.vertices}
     seed = QueryVertex(len(graph.vertices), SEED, (), (), "(a seed)")
     bindings = tuple(

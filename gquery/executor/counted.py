@@ -1,0 +1,58 @@
+"""The answer of a projection that asks for nothing but the number of matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+
+from gquery.errors import ExecutionError
+from gquery.executor.progress import Control
+from gquery.executor.relational.tail import Tail
+from gquery.executor.rows import one_row
+from gquery.planner.ir.expr import Aggregate, Call, Case, Constant, Expression, is_aggregated
+from gquery.planner.ir.segments import ProjectionItem
+
+
+def counted(tail: Tail, matches: Callable[[], int], control: Control) -> Iterator[pa.RecordBatch]:
+    """What a projection that only counts makes of so many rows. Bare counts are the answer; expressions over them go
+    through the tail."""
+    projection, count = tail.projection, matches()
+    if all(isinstance(item.expression, Aggregate) for item in projection.items):
+        exact = exact_count(count)
+        if not tail.final and exact.type != pa.int64():
+            raise ExecutionError(f"there are {count:,} matches, more than the 2^63 that a WITH can count")
+        yield pa.record_batch([exact for _ in tail.schema], names=tail.schema.names)
+        return
+    if not count and not all(is_aggregated(item.expression) for item in projection.items):  # a constant is a key
+        yield pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in tail.schema], schema=tail.schema)
+        return
+    items = tuple(ProjectionItem(item.name, _with_count(item.expression, count)) for item in projection.items)
+    yield from tail.replaced(items).run(one_row(), control)
+
+
+def exact_count(count: int) -> pa.Array:
+    """A count in the narrowest type that holds it: int64, then decimals. Raises ExecutionError beyond 10^76."""
+    for arrow, limit in ((pa.int64(), 2**63), (pa.decimal128(38, 0), 10**38), (pa.decimal256(76, 0), 10**76)):
+        if count < limit:
+            return pa.array([count if arrow == pa.int64() else Decimal(count)], arrow)
+    raise ExecutionError(f"the number of matches has {len(str(count))} digits, more than Arrow can hold")
+
+
+def _with_count(expression: Expression, count: int) -> Expression:
+    match expression:
+        case Aggregate():
+            return Constant(expression.type, expression.span, count)
+        case Call():
+            return replace(expression, arguments=tuple(_with_count(part, count) for part in expression.arguments))
+        case Case():
+            branches = tuple(
+                (_with_count(test, count), _with_count(value, count)) for test, value in expression.branches
+            )
+            subject = expression.subject and _with_count(expression.subject, count)
+            default = _with_count(expression.default, count)
+            return replace(expression, branches=branches, default=default, subject=subject)
+        case _:
+            return expression

@@ -1,0 +1,197 @@
+"""Joins the matches of a segment back to the rows that they were found for.
+
+The rows are kept as an Arrow table, within the query's budget. Their distinct bindings are the seeds of the matching;
+DuckDB joins by the number of the seed and by the conditions that speak of rows and matches together. What it answers
+are numbers of rows and ids: the values of the rows never pass through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.errors import ExecutionError, Span
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.progress import Control
+from gquery.executor.relational import database
+from gquery.executor.relational.gather import plain_type
+from gquery.executor.relational.inputs import Inputs
+from gquery.executor.relational.sql.expressions import SqlWriter, inputs
+from gquery.executor.relational.sql.words import quoted
+from gquery.executor.relational.statement import WEIGHT, WEIGHTS, named
+from gquery.executor.relational.translation import translated
+from gquery.executor.relational.unions import cast
+from gquery.executor.rows import Rows, batch_of, hidden_variables
+from gquery.executor.seeds import Numbers, seeds_of
+from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, variables
+from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.relations import SEED
+from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
+from gquery.storage.graph import Snapshot
+
+_SEEDS = Column(INTEGER, Span(0, 0), SEED, Attribute.VALUE)
+_ROW = " number"  # of a row, among those that are joined
+
+
+FromSeeds = Callable[[Seeds, tuple[str, ...]], Rows]
+"""The matches for seeds, with some of the query graph's variables."""
+
+
+class Join:
+    """The join of a segment's matches. variables: what the stream of matches has to carry besides SEED and WEIGHT."""
+
+    def __init__(self, plan: QueryPlan, snapshot: Snapshot, parameters: Mapping[str, object]) -> None:
+        segment = plan.segment
+        self.plan = plan
+        self.snapshot = snapshot
+        self._filters = isinstance(segment, Exists | NotExists)
+        self.weighted = plan.weighted and not self._filters
+        self._before = {variable.name: variable.type for variable in segment.input}
+        own = (*hidden_variables(plan.graph), *segment.output)
+        self._types = {variable.name: variable.type for variable in own}
+        conditions = (*segment.predicates, *plan.residual)
+        told = {name for condition in conditions for name in variables(condition) if name not in self._before}
+        self._new = tuple(name for name in plan.rows if name not in self._before)
+        self.variables = tuple(dict.fromkeys((*self._new, *sorted(told))))
+        self._carried = [Column(self._types[name], Span(0, 0), name, Attribute.ELEMENT) for name in self._new]
+        self._carried += [WEIGHTS] if self.weighted else []
+        read = [part for condition in conditions for part in inputs(condition)]
+        self._names = named(dict.fromkeys([*read, *self._carried, *([_SEEDS] if segment.bound else [])]))
+        sides = {part: f"{'r' if self._is_before(part) else 'm'}.{quoted(name)}" for name, part in self._names.items()}
+        writer = SqlWriter(sides, parameters)
+        tests = [writer.condition(condition) for condition in conditions]
+        tests += [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if segment.bound else []
+        self.sql = "\n".join([
+            "SELECT " + ", ".join([f"r.{quoted(_ROW)}", *(sides[part] for part in self._carried)]),
+            f"FROM matches AS m JOIN rows AS r ON {' AND '.join(tests) or 'TRUE'}",
+        ])  # fmt: skip
+        self._values = writer.asked(self.sql)
+
+    def _is_before(self, part: Expression) -> bool:
+        """Whether it is read of the rows, and not of the matches."""
+        return any(variable in self._before for variable in variables(part))
+
+    # --- running -----------------------------------------------------------------------------------------------
+
+    def run(self, before: Rows, find: FromSeeds, control: Control) -> Rows:
+        """The rows after the match. Closing it closes both streams."""
+        reserved = [0]
+        try:
+            rows = _kept(before, control, reserved)
+            if rows is not None:
+                yield from self._joined(rows, find, control)
+        finally:
+            control.memory.release(reserved[0])
+
+    def _joined(self, rows: pa.Table, find: FromSeeds, control: Control) -> Iterator[pa.RecordBatch]:
+        seeds, numbers = seeds_of(rows, self.plan.segment.bound)
+        met = np.zeros(rows.num_rows, np.bool_)
+        if seeds.count:
+            pairs = self._pairs(rows, numbers, find(seeds, self.variables), control)
+            try:
+                for batch in pairs:
+                    places = batch.column(0).to_numpy()
+                    met[places] = True
+                    if not self._filters:
+                        yield self._together(rows, places, batch.columns[1:])
+            finally:
+                pairs.close()
+        left = self._left(met)
+        size = database.rows_of(rows.nbytes / rows.num_rows, control)
+        for begin in range(0, len(left), size):
+            control.check()
+            yield self._together(rows, left[begin : begin + size], None)
+
+    def _left(self, met: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The rows that go out once all matches are known, by which rows have met one."""
+        match self.plan.segment:
+            case Exists():
+                return np.flatnonzero(met)
+            case OptionalMatch() | NotExists():
+                return np.flatnonzero(~met)
+        return np.zeros(0, np.int64)
+
+    def _pairs(
+        self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control
+    ) -> Generator[pa.RecordBatch, None, None]:
+        """Which match belongs to which row: the row's number, and what is carried of the match."""
+        of_matches = {name: part for name, part in self._names.items() if not self._is_before(part)}
+        kinds = {name: type_.kind for name, type_ in (self._types | {WEIGHT: INTEGER, SEED: INTEGER}).items()}
+        told = Inputs(self.snapshot, kinds, of_matches)
+        fed = (part for batch in matches for part in told.batches(batch, control))
+        width = rows.nbytes / rows.num_rows + 8 * len(self._carried)
+        beside = {"rows": self._relation(rows, numbers, control)}
+        pairs = database.stream(
+            self.sql, self._values, told.schema, fed, control, database.rows_of(width, control), beside
+        )
+        try:
+            yield from pairs
+        finally:
+            pairs.close()
+            fed.close()
+            matches.close()  # type: ignore[attr-defined]
+
+    def _relation(self, rows: pa.Table, numbers: Numbers, control: Control) -> pa.Table:
+        """What the statement knows of the rows."""
+        kinds = {name: type_.kind for name, type_ in self._before.items()}
+        told = Inputs(
+            self.snapshot, kinds, {name: part for name, part in self._names.items() if self._is_before(part)}
+        )
+        (batch,) = rows.to_batches()
+        relation = pa.Table.from_batches(list(told.batches(batch, control)), told.schema)
+        return relation.append_column(_ROW, pa.array(np.arange(rows.num_rows))).append_column(SEED, pa.array(numbers))
+
+    def _together(
+        self, rows: pa.Table, places: NDArray[np.int64], found: list[pa.Array] | None
+    ) -> pa.RecordBatch:
+        """Rows with what was found for them; nulls where nothing was."""
+        chosen = pa.array(places)
+        columns: dict[str, pa.Array] = {}
+        with translated():
+            for name in self.plan.rows:
+                if name in self._before:
+                    columns[name] = rows.column(name).chunk(0).take(chosen)
+                else:
+                    type_ = plain_type(self._types[name])
+                    values = None if found is None else found[self._new.index(name)]
+                    columns[name] = pa.nulls(len(places), type_) if values is None else cast(values, type_)
+        weights = [rows.column(WEIGHT).chunk(0).take(chosen)] if WEIGHT in rows.column_names else []
+        if self.weighted:
+            weights.append(pa.array(np.ones(len(places), np.int64)) if found is None else found[-1])
+        if weights:
+            columns[WEIGHT] = _product(weights)
+        return batch_of(columns, len(places))
+
+
+def _kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | None:
+    """The rows as a table of one chunk; None where there are none. What is taken of the budget is added to
+    `reserved`."""
+    batches = []
+    try:
+        for batch in before:
+            control.check()
+            if batch.num_rows:
+                control.memory.reserve(batch.nbytes, "what a clause hands on to the next")
+                reserved[0] += batch.nbytes
+                batches.append(batch)
+    finally:
+        close = getattr(before, "close", None)
+        if close is not None:
+            close()
+    if not batches:
+        return None
+    columns = [pa.concat_arrays([batch.column(index) for batch in batches]) for index in range(batches[0].num_columns)]
+    return pa.Table.from_arrays(columns, names=batches[0].schema.names)
+
+
+def _product(weights: list[pa.Array]) -> pa.Array:
+    """How many rows the pairs stand for. Raises ExecutionError beyond 2^63."""
+    first, *others = (weight.to_numpy() for weight in weights)
+    for other in others:
+        if np.any(first > np.iinfo(np.int64).max // np.maximum(other, 1)):
+            raise ExecutionError("one row stands for more than 2^63 matches")
+        first = first * other
+    return pa.array(first)

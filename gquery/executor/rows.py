@@ -1,0 +1,64 @@
+"""Rows: Arrow batches whose columns are variables. Ids for elements and paths, values for what else has a name.
+
+Rows may have a column WEIGHT too: of how many rows each of them stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+
+import numpy as np
+import pyarrow as pa
+
+from gquery.executor.expand import Matches
+from gquery.executor.relational.elements import path_ids
+from gquery.executor.relational.statement import WEIGHT
+from gquery.planner.ir.expr import NODE, RELATIONSHIP
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.segments import Variable
+
+Rows = Iterator[pa.RecordBatch]
+
+
+def hidden_variables(graph: QueryGraph) -> tuple[Variable, ...]:
+    """The elements of a pattern that have no name; what is left to check may speak of them."""
+    vertices = (Variable(vertex.variable, NODE) for vertex in graph.vertices)
+    edges = (Variable(edge.variable, RELATIONSHIP) for edge in graph.edges)
+    return tuple(variable for variable in (*vertices, *edges) if variable.name.startswith(" "))
+
+
+def one_row() -> Rows:
+    """The rows before the first segment."""
+    yield batch_of({}, 1)
+
+
+def id_batches(matches: Generator[Matches, None, None], graph: QueryGraph, variables: Sequence[str]) -> Rows:
+    """Matches as rows: int32 columns for vertices, int64 columns for edges, by variable. Closing it closes `matches`,
+    which an error's traceback may keep alive."""
+    vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
+    edge_of = {edge.variable: edge.index for edge in graph.edges}
+    paths = {path.name: path for path in graph.paths}
+    with closing(matches):
+        for batch in matches:
+
+            def ids(name: str, batch: Matches = batch) -> pa.Array:
+                return pa.array(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
+
+            columns: dict[str, pa.Array] = {}
+            for name in variables:
+                if name in paths:
+                    path = paths[name]
+                    columns[name] = path_ids([ids(each) for each in path.vertices], [ids(each) for each in path.edges])
+                else:
+                    columns[name] = ids(name)
+            if batch.weights is not None:
+                columns[WEIGHT] = pa.array(batch.weights)
+            yield batch_of(columns, batch.count)
+
+
+def batch_of(columns: dict[str, pa.Array], count: int) -> pa.RecordBatch:
+    """A batch of so many rows, which Arrow cannot tell where there are no columns."""
+    if not columns:
+        columns = {" row": pa.array(np.zeros(count, np.int8))}
+    return pa.record_batch(list(columns.values()), names=list(columns))

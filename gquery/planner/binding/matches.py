@@ -1,0 +1,170 @@
+"""Binds a segment of MATCH clauses: from declared patterns to a query graph, and what it takes of the rows before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from gquery.errors import Notice, Span, UnsupportedError
+from gquery.grammar import ast
+from gquery.planner.binding.conditions import bind_conditions
+from gquery.planner.binding.describe import described_edge, described_vertex
+from gquery.planner.binding.expressions import ExpressionBinder
+from gquery.planner.binding.labels import tables_of
+from gquery.planner.binding.mentions import binds
+from gquery.planner.binding.pattern_condition import PatternTest
+from gquery.planner.binding.patterns import PatternBinder
+from gquery.planner.binding.scope import Names, VertexDraft
+from gquery.planner.ir.expr import Expression, Kind, is_volatile, variables
+from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.ir.relations import Types
+from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Variable
+from gquery.settings import MatchMode
+from gquery.stopping import Check
+from gquery.storage.schema import Schema
+
+MAX_ELEMENTS = 1_000  # nodes of one query graph, and relationships: most tests of a pattern are between two of them
+
+
+@dataclass(slots=True)
+class MatchBinder:
+    """Binds segments of MATCH clauses. `mode` is for clauses that name none; `notices` collects what has to be said."""
+
+    schema: Schema
+    parameters: Mapping[str, object]
+    mode: MatchMode
+    check: Check
+    notices: list[Notice]
+
+    def bind(self, clauses: tuple[ast.Match, ...], incoming: tuple[Variable, ...]) -> Iterator[Match]:
+        """MATCH clauses with those OPTIONAL ones of which only the number of matches is asked, or one OPTIONAL MATCH
+        alone; then what is asked of patterns with other variables than theirs."""
+        patterns = self._patterns(incoming)
+        optional = all(clause.optional for clause in clauses)
+        foreign = {variable.name for variable in incoming if not optional or _may_not_be_node(variable)}
+        foreign = foreign.difference(*map(binds, clauses))
+        for clause in clauses:
+            self.check()
+            patterns.declare(clause, clause.optional and not optional, foreign)
+        if optional and patterns.deferred:
+            raise _foreign(patterns.deferred[0][0].span)
+        match = self._bound(patterns, OptionalMatch if optional else Match, clauses[0].span.to(clauses[-1].span))
+        yield match
+        for test, mode in patterns.deferred:
+            yield self.bind_test(test, match.output, mode)
+
+    def bind_test(self, test: PatternTest, incoming: tuple[Variable, ...], mode: MatchMode | None = None) -> Match:
+        """A pattern as a condition on rows."""
+        patterns = self._patterns(incoming)
+        patterns.declare_test(test, mode or self.mode)
+        bound = self._bound(patterns, Exists if test.kind == "exists" else NotExists, test.span)
+        return replace(bound, output=incoming)
+
+    def _patterns(self, incoming: tuple[Variable, ...]) -> PatternBinder:
+        return PatternBinder(self.schema, {variable.name: variable for variable in incoming}, self.mode)
+
+    def _bound(self, patterns: PatternBinder, kind: type[Match], span: Span) -> Match:
+        names = patterns.names
+        _expect_few(names, span)
+        for vertex in names.vertices.values():
+            vertex.tables = self._tables(vertex)
+        spanning: list[Expression] = []
+        joining: list[Expression] = []
+        for block in patterns.blocks:
+            rest = spanning if block.part is None else names.parts[block.part].predicates
+            for condition in bind_conditions(block, names, self.schema, self.parameters, self.check):
+                if all(map(names.is_own, variables(condition))):
+                    _place(condition, block.part, names, rest)
+                elif block.part is None:
+                    joining.append(condition)
+                else:
+                    raise _foreign(condition.span)
+        self.notices.extend(names.notices)
+        bound = tuple(vertex.variable for vertex in names.vertices.values() if vertex.known is not None)
+        graph = _query_graph(names, spanning, self.schema)
+        output = self._output(names, nullable=kind is OptionalMatch)
+        return kind(graph, bound, tuple(joining), tuple(names.incoming.values()), output)
+
+    def _tables(self, vertex: VertexDraft) -> tuple[int, ...]:
+        tables = tables_of(self.schema, vertex.labels)
+        known = vertex.known
+        return tables if known is None else tuple(table for table in tables if table in known.type.tables)
+
+    def _output(self, names: Names, nullable: bool) -> tuple[Variable, ...]:
+        binder = ExpressionBinder(
+            self.schema, names, self.parameters, aggregates=False, place="MATCH", check=self.check
+        )
+        new = (name for name in names.named() if name not in names.incoming)
+        found = (Variable(name, binder.variable(name, Span(0, 0)).type, nullable) for name in new)
+        return (*names.incoming.values(), *found)
+
+
+def _expect_few(names: Names, span: Span) -> None:
+    for count, what in ((len(names.vertices), "nodes"), (len(names.edges), "relationships")):
+        if count > MAX_ELEMENTS:
+            raise UnsupportedError(
+                f"the query has {count:,} {what}, gquery matches at most {MAX_ELEMENTS:,} at once",
+                span=span,
+                hint="ask for parts of the pattern in queries of their own",
+            )
+
+
+def _may_not_be_node(variable: Variable) -> bool:
+    return variable.nullable or variable.type.kind is not Kind.NODE
+
+
+def _foreign(span: Span) -> UnsupportedError:
+    return UnsupportedError(
+        "gquery has no pattern as a condition of OPTIONAL MATCH that uses variables of earlier clauses only",
+        span=span,
+        hint="use these variables in the pattern of the OPTIONAL MATCH too",
+    )
+
+
+def _place(condition: Expression, part: int | None, names: Names, rest: list[Expression]) -> None:
+    """Adds the condition to the one element that it speaks of, when that belongs to the same part, else to `rest`."""
+    spoken_of = variables(condition)
+    (variable,) = spoken_of if len(spoken_of) == 1 else (None,)
+    if variable is None or variable in names.paths or names.owners(variable) != {part} or is_volatile(condition):
+        rest.append(condition)
+    elif variable in names.vertices:
+        names.vertices[variable].predicates.append(condition)
+    else:
+        names.edges[variable].predicates.append(condition)
+
+
+def _query_graph(names: Names, predicates: Iterable[Expression], schema: Schema) -> QueryGraph:
+    vertices = tuple(
+        QueryVertex(index, vertex.variable, vertex.tables, tuple(vertex.predicates), described_vertex(vertex))
+        for index, vertex in enumerate(names.vertices.values())
+    )
+    all_types = tuple(sorted(schema.types))
+    edges = tuple(
+        QueryEdge(
+            index,
+            edge.variable,
+            edge.source,
+            edge.target,
+            Types(edge.types),
+            edge.directed,
+            tuple(edge.predicates),
+            described_edge(edge, vertices, all_types),
+        )
+        for index, edge in enumerate(names.edges.values())
+    )
+    paths, parts = tuple(names.paths.values()), _parts(names)
+    return QueryGraph(vertices, edges, tuple(names.scopes), tuple(predicates), paths, parts)
+
+
+def _parts(names: Names) -> tuple[Part, ...]:
+    return tuple(
+        Part(
+            part.kind,
+            tuple(place for place, vertex in enumerate(names.vertices.values()) if vertex.part == index),
+            tuple(place for place, edge in enumerate(names.edges.values()) if edge.part == index),
+            tuple(part.predicates),
+            part.within,
+            part.described,
+        )
+        for index, part in enumerate(names.parts)
+    )
