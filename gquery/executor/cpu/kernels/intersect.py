@@ -250,7 +250,7 @@ def common_size(  # type: ignore[no-untyped-def]
     return count
 
 
-@inlined
+@inner
 def taken_size(tables, walk, level, floor, words):  # type: ignore[no-untyped-def]
     """How many of a leaf's candidates from the position `floor` on are in the row that it must miss or matched already,
     and the looks. There is at most one such row, of a level with one row, where positions are vertices."""
