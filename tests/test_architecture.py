@@ -139,3 +139,12 @@ def test_import_is_light() -> None:
     script = f"import sys, gquery; print([name for name in {heavy!r} if name in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_the_engine_suite_knows_no_backend() -> None:
+    """Whatever takes `device` runs on every backend, so it neither asks one for more than all have nor patches it."""
+    suite = [path for path in ROOT.parent.glob("tests/*/test_*.py") if "device: str" in path.read_text("utf-8")]
+    assert len(suite) > 10
+    for path in suite:
+        for imported in imports(path):
+            assert not imported.startswith(("gquery.executor.cpu", "gquery.executor.gpu")), f"{path} imports {imported}"

@@ -108,7 +108,7 @@ def test_what_is_remembered_does_not_matter(seed: int, device: str, monkeypatch:
             assert graph.query(again, renderer.parameters, **given).scalar() == expected, told
 
 
-@pytest.mark.parametrize("arms", [1, 5, 12])
+@pytest.mark.parametrize("arms", [pytest.param(1, marks=pytest.mark.large), 5, 12])
 @pytest.mark.parametrize("way", ["as planned", "inclusion and exclusion", "nothing folded", "candidate graph"])
 def test_counts_of_any_size(arms: int, way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wheel of hubs with `leaves` leaves each: the number of stars is known in closed form, however large."""
