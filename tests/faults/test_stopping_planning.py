@@ -12,7 +12,7 @@ import pytest
 
 import gquery
 from gquery.grammar.parser import _Reader
-from gquery.planner.binding import clauses as binding
+from gquery.planner.binding import matches as binding
 from gquery.planner.passes.constraints import _Finder
 from gquery.planner.search.factorise import Factoriser
 from gquery.planner.search.solving import _Orders

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from functools import cache
 
@@ -10,6 +11,8 @@ import pytest
 
 import gquery
 from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.plan import PASSES
+from gquery.planner.search.matching import plan_matching
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
@@ -23,6 +26,13 @@ LARGE = [
 ]  # fmt: skip
 KINDS = [(":Person", ":KNOWS", ">"), ("", ":KNOWS", ""), ("", "", ">"), (":Person", ":CALLED", "")]
 GENEROUS = 1.5  # seconds; a tenth of them on a quiet machine
+
+
+@pytest.fixture(autouse=True)
+def _unverified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verifying a large plan after every pass takes longer than making it."""
+    monkeypatch.setattr("gquery.planner.plan.PASSES", tuple(map(inspect.unwrap, PASSES)))
+    monkeypatch.setattr("gquery.planner.search.second_half.plan_matching", plan_matching)
 
 
 @cache
