@@ -137,16 +137,12 @@ class Join:
     def _relation(self, rows: pa.Table, numbers: Numbers, control: Control) -> pa.Table:
         """What the statement knows of the rows."""
         kinds = {name: type_.kind for name, type_ in self._before.items()}
-        told = Inputs(
-            self.snapshot, kinds, {name: part for name, part in self._names.items() if self._is_before(part)}
-        )
+        told = Inputs(self.snapshot, kinds, {name: part for name, part in self._names.items() if self._is_before(part)})
         (batch,) = rows.to_batches()
         relation = pa.Table.from_batches(list(told.batches(batch, control)), told.schema)
         return relation.append_column(_ROW, pa.array(np.arange(rows.num_rows))).append_column(SEED, pa.array(numbers))
 
-    def _together(
-        self, rows: pa.Table, places: NDArray[np.int64], found: list[pa.Array] | None
-    ) -> pa.RecordBatch:
+    def _together(self, rows: pa.Table, places: NDArray[np.int64], found: list[pa.Array] | None) -> pa.RecordBatch:
         """Rows with what was found for them; nulls where nothing was."""
         chosen = pa.array(places)
         columns: dict[str, pa.Array] = {}

@@ -149,9 +149,7 @@ def _tail_lines(before: QueryPlan | Project | None, tail: str) -> list[str]:
     return tail.splitlines()
 
 
-def _match_lines(
-    plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], actual: Measured | None
-) -> list[str]:
+def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], actual: Measured | None) -> list[str]:
     matchings = (actual.matchings if actual else ()) or estimated()
     first = matchings[0]
     lines = ["Filter candidates" + _time(actual, "filter"), *_filters(plan, first, actual)]

@@ -189,9 +189,7 @@ def test_optional_variables_are_returned(query: Callable[[str], BoundQuery]) -> 
 
 
 @pytest.mark.parametrize("returned", ["a.name, p IS NULL AS none", "count(p)", "a.name ORDER BY length(p)", "*"])
-def test_a_path_of_an_optional_match_is_a_segment_of_its_own(
-    query: Callable[[str], BoundQuery], returned: str
-) -> None:
+def test_a_path_of_an_optional_match_is_a_segment_of_its_own(query: Callable[[str], BoundQuery], returned: str) -> None:
     found = query(f"MATCH (a:Person) OPTIONAL MATCH p = (a)-[:KNOWS]->() RETURN {returned}")
     assert [type(segment) for segment in found.segments] == [Match, OptionalMatch, Project]
     found = query("MATCH p = (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->() RETURN count(p)")

@@ -15,9 +15,7 @@ from gquery.planner.binding.pattern_condition import joined_by_and, pattern_test
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 
 
-def grouped(
-    clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]
-) -> Iterator[tuple[ast.Match, ...]]:
+def grouped(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]) -> Iterator[tuple[ast.Match, ...]]:
     """The clauses between two projections, of which `after` is the second, by segment. incoming: the names that are
     bound before."""
     if not clauses:
@@ -91,9 +89,7 @@ def _misfits(clauses: list[_Clause], incoming: set[str], apart: set[int]) -> set
             nodes |= here.nodes
         else:
             used = {part for name in here.binds if (part := owner.get(name)) is not None}
-            hangs_on[number] = next(
-                (lineage for part in used if used <= (lineage := {part} | hangs_on[part])), set()
-            )
+            hangs_on[number] = next((lineage for part in used if used <= (lineage := {part} | hangs_on[part])), set())
             told = {part for name in here.mentions if (part := owner.get(name)) is not None}
             nodes |= here.nodes
             fits = told <= hangs_on[number] and here.mentions & earlier <= owner.keys()

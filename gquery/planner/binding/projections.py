@@ -39,9 +39,7 @@ class ProjectionBinder:
     def bind(self, clause: ast.Return | ast.With, incoming: tuple[Variable, ...]) -> Project:
         names = Names({variable.name: variable for variable in incoming})
         word = "WITH" if isinstance(clause, ast.With) else "RETURN"
-        binder = ExpressionBinder(
-            self.schema, names, self.parameters, aggregates=True, place=word, check=self.check
-        )
+        binder = ExpressionBinder(self.schema, names, self.parameters, aggregates=True, place=word, check=self.check)
         projection = _bind_projection(clause, word, binder)
         where = _bind_where(clause.where, projection, binder) if isinstance(clause, ast.With) else ()
         self.notices.extend(names.notices)
