@@ -11,7 +11,7 @@ from gquery.terminal.syntax import Token, keywords, open_brackets, tokens, words
 
 Element = Literal["node", "relationship"]
 _LABEL_SIGNS = (":", "|", "&", "!")
-_CLAUSES = ("MATCH", "WHERE", "RETURN", "ORDER", "SKIP", "LIMIT")
+_CLAUSES = ("MATCH", "WITH", "WHERE", "RETURN", "ORDER", "SKIP", "LIMIT")
 
 
 class Place(Enum):

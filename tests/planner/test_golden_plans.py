@@ -32,6 +32,16 @@ QUERIES = {
         MATCH (a:Person)-[:KNOWS]->(b:Person)-[:KNOWS]->(c:Person)<-[:KNOWS]-(a),
               (a)-[:LIVES_IN]->(x:City), (b)-[:WORKS_AT]->(y:Company)-[:BASED_IN]->(z:City)
         WHERE x <> z RETURN count(*)""",
+    "chain": """
+        MATCH (a:Person)-[:KNOWS]->(b:Person) WITH b, count(*) AS known WHERE known > 2
+        MATCH (b)-[:LIVES_IN]->(c:City) OPTIONAL MATCH (b)-[:CALLED]->(d) WHERE d.age < known
+        RETURN c.name, known, d.name""",
+    "chain_of_counts": """
+        MATCH (a:Person) OPTIONAL MATCH (a)-[:CALLED]->(b) WITH a, count(b) AS calls
+        MATCH (a)-[:KNOWS]->() RETURN calls, count(*) AS known ORDER BY calls""",
+    "chain_of_conditions": """
+        MATCH (a:Person)-[:LIVES_IN]->(c) WITH c, max(a.age) AS oldest WHERE (c)<-[:BASED_IN]-()
+        MATCH (c)<-[:LIVES_IN]-(a:Person {age: oldest}) RETURN a.name, c.name""",
 }  # fmt: skip
 
 
