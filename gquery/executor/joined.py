@@ -1,13 +1,15 @@
 """Joins the matches of a segment back to the rows that they were found for.
 
-The rows are kept as an Arrow table, within the query's budget. Their distinct bindings are the seeds of the matching;
-DuckDB joins by the number of the seed and by the conditions that speak of rows and matches together. What it answers
-are numbers of rows and ids: the values of the rows never pass through it.
+The rows are kept as an Arrow table, within the query's budget. Their distinct bindings are the seeds of the matching.
+Where a seed's number is all that there is to compare, the rows of a match are looked up by it; DuckDB joins where
+conditions speak of rows and matches together. What it answers are numbers of rows and ids: the values of the rows never
+pass through it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +38,9 @@ _SEEDS = Column(INTEGER, Span(0, 0), SEED, Attribute.VALUE)
 _ROW = " number"  # of a row, among those that are joined
 
 
+Pairs = Generator[pa.RecordBatch, None, None]
+"""The number of a row, in the first column, beside what is carried of a match that belongs to it."""
+
 FromSeeds = Callable[[Seeds, tuple[str, ...]], Rows]
 """The matches for seeds, with some of the query graph's variables."""
 
@@ -52,12 +57,13 @@ class Join:
         self._before = {variable.name: variable.type for variable in segment.input}
         own = (*hidden_variables(plan.graph), *segment.output)
         self._types = {variable.name: variable.type for variable in own}
-        conditions = (*segment.predicates, *plan.residual)
+        conditions = self._conditions = (*segment.predicates, *plan.residual)
         told = {name for condition in conditions for name in variables(condition) if name not in self._before}
         self._new = tuple(name for name in plan.rows if name not in self._before)
         self.variables = tuple(dict.fromkeys((*self._new, *sorted(told))))
         self._carried = [Column(self._types[name], Span(0, 0), name, Attribute.ELEMENT) for name in self._new]
         self._carried += [WEIGHTS] if self.weighted else []
+        self._names_carried = [column.variable for column in self._carried]
         read = [part for condition in conditions for part in inputs(condition)]
         self._names = named(dict.fromkeys([*read, *self._carried, *([_SEEDS] if segment.bound else [])]))
         sides = {part: f"{'r' if self._is_before(part) else 'm'}.{quoted(name)}" for name, part in self._names.items()}
@@ -90,7 +96,8 @@ class Join:
         seeds, numbers = seeds_of(rows, self.plan.segment.bound)
         met = np.zeros(rows.num_rows, np.bool_)
         if seeds.count:
-            pairs = self._pairs(rows, numbers, find(seeds, self.variables), control)
+            pair = self._paired if self._conditions else self._looked_up
+            pairs = pair(rows, numbers, find(seeds, self.variables), control)
             try:
                 for batch in pairs:
                     places = batch.column(0).to_numpy()
@@ -114,18 +121,32 @@ class Join:
                 return np.flatnonzero(~met)
         return np.zeros(0, np.int64)
 
-    def _pairs(
-        self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control
-    ) -> Generator[pa.RecordBatch, None, None]:
-        """Which match belongs to which row: the row's number, and what is carried of the match."""
+    def _looked_up(self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control) -> Pairs:
+        """Which match belongs to which row, by the seed's number."""
+        order = np.argsort(numbers, kind="stable")
+        begins = np.searchsorted(numbers[order], np.arange(numbers.max() + 2))
+        most = database.rows_of(self._width(rows), control)
+        with closing(matches):  # type: ignore[type-var]
+            for batch in matches:
+                found = batch.column(SEED).to_numpy() if self.plan.segment.bound else np.zeros(batch.num_rows, np.int64)
+                ends = np.cumsum(begins[found + 1] - begins[found])
+                firsts = begins[found + 1] - ends  # where the rows of a match begin in `order`, less those before
+                for begin in range(0, int(ends[-1]) if len(ends) else 0, most):
+                    control.check()
+                    pairs = np.arange(begin, min(begin + most, ends[-1]))
+                    match = np.searchsorted(ends, pairs, side="right")
+                    columns = {name: batch.column(name).take(pa.array(match)) for name in self._names_carried}
+                    yield batch_of({_ROW: pa.array(order[firsts[match] + pairs]), **columns}, len(pairs))
+
+    def _paired(self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control) -> Pairs:
+        """Which match belongs to which row, by the conditions too."""
         of_matches = {name: part for name, part in self._names.items() if not self._is_before(part)}
         kinds = {name: type_.kind for name, type_ in (self._types | {WEIGHT: INTEGER, SEED: INTEGER}).items()}
         told = Inputs(self.snapshot, kinds, of_matches)
         fed = (part for batch in matches for part in told.batches(batch, control))
-        width = rows.nbytes / rows.num_rows + 8 * len(self._carried)
         beside = {"rows": self._relation(rows, numbers, control)}
         pairs = database.stream(
-            self.sql, self._values, told.schema, fed, control, database.rows_of(width, control), beside
+            self.sql, self._values, told.schema, fed, control, database.rows_of(self._width(rows), control), beside
         )
         try:
             yield from pairs
@@ -133,6 +154,10 @@ class Join:
             pairs.close()
             fed.close()
             matches.close()  # type: ignore[attr-defined]
+
+    def _width(self, rows: pa.Table) -> float:
+        """About the bytes of a row that goes out."""
+        return float(rows.nbytes / rows.num_rows + 8 * len(self._carried))
 
     def _relation(self, rows: pa.Table, numbers: Numbers, control: Control) -> pa.Table:
         """What the statement knows of the rows."""

@@ -22,7 +22,16 @@ from gquery.planner.ir.expr import (
 )
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import SEED
-from gquery.planner.ir.segments import Exists, Match, NotExists, Project, Projection, ProjectionItem, Segment
+from gquery.planner.ir.segments import (
+    Exists,
+    Match,
+    NotExists,
+    OptionalMatch,
+    Project,
+    Projection,
+    ProjectionItem,
+    Segment,
+)
 from gquery.planner.passes.draft import Draft, Wanted
 from gquery.planner.search.context import Context
 
@@ -85,11 +94,14 @@ def wanted_before(match: Match, wanted: Wanted) -> Wanted:
 
 def wanted_of(match: Match, wanted: Wanted, starts: bool) -> Wanted:
     """What is asked of the matches themselves: of a condition one each, for every seed or altogether. Where there are
-    rows before, it is these that are counted, and a limit is for what is left of them."""
+    rows before, it is these that are counted; a limit holds where every match belongs to one of them."""
     if isinstance(match, Exists | NotExists):
         alone = not match.bound and not match.predicates
         return Wanted(frozenset(), False, True, True, 1 if alone else None)
-    return wanted if starts else replace(wanted, counted=False, limit=None)
+    if starts:
+        return wanted
+    plain = not match.predicates and not isinstance(match, OptionalMatch)
+    return replace(wanted, counted=False, limit=wanted.limit if plain else None)
 
 
 def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
