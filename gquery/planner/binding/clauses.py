@@ -8,9 +8,10 @@ from gquery.errors import Notice, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.grouping import grouped
 from gquery.planner.binding.matches import MatchBinder
-from gquery.planner.binding.pattern_condition import pattern_tests
-from gquery.planner.binding.projections import ProjectionBinder
-from gquery.planner.ir.segments import BoundQuery, Segment, Variable
+from gquery.planner.binding.mentions import names_in
+from gquery.planner.binding.pattern_condition import PatternTest, pattern_tests
+from gquery.planner.binding.projections import ProjectionBinder, is_grouped
+from gquery.planner.ir.segments import BoundQuery, Project, Segment, Variable
 from gquery.settings import MatchMode
 from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Schema
@@ -42,8 +43,24 @@ def bind(
             segments += matches.bind(together, rows)
             rows = segments[-1].output
         waiting = []
-        segments.append(projections.bind(clause, rows))
-        rows = segments[-1].output
+        project = projections.bind(clause, rows)
+        segments.append(project)
+        rows = project.output
         tests = pattern_tests(clause.where) if isinstance(clause, ast.With) else ()
-        segments += (matches.bind_test(test, rows) for test in tests)
+        for test in tests:
+            _expect_carried(test, project)
+            segments.append(matches.bind_test(test, rows))
     return BoundQuery(tuple(segments), tuple(dict.fromkeys(notices)))
+
+
+def _expect_carried(test: PatternTest, project: Project) -> None:
+    """Raises for a pattern in the WHERE of a WITH that uses what the WITH drops: it is in sight there still, unless the
+    WITH makes one row of several."""
+    dropped = {variable.name for variable in project.input} - {variable.name for variable in project.output}
+    used = dropped.intersection(names_in(test.match))
+    if used and not is_grouped(project.projection):
+        raise UnsupportedError(
+            f"gquery has no pattern in the WHERE of WITH that uses `{min(used)}`, which the WITH drops",
+            span=test.span,
+            hint=f"name `{min(used)}` in the WITH too, or give what is new in the pattern another name",
+        )

@@ -10,9 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from gquery.grammar import ast
 from gquery.planner.binding.mentions import binds, names_in, nodes_of
-from gquery.planner.binding.pattern_condition import joined_by_and, pattern_test
-
-_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+from gquery.planner.binding.pattern_condition import is_checked_while_matching
 
 
 def grouped(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]) -> Iterator[tuple[ast.Match, ...]]:
@@ -94,7 +92,7 @@ def _misfits(clauses: list[_Clause], incoming: set[str], apart: set[int]) -> set
             nodes |= here.nodes
             fits = told <= hangs_on[number] and here.mentions & earlier <= owner.keys()
             fits = fits and _is_with_match(clauses, number, apart)
-            if not fits or not _is_checked_while_matching(here.clause, nodes):
+            if not fits or not is_checked_while_matching(here.clause, nodes):
                 found.add(number)
             owner.update(dict.fromkeys(here.binds - owner.keys(), number))
         earlier |= here.binds
@@ -106,17 +104,3 @@ def _is_with_match(clauses: list[_Clause], number: int, apart: set[int]) -> bool
     begin = max((other + 1 for other in apart if other < number), default=0)
     end = min((other for other in apart if other > number), default=len(clauses))
     return any(not each.clause.optional for each in clauses[begin:end])
-
-
-def _is_checked_while_matching(clause: ast.Match, nodes: set[str]) -> bool:
-    """Whether its conditions speak of one element each, or compare two nodes."""
-    conditions = () if clause.where is None else joined_by_and(clause.where)
-    for condition in conditions:
-        if pattern_test(condition) is not None or len(set(names_in(condition))) <= 1:
-            continue
-        if not isinstance(condition, ast.Binary) or condition.operator not in _COMPARISONS:
-            return False
-        sides = [set(names_in(side)) for side in (condition.left, condition.right)]
-        if any(len(side) != 1 or not side <= nodes for side in sides):
-            return False
-    return True

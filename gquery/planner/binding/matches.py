@@ -50,8 +50,9 @@ class MatchBinder:
             raise _foreign(patterns.deferred[0][0].span)
         match = self._bound(patterns, OptionalMatch if optional else Match, clauses[0].span.to(clauses[-1].span))
         yield match
-        for test, mode in patterns.deferred:
-            yield self.bind_test(test, match.output, mode)
+        for test, mode, visible in patterns.deferred:
+            known = tuple(variable for variable in match.output if variable.name in visible)
+            yield replace(self.bind_test(test, known, mode), input=match.output, output=match.output)
 
     def bind_test(self, test: PatternTest, incoming: tuple[Variable, ...], mode: MatchMode | None = None) -> Match:
         """A pattern as a condition on rows."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
 from gquery.errors import Span
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
+from gquery.planner.binding.mentions import names_in
 from gquery.planner.binding.scope import NewNames
 
 
@@ -61,3 +63,20 @@ def plain_conditions(where: ast.Expression | None) -> list[ast.Expression]:
 def pattern_tests(where: ast.Expression | None) -> list[PatternTest]:
     """The pattern tests among the conditions that AND joins."""
     return [] if where is None else [test for each in joined_by_and(where) if (test := pattern_test(each)) is not None]
+
+
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+
+
+def is_checked_while_matching(clause: ast.Match, nodes: AbstractSet[str]) -> bool:
+    """Whether its conditions, as far as the tree tells, speak of one element each or compare two nodes. `nodes`: the
+    names of nodes."""
+    for condition in plain_conditions(clause.where):
+        if len(set(names_in(condition))) == 1:
+            continue
+        if not isinstance(condition, ast.Binary) or condition.operator not in _COMPARISONS:
+            return False
+        sides = [set(names_in(side)) for side in (condition.left, condition.right)]
+        if any(len(side) != 1 or not side <= nodes for side in sides):
+            return False
+    return True

@@ -13,8 +13,8 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.labels import types_of
-from gquery.planner.binding.mentions import names_in
-from gquery.planner.binding.pattern_condition import PatternTest, joined_by_and, pattern_test
+from gquery.planner.binding.mentions import names_in, nodes_of
+from gquery.planner.binding.pattern_condition import PatternTest, is_checked_while_matching, joined_by_and, pattern_test
 from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.planner.ir.query_graph import PathVariable, Scope
 from gquery.planner.ir.segments import Variable
@@ -24,15 +24,16 @@ from gquery.storage.schema import Schema
 
 class PatternBinder:
     """Declares the MATCH clauses of a segment, in order. incoming: what the segments before bind. mode: for clauses
-    that name none. deferred: the pattern tests, with their modes, that speak of what only earlier segments bind: they
-    are left to segments of their own."""
+    that name none. deferred: the pattern tests, with their modes and the names that they may use, that speak of what
+    only earlier segments bind or have conditions that cannot be checked while matching: they become segments of their
+    own."""
 
     def __init__(self, schema: Schema, incoming: Mapping[str, Variable], mode: MatchMode) -> None:
         self.schema = schema
         self.mode = mode
         self.names = Names(incoming)
         self.blocks: list[Block] = []
-        self.deferred: list[tuple[PatternTest, MatchMode]] = []
+        self.deferred: list[tuple[PatternTest, MatchMode, AbstractSet[str]]] = []
 
     def declare(self, clause: ast.Match, as_part: bool, foreign: AbstractSet[str] = frozenset()) -> None:
         """Declares what a clause binds, and the patterns in its conditions, unless they speak of `foreign` variables.
@@ -47,10 +48,14 @@ class PatternBinder:
             test = pattern_test(condition)
             if test is None:
                 self._add_condition(condition, block)
-            elif foreign.isdisjoint(names_in(test.match)):
+            elif foreign.isdisjoint(names_in(test.match)) and (clause.optional or self._is_part(test)):
                 self._declare_part(test, part, mode)
             else:
-                self.deferred.append((test, mode))
+                self.deferred.append((test, mode, block.visible))
+
+    def _is_part(self, test: PatternTest) -> bool:
+        """Whether it can be asked while the clause is matched."""
+        return is_checked_while_matching(test.match, {*self.names.vertices, *nodes_of(test.match)})
 
     def declare_test(self, test: PatternTest, mode: MatchMode) -> None:
         """Declares the patterns of a test that is a segment of its own."""
