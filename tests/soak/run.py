@@ -22,11 +22,11 @@ class Outcome:
     verdict: Verdict
 
 
-def soaked(seed: int, make: Make) -> Iterator[Outcome]:
+def soaked(seed: int, make: Make, device: str = "auto") -> Iterator[Outcome]:
     """Every door has its turn, graph by graph."""
     made = cases(seed, make)
     door = DOORS[seed % len(DOORS)]
-    ask = door(to_gquery(made[0].tables))
+    ask = door(to_gquery(made[0].tables).with_settings(device=device))
     for number, case in enumerate(made):
         yield Outcome(f"{make.__name__}/{seed}/{number}", door.__name__, case, judged(case, ask))
 

@@ -11,20 +11,33 @@ from collections import Counter
 import pytest
 
 from tests.soak.__main__ import REFUSED
-from tests.soak.queries import random_query
+from tests.soak.check import Make
+from tests.soak.queries import random_chain, random_query
 from tests.soak.run import reproduction, soaked
 
 CHUNKS = 8
-GRAPHS = 32 * (10 if os.environ.get("GQUERY_SLOW") else 1)  # a chunk, of eight queries each
+MORE = 10 if os.environ.get("GQUERY_SLOW") else 1
+GRAPHS = 32 * MORE  # a chunk, of eight queries each
+CHAINED = 16 * MORE
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_gquery_agrees_with_the_evaluator(chunk: int) -> None:
+    _soak(random_query, range(chunk * GRAPHS, (chunk + 1) * GRAPHS))
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_chains_of_clauses_agree_with_the_evaluator(chunk: int, device: str) -> None:
+    """MATCH, OPTIONAL MATCH and WITH in any order and number."""
+    _soak(random_chain, range(chunk * CHAINED, (chunk + 1) * CHAINED), device)
+
+
+def _soak(make: Make, seeds: range, device: str = "auto") -> None:
     kinds: Counter[str] = Counter()
-    for seed in range(chunk * GRAPHS, (chunk + 1) * GRAPHS):
-        for outcome in soaked(seed, random_query):
+    for seed in seeds:
+        for outcome in soaked(seed, make, device):
             kinds[outcome.verdict.kind] += 1
             assert not outcome.verdict.bad, reproduction(outcome)
-    print(f"graphs {chunk * GRAPHS} and on: {dict(kinds)}")
+    print(f"{make.__name__}, graphs {seeds}: {dict(kinds)}")
     assert kinds["refused"] <= REFUSED * kinds.total(), kinds
     assert kinds["same"] >= 0.7 * kinds.total(), kinds
