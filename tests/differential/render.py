@@ -41,8 +41,9 @@ class Renderer:
     anonymous: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
 
-    def body(self) -> str:
-        """The MATCH clauses. Hidden elements that are mentioned once need no variable."""
+    def body(self, between: tuple[str, ...] = (" ",)) -> str:
+        """The MATCH clauses. Hidden elements that are mentioned once need no variable. between: what may stand between
+        two of them."""
         query = self.query
         self.paths = {clause: self._paths(clause) for clause in query.all_clauses}
         mentions = Counter(n for clause in query.all_clauses for path in self.paths[clause] for n in _mentioned(path))
@@ -58,7 +59,8 @@ class Renderer:
                 part = optional.pop(0)
                 texts.append(self._clause("OPTIONAL MATCH", part.clause, part.conditions))
                 bound |= set(part.names)
-        return " ".join(texts)
+        first, *rest = texts
+        return first + "".join(self.random.choice(between) + text for text in rest)
 
     def returned(self) -> str:
         """Items that show each named vertex by its id and each named edge by its `eid`."""
