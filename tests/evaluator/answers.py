@@ -55,8 +55,9 @@ def _carried(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> Itera
         if 0 < len(shown) < len(run) and len({repr(_values(clause, row)) for row in run}) > 1:
             raise Undecided("a cut between rows of one rank")
         for row in shown:
-            if clause.where is None or evaluate(clause.where, row, graph) is True:
-                yield {alias: row[alias] for _, alias in clause.items}
+            carried = {alias: row[alias] for _, alias in clause.items}
+            if clause.where is None or evaluate(clause.where, carried if clause.grouped else row, graph) is True:
+                yield carried
 
 
 def _projected(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> tuple[list[list[Binding]], int, int]:

@@ -12,6 +12,7 @@ from tests.soak.patterns import MODES, Patterns, joined
 from tests.soak.projections import all_returned, carried, returned
 from tests.soak.tables import Tables, to_evaluator
 from tests.soak.tree import Clause, Expression, Projection, Query
+from tests.soak.typed import Meaning
 
 TRIES = 3  # for a clause of a chain that leaves some rows
 MOST = 40  # such rows
@@ -73,20 +74,25 @@ def _some_rows(data: Graph, clause: Clause, rows: Sequence[Binding]) -> Sequence
 
 
 def _with(maker: Patterns) -> Projection:
-    """WITH, after which its aliases are the names. Its WHERE may speak of the names before if it neither groups nor
-    cuts."""
-    random = maker.random
+    """WITH, after which its aliases are the names."""
     before = maker.names
     maker.made += 1
     fresh = [f"{letter}{maker.made}" for letter in "stuvwxyz"]
-    made, maker.names = carried(random, maker.typed(), fresh)
+    made, maker.names = carried(maker.random, maker.typed(), fresh)
+    maker.bound, maker.forgotten = [], []
+    made = replace(made, where=_where(maker, made, before))
     maker.bound = maker.typed().named("relationship")
     maker.forgotten = [name for name in before if name not in maker.names]
-    parts: list[Expression] = []
-    if random.random() < 0.3:
-        sees_before = not made.grouped and made.skip is None and made.limit is None and random.random() < 0.3
-        typed = maker.typed()
-        parts.append((replace(typed, names=before | maker.names) if sees_before else typed).truth(1))
-    if maker.nodes() and random.random() < 0.1:
+    return made
+
+
+def _where(maker: Patterns, made: Projection, before: dict[str, Meaning]) -> Expression | None:
+    """The condition of a WITH, which may speak of the names before too if it neither groups nor cuts."""
+    random, after = maker.random, dict(maker.names)
+    if not made.grouped and made.skip is None and made.limit is None and random.random() < 0.3:
+        maker.names = before | after
+    parts: list[Expression] = [maker.typed().truth(1)] if random.random() < 0.3 else []
+    if maker.nodes() and random.random() < 0.12:
         parts.append(maker.part("different edges"))  # WITH has no mode
-    return replace(made, where=joined(parts))
+    maker.names = after
+    return joined(parts)

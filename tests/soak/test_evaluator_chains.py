@@ -74,6 +74,14 @@ CASES = {
         "MATCH (a)-->(b) WITH a.name AS name WHERE b.age > 40 AND name < 'C' RETURN name",
         [("Bob",)],
     ),
+    "so does a pattern in it": (
+        "MATCH (a) WITH a.name AS name WHERE NOT (a)-->() RETURN name",
+        [("Eve",)],
+    ),
+    "after DISTINCT a name from before is a new one": (
+        "MATCH (a) WITH DISTINCT a.name AS name WHERE name > 'D' AND EXISTS { (a)-->() } RETURN name ORDER BY name",
+        [("Dee",), ("Eve",)],
+    ),
     "WHERE comes after LIMIT": (
         "MATCH (a) WITH a ORDER BY a.name LIMIT 2 WHERE a.name <> 'Ann' RETURN a.name",
         [("Bob",)],
