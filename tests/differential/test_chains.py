@@ -74,6 +74,7 @@ def tables() -> tuple[pa.Table, pa.Table]:
     return vertices, pa.table({"source": ends[0], "target": ends[1], "w": random.integers(0, 9, EDGES)})
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("limit", ["1GB", "100MB"])
 @pytest.mark.parametrize(("text", "sql"), MANY.values(), ids=MANY)
 def test_many_rows(text: str, sql: str, limit: str, device: str, tables: tuple[pa.Table, pa.Table]) -> None:

@@ -59,7 +59,8 @@ class Patterns:
         return Match(mode, tuple(walks), joined([*parts, *self._joining()]))
 
     def optional(self, mode: str) -> Match:
-        walks = [self._walk(self.random.choice([0, 1, 1, 1, 2]), 0.85)]
+        steps = self.random.choice([0, 1, 1, 1, 2])
+        walks = [self._walk(steps, 0.85 if steps else 0.1)]
         if self.random.random() < 0.1:
             walks.append(self._walk(self.random.choice([0, 1, 1]), 0.6))
         parts: list[Expression] = [self.typed().truth(1)] if self.random.random() < self.conditions else []

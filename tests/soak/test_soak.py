@@ -18,7 +18,7 @@ from tests.soak.run import reproduction, soaked
 CHUNKS = 8
 MORE = 10 if os.environ.get("GQUERY_SLOW") else 1
 GRAPHS = 32 * MORE  # a chunk, of eight queries each
-CHAINED = 16 * MORE
+CHAINED = 14 * MORE
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
