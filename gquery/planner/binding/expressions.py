@@ -88,9 +88,8 @@ class ExpressionBinder:
                 return self._label_test(tree)
             case ast.Index(subject=subject, index=index):
                 return self._index(subject, index, tree.span)
-            case ast.Slice(subject=subject, start=start, end=end):
-                parts = [Constant(NULL, tree.span, None) if part is None else self.bind(part) for part in (start, end)]
-                return self.call("slice", (self.bind(subject), *parts), tree.span)
+            case ast.Slice():
+                return self._slice(tree)
             case ast.FunctionCall():
                 return self._function(tree)
             case ast.Case():
@@ -213,6 +212,15 @@ class ExpressionBinder:
         if operator == "-" and isinstance(bound, Constant) and isinstance(bound.value, int | float):
             return Constant(bound.type, span, -bound.value)
         return self.call("negate" if operator == "-" else operator, (bound,), span)
+
+    def _slice(self, tree: ast.Slice) -> Expression:
+        """A bound that is left out is a null to the function; one that is written as null makes the whole null."""
+        subject = self.bind(tree.subject)
+        bounds = [bound and self.bind(bound) for bound in (tree.start, tree.end)]
+        if any(isinstance(bound, Constant) and bound.value is None for bound in bounds):
+            return Constant(NULL, tree.span, None)
+        left_out = Constant(NULL, tree.span, None)
+        return self.call("slice", (subject, *(bound or left_out for bound in bounds)), tree.span)
 
     def _index(self, subject: ast.Expression, index: ast.Expression, span: Span) -> Expression:
         if isinstance(index, ast.Literal) and isinstance(index.value, str):  # n["name"] is n.name
