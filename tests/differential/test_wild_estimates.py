@@ -43,6 +43,7 @@ def test_rows_and_counts(kind: Any, device: str) -> None:
             assert count == len(matches), told
 
 
+@pytest.mark.large
 def test_counts_of_many(device: str) -> None:
     """Larger graphs against DuckDB: here plans differ most."""
     for seed in range(SEEDS):

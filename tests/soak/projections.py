@@ -94,7 +94,7 @@ def _order(random: Random, meanings: dict[str, Meaning]) -> tuple[tuple[Expressi
 
 def _carried_value(random: Random, typed: Typed) -> Item:
     """A value that is carried on."""
-    match random.choice(["read"] * 4 + ["id", "id", "made", "made", "constant", "any", "null"]):
+    match random.choice(["read"] * 4 + ["id", "id", "made", "made", "constant", "any", "null", "end"]):
         case "read" if found := typed.readable():
             read, held = random.choice(found)
             return read, _value(*held)
@@ -103,6 +103,8 @@ def _carried_value(random: Random, typed: Typed) -> Item:
             return Call("id", (Variable(name),)), Meaning(
                 "value", kinds=typed.names[name].properties.get("id", frozenset())
             )
+        case "end" if edges := typed.named("relationship"):
+            return Call(random.choice(["startnode", "endnode"]), (Variable(random.choice(edges)),)), Meaning("node")
         case "made":
             kind = random.choice(["int", "text", "truth", "date"])
             return typed.of((kind,), 1), _value(kind)

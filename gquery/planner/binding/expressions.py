@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -116,8 +117,10 @@ class ExpressionBinder:
         if function == "in" or function in COMPARISONS:
             given = self._compared(function, given, span)
         arguments = prepared(function, given)
-        types = tuple(argument.type for argument in arguments)
-        return Call(resolve(function, types, name_span or span), span, function, arguments)
+        result = resolve(function, tuple(argument.type for argument in arguments), name_span or span)
+        if result.kind is Kind.NODE and not result.tables:  # an end of a relationship
+            result = replace(result, tables=tuple(range(len(self.schema.vertex_tables))))
+        return Call(result, span, function, arguments)
 
     def _compared(self, function: str, arguments: tuple[Expression, ...], span: Span) -> tuple[Expression, ...]:
         """The operands of a comparison, texts among them read as dates where they meet dates."""
@@ -229,8 +232,11 @@ class ExpressionBinder:
 
     def _label_test(self, tree: ast.LabelTest) -> Expression:
         subject = self.bind(tree.subject)
-        if not isinstance(subject, Column) or subject.type.kind not in (Kind.NODE, Kind.RELATIONSHIP):
+        if subject.type.kind not in (Kind.NODE, Kind.RELATIONSHIP):
             raise BindError("only a node or a relationship can be tested for labels", span=tree.subject.span)
+        if not isinstance(subject, Column):
+            raise UnsupportedError("gquery has no label tests of computed nodes and relationships",
+                                   span=tree.subject.span, hint="test it in a clause after the WITH that names it")  # fmt: skip
         return self._label_expression(subject, tree.labels)
 
     def _label_expression(self, subject: Column, labels: ast.LabelExpression) -> Expression:
