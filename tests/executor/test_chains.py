@@ -177,8 +177,7 @@ def test_a_limit_between_clauses_stops_the_matching() -> None:
 def test_kept_rows_count_against_the_memory_limit() -> None:
     text = "MATCH (a:Person), (b:Person), (c:Person), (d:Person), (e:Person), (f:Person), (g:Person) "
     text += (
-        "WITH a, b, c, d, e, f, g MATCH (a)-[:KNOWS]->(x) "
-        "RETURN x.name, b.name, c.name, d.name, e.name, f.name, g.name"
+        "WITH a, b, c, d, e, f, g MATCH (a)-[:KNOWS]->(x) RETURN x.name, b.name, c.name, d.name, e.name, f.name, g.name"
     )
     with pytest.raises(gquery.MemoryLimitError, match="what a clause hands on to the next"):
         for _ in graph().query(text, memory_limit="1MB").reader():
@@ -212,8 +211,7 @@ def test_a_chain_is_cancelled_between_batches() -> None:
 
 def test_a_profile_shows_rows_by_segment() -> None:
     text = (
-        "MATCH (a:Person)-[:KNOWS]->(b) WITH b, count(*) AS n "
-        "OPTIONAL MATCH (b)-[:LIVES_IN]->(t) RETURN b.name, t.name"
+        "MATCH (a:Person)-[:KNOWS]->(b) WITH b, count(*) AS n OPTIONAL MATCH (b)-[:LIVES_IN]->(t) RETURN b.name, t.name"
     )
     headings = [line.split("  [")[-1] for line in graph().profile(text).splitlines() if not line.startswith((" ", "T"))]
     assert headings == ["4 rows]", "4 rows]", "4 rows]", "4 rows]"]
