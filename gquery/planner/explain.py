@@ -273,6 +273,8 @@ def _step_text(matching: MatchPlan, level: int, step: ExtendStep) -> str:
         text = f"{'Scan' if level == 0 or level < matching.kept else 'Sum over'} {vertex.described}"
     name = _names(graph)
     tests = [f"<> {name[other]}" for other in step.different_from]
+    if step.constants:
+        tests.append(f"less {len(step.constants)} for {', '.join(name[other] for other in step.constants)}")
     tests += [f"> {name[other]}" for other in step.above]
     tests += [f"not ({name[a]} = {name[b]} and {name[c]} = {name[d]})" for a, b, c, d in step.different_pairs]
     tests += [f"no edge to {name[other]}" for other, *_ in step.absent]

@@ -8,13 +8,15 @@ and not twice.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 
 from gquery.errors import PlanError
 from gquery.planner.ir.filters import EdgePredicateFilter, LabelFilter, LoopFilter, PredicateFilter, SeedFilter
-from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
+from gquery.planner.search.implied import certainly_apart, implied_in
 from gquery.planner.search.strategy import can_chain, can_fold
 from gquery.storage.schema import TURNED, Direction
 
@@ -69,6 +71,7 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_constraints(matching)
     _check_choices(matching)
     _check_tree(matching)
+    _check_constants(matching)
     _check_strategy(matching)
 
 
@@ -111,7 +114,7 @@ def _check_places(matching: MatchPlan) -> None:
 
 def _check_constraints(matching: MatchPlan) -> None:
     steps, constraints = matching.steps, matching.problem.constraints
-    different = [(min(s.vertex, other), max(s.vertex, other)) for s in steps for other in s.different_from]
+    different = [pair for step in steps for pair in _different(step, (*step.different_from, *step.constants))]
     absent = [
         (*_ascending(other, step.vertex, direction), types) for step in steps for other, direction, types in step.absent
     ]
@@ -147,7 +150,9 @@ def _check_tree(matching: MatchPlan) -> None:
         above.append(above[step.parent] | {matching.steps[step.parent].vertex} if number else set())
     smaller = ((step.vertex, other) for step in matching.steps for other in step.above)
     edges = ((edge.source, edge.target) for edge in matching.graph.edges)
-    for tie in (*edges, *matching.problem.tests(), *smaller):
+    constant = {pair for step in matching.steps for pair in _different(step, step.constants)}
+    tests = (tie for tie in matching.problem.tests() if tie not in constant)
+    for tie in (*edges, *tests, *smaller):
         deepest = max(tie, key=level.__getitem__)
         if level[deepest] >= max(1, matching.kept) and not set(tie) - {deepest} <= above[level[deepest]]:
             raise PlanError(f"vertices {tie} are tied, but are summed out apart")
@@ -174,6 +179,42 @@ def _check_strategy(matching: MatchPlan) -> None:
         possible |= {"chain"} if can_chain(matching.problem, steps, kept) else set()
     if matching.strategy not in possible:
         raise PlanError(f"the sum cannot go as a {matching.strategy}")
+
+
+def _check_constants(matching: MatchPlan) -> None:
+    """What is taken away as a constant is one candidate of a leaf, and no two take the same away."""
+    if not any(step.constants for step in matching.steps):
+        return
+    parents = {step.parent for step in matching.steps[max(1, matching.kept) :]}
+    smaller = {step.vertex: set(step.above) for step in matching.steps}
+    needs: dict[int, tuple[int, ...]] = {}
+    implied, apart = implied_in(matching.problem), certainly_apart(matching.problem)
+    for number, step in enumerate(matching.steps):
+        needs[step.vertex] = step.constants
+        if step.constants and (number < max(1, matching.kept) or number in parents):
+            raise PlanError(f"vertex {step.vertex} is no leaf of a sum, but vertices {step.constants} are constants")
+        for constant in step.constants:
+            others = {*step.constants, *step.different_from} - {constant}
+            if not implied[step.vertex] >> constant & 1:
+                raise PlanError(f"vertex {constant} need not be among the candidates of vertex {step.vertex}")
+            if any(not apart[constant] >> other & 1 for other in others):
+                raise PlanError(f"vertex {constant} may be another that vertex {step.vertex} must not be")
+            if not set(step.above) <= _below(smaller, constant):
+                raise PlanError(f"vertex {constant} may be too small for a candidate of vertex {step.vertex}")
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError:
+        raise PlanError("vertices are constants for each other") from None
+
+
+def _below(smaller: Mapping[int, set[int]], vertex: int) -> set[int]:
+    """All vertices that must be smaller."""
+    found = set(smaller[vertex])
+    return found.union(*(_below(smaller, other) for other in found))
+
+
+def _different(step: ExtendStep, others: Iterable[int]) -> Iterator[tuple[int, int]]:
+    return ((min(step.vertex, other), max(step.vertex, other)) for other in others)
 
 
 def _levels(matching: MatchPlan) -> dict[int, int]:

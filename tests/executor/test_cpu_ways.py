@@ -11,6 +11,7 @@ from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import frames, pack, run
 from gquery.planner.search import strategy
 from gquery.storage.adjacency import Adjacency
+from tests.differential.test_collisions import WAYS as COLLISIONS
 from tests.differential.test_counting import WAYS as PLANNED
 from tests.differential.test_counting import compare_counts, costs
 from tests.differential.test_random import FUZZ, compare
@@ -25,7 +26,7 @@ def _no(*_: object) -> bool:
 
 
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
-    "no set sizes": [(pack._Packer, "_set_size", _no)],
+    "no set sizes": [(pack._Packer, "_set_size", _no), *COLLISIONS["no constants"]],
     "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
     "small blocks, short slices": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), (frames, "SLICE", 3)],
     "small blocks, nothing folded": [(pack, "_ROOM", 2), (pack, "_SMALLEST_ROOM", 1), costs(folds=-1.0)],

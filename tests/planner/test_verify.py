@@ -118,3 +118,29 @@ def test_a_broken_tree_is_named(field: str, change: Callable[[ExtendStep], Any],
 def _verify_all(plan: QueryPlan, matchings: list[MatchPlan]) -> None:
     for matching in matchings:
         verify(plan, matching)
+
+
+STAR = """
+    MATCH DIFFERENT NODES (a:Person)-[:KNOWS]->(b:Person), (a)-[:KNOWS]->(c:Person), (a)-[:KNOWS]->(d:Person)
+    RETURN a, count(*)"""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda step, other: (), "checked in no step"),
+        (lambda step, other: (step.vertex,), "checked twice|checked in no step|need not be among"),
+        (lambda step, other: (*step.constants, other), "checked twice|need not be among|constants for each other"),
+    ],
+)
+def test_a_wrong_constant_is_named(change: Callable[[ExtendStep, int], Any], message: str) -> None:
+    query = Prepared(town().snapshot, STAR, {}, Settings())
+    (matching,) = query.matchings[0].matchings(None, "vertices", "", unchecked)
+    plan = query.plan.matches[0]
+    verify(plan, matching)
+    constant = [level for level, step in enumerate(matching.steps) if step.constants]
+    assert constant
+    for level in constant:
+        other = next(vertex for vertex in matching.order if vertex not in matching.steps[level].constants)
+        with pytest.raises(PlanError, match=message):
+            verify(plan, _at_step(level, "constants", lambda step, o=other: change(step, o))(matching))

@@ -243,6 +243,7 @@ class ReferenceSlices:
             for child in self._children[level]:
                 ways *= self._sum(child, match) if ways else 0
             total += ways
+        total -= min(total, self.program.levels[level].minus)
         cap = self.program.levels[level].cap
         caps = {None: total, "optional": max(total, 1), "exists": min(total, 1), "absent": int(total == 0)}
         return caps[cap]

@@ -55,6 +55,7 @@ class _Lowering:
             step.folded,
             at(step.context),
             step.contexts,
+            len(step.constants),
             vertex.described,
         )
 

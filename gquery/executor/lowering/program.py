@@ -67,7 +67,8 @@ class Level(NamedTuple):
     below it counts as: at least one (`optional`), one if there is any (`exists`), one if there is none (`absent`).
     folded: the sum depends on the parent's vertex alone and is computed for all of its candidates at once. context: the
     levels that the sum depends on; contexts: about how many different ones there will be when their sums are worth
-    remembering, else 0.
+    remembering, else 0. minus: so many of the candidates of a leaf do not count; they are there whenever the rest of
+    the pattern is.
     """
 
     candidates: tuple[int, ...]
@@ -85,6 +86,7 @@ class Level(NamedTuple):
     folded: bool
     context: tuple[int, ...]
     contexts: float
+    minus: int
     described: str
 
 
@@ -133,6 +135,7 @@ class Program:
             "parts": any(level.cap for level in levels),
             "missing edges": any(level.absent for level in levels),
             "different pairs": any(level.pairs for level in levels),
+            "constant collisions": any(level.minus for level in levels),
             "symmetry": any(level.smaller for level in levels),
             "comparisons": any(level.comparisons for level in levels),
             "choices of edges": bool(self.weights),

@@ -19,10 +19,12 @@ class ExtendStep:
     """Matches one more query vertex.
 
     backward: query edges to vertices matched before; their rows are intersected.
-    different_from: vertices that must be others. different_pairs: (a, b, c, d), not both a = b and c = d, which is how
-    two query edges collide. comparisons: indices of the plan's comparisons that can be checked from here on.
-    absent: vertices matched before that must not be neighbours, with the direction seen from them and the edge types.
-    above: vertices matched before whose data vertices must have smaller ids (symmetry breaking).
+    different_from: vertices that must be others, and are looked for. constants: vertices matched anywhere that must be
+    others, too; the pattern puts them among the candidates of this one, a leaf of a sum, so that each takes exactly one
+    away. different_pairs: (a, b, c, d), not both a = b and c = d, which is how two query edges collide. comparisons:
+    indices of the plan's comparisons that can be checked from here on. absent: vertices matched before that must not be
+    neighbours, with the direction seen from them and the edge types. above: vertices matched before whose data vertices
+    must have smaller ids (symmetry breaking).
     rows: estimated embeddings after this step.
 
     cap: what the sum over this vertex and all below it counts as, when they are a part of the query graph: at least one
@@ -46,6 +48,7 @@ class ExtendStep:
     contexts: float = 0.0
     cap: PartKind | None = None
     folded: bool = False
+    constants: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from gquery.planner.ir.problem import Problem
 from gquery.planner.memo.recent import Recent
 from gquery.planner.memo.shape import shape_of
 
-Advice = tuple[tuple[int, ...], bool]
-"""A matching order that was the cheapest, and whether with symmetry broken along it."""
+Advice = tuple[tuple[int, ...], tuple[int, ...]]
+"""A matching order that was the cheapest, and the vertices at which symmetry was broken along it."""
 
 _ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
 _PROBLEMS = 32  # of one query of which something is kept: a plan may stay for long

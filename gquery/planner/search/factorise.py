@@ -25,7 +25,8 @@ EMPTY: Mapping[int, tuple[int, ...]] = {}
 class Level:
     """One level of the tree: `parent` is a level, -1 for the first; `context` query vertices; `contexts` how many
     different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it;
-    folded: its sums are computed for all candidates of its parent at once."""
+    folded: its sums are computed for all candidates of its parent at once. constants: vertices, matched anywhere, each
+    of which takes exactly one of its candidates away."""
 
     vertex: int
     parent: int
@@ -33,6 +34,7 @@ class Level:
     contexts: float
     rows: float
     folded: bool
+    constants: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Factoriser:
             if vertex not in self.kept:
                 by_depth.setdefault(self._depth(vertex), []).append(vertex)
         last: list[int] = []
+        inner = 0  # vertices that sums depend on
         for depth in sorted(by_depth, reverse=True):
             costs = {vertex: self._elimination_cost(vertex, near[vertex] & left) for vertex in by_depth[depth]}
             queue = [(cost, vertex) for vertex, cost in costs.items()]
@@ -106,6 +109,9 @@ class Factoriser:
                 last.append(chosen)
                 left &= ~(1 << chosen)
                 around = near[chosen] & left
+                if not inner >> chosen & 1:
+                    around &= ~self.ties.constants(chosen, left)
+                inner |= around
                 if (
                     around == left and left.bit_count() > self.costs.effort.context
                 ):  # all that are left are tied to each other
@@ -141,7 +147,7 @@ class Factoriser:
     def tree(self, order: tuple[int, ...], kept: int, above: Mapping[int, tuple[int, ...]] = EMPTY) -> Tree:
         """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
         to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out."""
-        parents, contexts = self._parents(order, kept)
+        parents, contexts, constants = self._parents(order, kept)
         children: dict[int, list[int]] = {}
         for vertex in order[max(1, kept) :]:
             children.setdefault(parents[vertex], []).append(vertex)
@@ -168,7 +174,8 @@ class Factoriser:
                 if levels[parent].folded or above_all <= costs.folds * visits:
                     cost += costs.fold(above_all, 0.0 if leaf else looks)
                     accepted.append(above_all)
-                    levels.append(Level(vertex, parent, _members(context), 0.0, max(1.0, above_all), True))
+                    fixed = _members(constants[vertex])
+                    levels.append(Level(vertex, parent, _members(context), 0.0, max(1.0, above_all), True, fixed))
                     continue
             evaluations = visits
             remembered = 0.0
@@ -183,7 +190,9 @@ class Factoriser:
             cost += costs.sums(evaluations, self._misses(vertex, context, order[0]), each)
             rows = min(ENDLESS, max(1.0, (visits if listed else evaluations) * factor))
             accepted.append(rows)
-            levels.append(Level(vertex, parent, _members(context) if not listed else (), remembered, rows, False))
+            own = () if listed else _members(context)
+            fixed = _members(constants.get(vertex, 0))
+            levels.append(Level(vertex, parent, own, remembered, rows, False, fixed))
         tree = Tree(tuple(levels), cost)
         scan = costs.scan(self.model.sizes[tree.levels[0].vertex])
         return replace(tree, cost=cost - scan) if tree.is_folded else tree
@@ -215,19 +224,22 @@ class Factoriser:
             depth, number = depth + 1, self.parts[number].within
         return depth
 
-    def _parents(self, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:
-        """Parent (a vertex) and context (a mask) of the vertices that are summed out."""
+    def _parents(self, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
+        """Parent (a vertex), context and constants (masks) of the vertices that are summed out."""
         place = {vertex: level for level, vertex in enumerate(order)}
         listed = max(1, kept)
         roots = self._roots(order)
         inherited = list(self.ties.near)
         parents: dict[int, int] = {}
         contexts: dict[int, int] = {}
+        constants: dict[int, int] = {}
+        inner: set[int] = set()  # vertices with others below them
         earlier = _mask(order)
         for level in range(len(order) - 1, listed - 1, -1):
             vertex = order[level]
             earlier &= ~(1 << vertex)
-            contexts[vertex] = inherited[vertex] & earlier
+            constants[vertex] = 0 if vertex in inner else self.ties.constants(vertex, earlier)
+            contexts[vertex] = inherited[vertex] & earlier & ~constants[vertex]
             if contexts[vertex] >> order[level - 1] & 1:
                 parent = level - 1
             else:
@@ -236,9 +248,10 @@ class Factoriser:
             if root is not None:
                 parent = max(parent, place[root])
             parents[vertex] = order[max(parent, listed - 1)]
+            inner.add(parents[vertex])
             if parent >= listed:
                 inherited[order[parent]] |= contexts[vertex] & ~(1 << order[parent])
-        return parents, contexts
+        return parents, contexts, constants
 
     def _roots(self, order: tuple[int, ...]) -> dict[int, int]:
         """For the vertices of parts: the vertex of the same or the enclosing part that they must be matched under. The

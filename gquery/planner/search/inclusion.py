@@ -13,6 +13,8 @@ from dataclasses import replace
 from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types
+from gquery.planner.search.asked import Asked, asked_of
+from gquery.planner.search.implied import spoken_of
 from gquery.storage.invariants import Invariants
 
 
@@ -60,15 +62,16 @@ def _less(problem: Problem, refused: list[Problem | None]) -> tuple[Problem, ...
     return (problem, *(other for other in refused if other is not None))
 
 
-def twins(problem: Problem, most: int) -> Iterator[tuple[Problem, ...]]:
+def twins(problem: Problem, most: int, asked: Asked) -> Iterator[tuple[Problem, ...]]:
     """For every three or more vertices that look alike and only must differ from each other: at most so many problems
     without that test, where ever fewer of them are left. The falling factorial n (n - 1) .. (n - k + 1) of the number n
-    of their candidates is a polynomial in n, with Stirling numbers of the first kind as coefficients.
+    of their candidates is a polynomial in n, with Stirling numbers of the first kind as coefficients. asked: by filters
+    of the query's vertices; those of which not the same was asked have other candidates.
     """
     if most < 3:
         return
     constraints = problem.constraints
-    for alike in _alike(problem):
+    for alike in _alike(problem, asked):
         if len(alike) > most:
             continue
         among = {pair for pair in constraints.different if set(pair) <= set(alike)}
@@ -85,14 +88,11 @@ def twins(problem: Problem, most: int) -> Iterator[tuple[Problem, ...]]:
             yield tuple(ways)
 
 
-def _alike(problem: Problem) -> list[tuple[int, ...]]:
+def _alike(problem: Problem, asked: Asked) -> list[tuple[int, ...]]:
     """Sets of at least three vertices with the same candidates, the same edges and the same tests, which must be
     different vertices."""
-    graph, constraints = problem.graph, problem.constraints
-    told = {vertex for test in problem.checks() for vertex in test} | set(constraints.loopless)
-    told |= {vertex for quad in constraints.different_pairs for vertex in quad}
-    told |= {end for choice in constraints.choices for end in choice.vertices}
-    told |= {vertex for part in graph.parts for vertex in part.vertices}
+    graph = problem.graph
+    told = spoken_of(problem)
     incident = graph.incident()
     classes: dict[object, list[int]] = {}
     for vertex in graph.vertices:
@@ -103,7 +103,8 @@ def _alike(problem: Problem) -> list[tuple[int, ...]]:
             (edge.other(vertex.index), edge.relation, edge.directed and edge.source == vertex.index, edge.directed)
             for edge in edges
         )
-        classes.setdefault((vertex.tables, links), []).append(vertex.index)
+        kind = (vertex.tables, links, asked_of(problem.merged[vertex.index], asked))
+        classes.setdefault(kind, []).append(vertex.index)
     found = [members for members in classes.values() if len(members) > 2]
     partners: list[set[int]] = [{vertex.index} for vertex in graph.vertices]
     for one, other in problem.different if found else ():

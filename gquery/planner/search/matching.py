@@ -14,6 +14,7 @@ from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, S
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.search.asked import asked_by
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CostModel
 from gquery.planner.search.factorise import Tree
@@ -89,7 +90,8 @@ def plan_matching(
     """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
     counts."""
     found: dict[object, Solution] = {}
-    solver = Solver(plan.problem, plan.kept, cardinalities, space, context)
+    asked = asked_by(plan.filters, plan.graph)
+    solver = Solver(plan.problem, plan.kept, cardinalities, space, context, asked)
     for solution in _CountPlanner(plan.counting, solver, context).cheapest(plan.problem):
         key = solution.problem.key
         if key in found:
@@ -133,7 +135,7 @@ class _CountPlanner:
 
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without one test, or without those among vertices that look alike."""
-        yield from twins(problem, self._left)
+        yield from twins(problem, self._left, self.solver.asked)
         ways = exclusions(problem, self.invariants)
         while self._left and (way := next(ways, None)) is not None:
             yield way
@@ -173,7 +175,8 @@ def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:
     caps = _caps(plan, solution)
     place = {vertex: level for level, vertex in enumerate(solution.tree.order)}
     edges = _by_level(place, ((edge, (edge.source, edge.target)) for edge in problem.graph.edges))
-    different = _by_level(place, ((pair, pair) for pair in problem.different))
+    constant = {_ascending(level.vertex, other) for level in solution.tree.levels for other in level.constants}
+    different = _by_level(place, ((pair, pair) for pair in problem.different if pair not in constant))
     pairs = _by_level(place, ((quad, quad) for quad in constraints.different_pairs))
     compared = _by_level(place, ((index, (each.left, each.right)) for index, each in enumerate(problem.comparisons)))
     absent = _by_level(place, ((absence, absence[:2]) for absence in constraints.absent))
@@ -195,6 +198,7 @@ def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:
             level.contexts,
             caps.get(level.vertex),
             level.folded,
+            level.constants,
         )
         for number, level in enumerate(solution.tree.levels)
     )
@@ -219,6 +223,10 @@ def _caps(plan: QueryPlan, solution: Solution) -> dict[int, PartKind]:
         if root is not None:
             caps[root] = part.kind
     return caps
+
+
+def _ascending(one: int, other: int) -> tuple[int, int]:
+    return (one, other) if one < other else (other, one)
 
 
 def _partner(pair: tuple[int, int], vertex: int) -> int:

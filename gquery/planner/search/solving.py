@@ -10,20 +10,21 @@ from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.match_plan import Cardinalities, Space
 from gquery.planner.ir.problem import Problem
 from gquery.planner.memo.shape import about
+from gquery.planner.search.asked import Asked, asked_of
 from gquery.planner.search.cardinality import PrefixModel, derived
 from gquery.planner.search.context import Context
 from gquery.planner.search.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.search.grouping import Region, regions_of
 from gquery.planner.search.ordering import pick_order, rooted_orders
-from gquery.planner.search.symmetry import Symmetry
+from gquery.planner.search.symmetry import Breaking, Symmetry
 from gquery.planner.search.ties import Ties, ties_of
 from gquery.stopping import Check
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A problem with its tree. `above`, `factor`: how its symmetry is broken; `permutations`: and how to get all
-    matches back, when they are listed."""
+    """A problem with its tree. `above`, `factor`: how its symmetry is broken, at the vertices `broken`; `permutations`:
+    and how to get all matches back, when they are listed."""
 
     problem: Problem
     cardinalities: Cardinalities
@@ -31,6 +32,7 @@ class Solution:
     factor: int
     above: Mapping[int, tuple[int, ...]]
     permutations: tuple[tuple[int, ...], ...] = ()
+    broken: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +45,34 @@ class _Structure:
     required: tuple[int, ...]
 
 
-def _structure_of(problem: Problem, check: Check) -> _Structure:
+def _structure_of(problem: Problem, asked: Asked | None, check: Check) -> _Structure:
     graph = problem.graph
+    told_apart = None if asked is None else [asked_of(group, asked) for group in problem.merged]
     return _Structure(
         ties_of(problem),
         regions_of(graph),
-        Symmetry(problem, check),
+        Symmetry(problem, check, told_apart),
         tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
     )
 
 
 class Solver:
     """Solves problems of one query in one space: the query's own and those that are made from it. kept: what the query
-    lists. Solutions are remembered with the plan."""
+    lists. asked: by the filters, of its vertices; nothing for who solves the query alone. Solutions are remembered with
+    the plan."""
 
     def __init__(
-        self, query: Problem, kept: frozenset[int], cardinalities: Cardinalities, space: Space, context: Context
+        self,
+        query: Problem,
+        kept: frozenset[int],
+        cardinalities: Cardinalities,
+        space: Space,
+        context: Context,
+        asked: Asked = (),
     ) -> None:
         self.query = query
         self.kept = kept
+        self.asked = asked
         self.context = context
         self.memo = context.memo
         self.cardinalities = cardinalities
@@ -88,7 +99,7 @@ class Solver:
         if advice is not None:
             return orders.along(*advice)
         solution = orders.best()
-        self.memo.advise(alike, (solution.tree.order, solution.factor > 1), problem)
+        self.memo.advise(alike, (solution.tree.order, solution.broken), problem)
         return solution
 
     def rough(self, problem: Problem) -> Tree:
@@ -102,8 +113,8 @@ class Solver:
         return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.kept, self.context)
 
     def _structure(self, problem: Problem) -> _Structure:
-        check = self.context.check
-        structure: _Structure = self.memo.structures.get(problem.key, lambda: _structure_of(problem, check))
+        check, asked = self.context.check, None if problem is self.query else self.asked
+        structure: _Structure = self.memo.structures.get(problem.key, lambda: _structure_of(problem, asked, check))
         return structure
 
 
@@ -142,7 +153,7 @@ class _Orders:
         plain = self._plain(trees[0][0])
         if self.structure.symmetry.is_trivial or not self._breakable:
             return plain
-        promising = (order for tree, order in trees if tree.cost < plain.tree.cost * self.structure.symmetry.at_most)
+        promising = (each for each in trees if each[0].cost < plain.tree.cost * self.structure.symmetry.at_most)
         return min((plain, *self._broken(promising)), key=lambda solution: solution.tree.cost)
 
     @property
@@ -153,10 +164,10 @@ class _Orders:
         listed = any(choice.listed for choice in self.problem.constraints.choices)
         return len(self.kept) == len(self.problem.graph.vertices) and not listed
 
-    def along(self, order: tuple[int, ...], broken: bool) -> Solution:
-        """The solution of one order, with symmetry broken along it if it can be."""
-        solution = next(self._broken([order]), None) if broken else None
-        return solution or self._plain(self.factoriser.tree(order, len(self.kept)))
+    def along(self, order: tuple[int, ...], vertices: tuple[int, ...]) -> Solution:
+        """The solution of one order, with symmetry broken at the vertices where it can be."""
+        found = self._with(order, self._breaking(order).at(vertices)) if vertices else None
+        return found or self._plain(self.factoriser.tree(order, len(self.kept)))
 
     def _plain(self, tree: Tree) -> Solution:
         return Solution(self.problem, self.cardinalities, tree, 1, EMPTY)
@@ -182,17 +193,26 @@ class _Orders:
         rooted = {(*order, *last) for order in roots} - known
         return [(self.factoriser.tree(order, 0), order) for order in sorted(rooted)]
 
-    def _broken(self, orders: Iterable[tuple[int, ...]]) -> Iterator[Solution]:
-        """Those of the orders along which it is enough to look for one of all symmetric matches."""
-        structure = self.structure
-        for order in orders:
-            breaking = structure.symmetry.break_along(order, self.check)
-            factor, above = breaking.factor, breaking.above
-            if factor > 1 and not (self.kept and factor > self.costs.effort.permutations):
-                smaller = [(low, high) for high, lows in above.items() for low in lows]
-                tree = self.factoriser.tied(structure.ties.with_pairs(smaller)).tree(order, len(self.kept), above)
-                permutations = breaking.permutations() if self.kept else ()
-                yield Solution(self.problem, self.cardinalities, tree, factor, above, permutations)
+    def _broken(self, trees: Iterable[tuple[Tree, tuple[int, ...]]]) -> Iterator[Solution]:
+        """Those of the orders along which it is enough to look for one of all symmetric matches, or of some of them: a
+        candidate that must be larger than another is no longer certain to be one."""
+        for tree, order in trees:
+            breaking = self._breaking(order)
+            sparing = breaking.sparing({each.vertex: each.constants for each in tree.levels})
+            ways = [breaking] if len(sparing.orbits) == len(breaking.orbits) else [breaking, sparing]
+            yield from (found for way in ways if (found := self._with(order, way)) is not None)
+
+    def _breaking(self, order: tuple[int, ...]) -> Breaking:
+        return self.structure.symmetry.break_along(order, self.check)
+
+    def _with(self, order: tuple[int, ...], breaking: Breaking) -> Solution | None:
+        """The solution of one order with symmetry broken; None when there is none, or too much for a list."""
+        factor, above = breaking.factor, breaking.above
+        if factor == 1 or (self.kept and factor > self.costs.effort.permutations):
+            return None
+        tree = self.factoriser.tied(self.structure.ties.broken(above)).tree(order, len(self.kept), above)
+        permutations = breaking.permutations() if self.kept else ()
+        return Solution(self.problem, self.cardinalities, tree, factor, above, permutations, breaking.vertices)
 
 
 def _cost(weighed: tuple[Tree, tuple[int, ...]]) -> float:

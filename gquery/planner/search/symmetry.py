@@ -8,7 +8,7 @@ sizes says how many it stands for. That needs an orbit's vertices to be differen
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -55,6 +55,23 @@ class Breaking:
             needed[vertex] = tuple(other for other in those if not implied >> other & 1)
         return needed
 
+    @property
+    def vertices(self) -> tuple[int, ...]:
+        """Those that are the smallest of their orbits."""
+        return tuple(orbit[0] for orbit in self.orbits)
+
+    def at(self, vertices: Collection[int]) -> Breaking:
+        """Broken at some of the vertices only: every orbit is that of a group of its own, inside the one before."""
+        kept = [place for place, orbit in enumerate(self.orbits) if orbit[0] in vertices]
+        orbits = tuple(self.orbits[place] for place in kept)
+        return Breaking(self.size, orbits, tuple(self.generators[place] for place in kept))
+
+    def sparing(self, constants: Mapping[int, tuple[int, ...]]) -> Breaking:
+        """Without the orbits that would have a vertex be larger than another, but not its constants."""
+        needed = [(vertex, constant) for vertex, those in constants.items() for constant in those]
+        spared = (o for o in self.orbits if not any(v in o[1:] and constant not in o[1:] for v, constant in needed))
+        return self.at({orbit[0] for orbit in spared})
+
     def permutations(self) -> tuple[tuple[int, ...], ...]:
         """What each match that is found stands for: in another of its class, vertex v is matched to what p[v] is in
         this one. As many as the factor, itself among them.
@@ -91,14 +108,15 @@ def _turns(vertex: int, generators: Sequence[Automorphism]) -> dict[int, Automor
 class Symmetry:
     """The automorphisms of a problem: permutations of its vertices that keep labels, predicates, edges and tests.
 
-    colours: numbers of the query vertices; only those of equal colour can change places.
+    told_apart: what else to tell a vertex by. colours: numbers of the query vertices; only those of equal colour can
+    change places.
     """
 
-    def __init__(self, problem: Problem, check: Check) -> None:
+    def __init__(self, problem: Problem, check: Check, told_apart: Sequence[Hashable] | None = None) -> None:
         self.problem = problem
         self.size = len(problem.graph.vertices)
         self._links: Links = []
-        self.colours = _colours(problem)
+        self.colours = _colours(problem, told_apart)
         if not self.is_trivial:
             self._links = _links(problem)
             self.colours = refined(self._links, self.colours, check)
@@ -139,7 +157,7 @@ def _is_within(orbit: tuple[int, ...], different: list[int]) -> bool:
     return all(not mask & ~different[vertex] for vertex in orbit)
 
 
-def _colours(problem: Problem) -> list[int]:
+def _colours(problem: Problem, told_apart: Sequence[Hashable] | None) -> list[int]:
     """Vertices of equal colour may change places as far as they alone are concerned. Those that a comparison
     speaks of, and those of parts, stay where they are."""
     speaking = {vertex for comparison in problem.comparisons for vertex in (comparison.left, comparison.right)}
@@ -158,6 +176,7 @@ def _colours(problem: Problem) -> list[int]:
             frozenset(Counter(loops.get(vertex.index, ())).items()),
             vertex.index in loopless,
             in_quads[vertex.index],
+            None if told_apart is None else told_apart[vertex.index],
         )
         for vertex in problem.graph.vertices
     )  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
 from gquery.planner.ir.problem import Problem
+from gquery.planner.search.implied import certainly_apart, implied_in
 
 _ALL = ~0
 
@@ -17,18 +18,37 @@ _ALL = ~0
 class Ties:
     """For each vertex the mask of the others that something speaks of together with it. near: an edge or a test;
     tested: more than an edge whose data edges all count; checked: a test that each candidate is looked at for. The last
-    two are the mask of everything where such a test speaks of the vertex alone."""
+    two are the mask of everything where such a test speaks of the vertex alone. implied: those that it must differ from
+    and that are among its candidates anyway; different: all that it must differ from; apart: all that it does differ
+    from. above: those that must be smaller, and all below them."""
 
     near: tuple[int, ...]
     tested: tuple[int, ...]
     checked: tuple[int, ...]
+    implied: tuple[int, ...]
+    different: tuple[int, ...]
+    apart: tuple[int, ...]
+    above: tuple[int, ...]
 
-    def with_pairs(self, pairs: Iterable[tuple[int, int]]) -> Ties:
-        """With more tests of two vertices."""
+    def broken(self, above: Mapping[int, tuple[int, ...]]) -> Ties:
+        """With vertices that must be smaller than others."""
         near, tested = list(self.near), list(self.tested)
         for masks in (near, tested):
-            _add(masks, pairs)
-        return Ties(tuple(near), tuple(tested), self.checked)
+            _add(masks, ((low, high) for high, lows in above.items() for low in lows))
+        return replace(self, near=tuple(near), tested=tuple(tested), above=_closed(above, len(near)))
+
+    def constants(self, leaf: int, earlier: int) -> int:
+        """Of the vertices matched before a leaf those that take exactly one of its candidates away each, whichever they
+        are. They must be larger than all that the leaf has to be larger than, and differ from all others that it must
+        differ from: else one candidate would be taken away twice."""
+        found, others = self.implied[leaf] & earlier, self.different[leaf] & earlier
+        left = found
+        while left:
+            vertex = left.bit_length() - 1
+            left ^= 1 << vertex
+            if others & ~(self.apart[vertex] | 1 << vertex) or self.above[leaf] & ~self.above[vertex]:
+                found ^= 1 << vertex
+        return found
 
 
 def ties_of(problem: Problem) -> Ties:
@@ -40,7 +60,25 @@ def ties_of(problem: Problem) -> Ties:
     alone |= _add(masks, problem.plain_tests())
     tested = _marked(masks, alone)
     _add(masks, ((edge.source, edge.target) for edge in problem.graph.edges))
-    return Ties(tuple(masks), tested, checked)
+    different = [0] * len(masks)
+    _add(different, problem.different)
+    implied, apart = implied_in(problem), tuple(certainly_apart(problem))
+    return Ties(tuple(masks), tested, checked, implied, tuple(different), apart, (0,) * len(masks))
+
+
+def _closed(above: Mapping[int, tuple[int, ...]], size: int) -> tuple[int, ...]:
+    """For each vertex the mask of all that are smaller, also by way of others."""
+    masks = [0] * size
+    pending = list(above)
+    while pending:
+        high = pending.pop()
+        smaller = masks[high]
+        for low in above[high]:
+            smaller |= masks[low] | 1 << low
+        if smaller != masks[high]:
+            masks[high] = smaller
+            pending += [other for other, lows in above.items() if high in lows]
+    return tuple(masks)
 
 
 def _marked(masks: list[int], alone: set[int]) -> tuple[int, ...]:

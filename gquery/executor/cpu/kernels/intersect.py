@@ -30,6 +30,7 @@ from gquery.executor.cpu.search.packed import (
     LENGTH,
     LESS,
     LEVEL,
+    MINUS,
     NEIGHBOURS,
     NOT_EQUAL,
     OFFSETS,
@@ -292,7 +293,7 @@ def taken_size(tables, walk, level, floor, words):  # type: ignore[no-untyped-de
 @inner
 def set_size(tables, walk, level):  # type: ignore[no-untyped-def]
     """Matches of a leaf by set size: the rows' intersection less the rows that must be missed and the vertices matched
-    already. Returns the size and the number of neighbours looked at."""
+    already, looked for or known to be there. Returns the size and the number of neighbours looked at."""
     steps, backward, cursors, ends = tables.steps, tables.backward, walk.cursors, walk.ends
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
     open_level(tables, walk, level)
@@ -326,6 +327,7 @@ def set_size(tables, walk, level):  # type: ignore[no-untyped-def]
         taken, more = taken_size(tables, walk, level, floor, words)
         count -= taken
         looks += more
+    count -= min(count, steps[level, MINUS])
     return count, looks
 
 
@@ -338,7 +340,7 @@ def leaf_size(tables, walk, level):  # type: ignore[no-untyped-def]
         only = steps[level, BACKWARD_BEGIN]
         position = walk.positions[backward[only, LEVEL]]
         low, high = row(backward[only, OFFSETS], backward[only, FIRST], backward[only, ROWS], position)
-        size = high - low
+        size = max(high - low - steps[level, MINUS], np.int64(0))
     else:
         size, looks = set_size(tables, walk, level)
     return size, looks

@@ -26,8 +26,9 @@ Sizes = NDArray[np.float64]
 
 # Slots of a packed branch: the adjacency, from the parent; addresses of the bitset of the child's candidates, 0 when
 # every neighbour is one, and of the child's factors, 0 when it has none; the positions that the factors of child and
-# parent begin with; what a sum counts as.
+# parent begin with; what a sum counts as; neighbours that are not counted.
 FIRST, ROWS, OFFSETS, NEIGHBOURS, WORDS, CHILD_SUMS, CHILD_SIZES, CHILD_BASE, BASE, CAP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+MINUS = 10
 
 _SHORT = 4  # entries of a row on the mean, below which its end is hard to predict
 _SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
@@ -69,7 +70,8 @@ def multiply_lengths(branch, vertices, begin, end, sums, fresh):  # type: ignore
     for index in range(begin, end):
         position = vertices[index]
         low, high = row(offsets, first, rows, position)
-        total, _ = capped(cap, np.uint64(high - low), float(high - low))
+        length = max(high - low - branch[MINUS], np.int64(0))
+        total, _ = capped(cap, np.uint64(length), float(length))
         if fresh:
             sums[position - base] = total
         else:
@@ -104,7 +106,7 @@ def multiply_differences(branch, begin, end, sums, fresh, running):  # type: ign
 def multiply(branch, vertices, begin, end, sums, sizes, modulus, fresh):  # type: ignore[no-untyped-def]
     """Multiplies the sums over the rows of `vertices[begin:end]` into their factors.
 
-    branch int64[10]: see above; vertices: int32[] positions of the parent. sums, sizes: the factors, `sizes` of length
+    branch int64[11]: see above; vertices: int32[] positions of the parent. sums, sizes: the factors, `sizes` of length
     0 when they are not wanted. fresh: whether the factors are one so far.
     """
     offsets, first, rows, base, cap = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE], branch[CAP]
@@ -122,6 +124,7 @@ def multiply(branch, vertices, begin, end, sums, sizes, modulus, fresh):  # type
                 count = np.int64(0)
                 for entry in range(low, high):
                     count += has_bit(words, load_int32(neighbours, entry))
+            count = max(count - branch[MINUS], np.int64(0))
             total, size = np.uint64(count), float(count)
         else:
             for entry in range(low, high):
@@ -150,11 +153,12 @@ def multiply(branch, vertices, begin, end, sums, sizes, modulus, fresh):  # type
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One folded level: the sums over its vertex go into the factors of its parent. words: address of the bitset of the
-    child's candidates, or 0."""
+    child's candidates, or 0; minus: so many of them are not counted, when there is nothing below."""
 
     adjacency: Adjacency
     words: int
     child: Factors
+    minus: int
     cap: int
 
 
@@ -219,6 +223,7 @@ def _packed(fold: Fold, branch: Branch) -> NDArray[np.int64]:
             child.base,
             fold.factors.base,
             branch.cap,
+            branch.minus,
         ),
         np.int64,
     )

@@ -38,7 +38,7 @@ from gquery.executor.cpu.kernels.workspace import (
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
-from gquery.executor.cpu.search.packed import CHILD, PARENT, SET_COUNT, SPANS
+from gquery.executor.cpu.search.packed import CHILD, MINUS, PARENT, SET_COUNT, SPANS
 
 
 @inlined
@@ -76,7 +76,7 @@ def add_leaves(tables, walk, blocks, into, level, left):  # type: ignore[no-unty
         looks += count
     elif tables.steps[child, SPANS] == 1:
         while index < count:
-            length = spans[1, index] - spans[0, index]
+            length = max(spans[1, index] - spans[0, index] - tables.steps[child, MINUS], np.int64(0))
             add(into, origins[index], products[index] * np.uint64(length), sizes[index] * length)
             index += 1
         looks += count

@@ -28,6 +28,7 @@ from gquery.executor.cpu.search.packed import (
     MATRIX,
     MATRIX_BEGIN,
     MATRIX_END,
+    MINUS,
     NEIGHBOURS,
     SMALLER_BEGIN,
     SMALLER_END,
@@ -135,6 +136,7 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
                     found -= inside and not other
                 else:
                     found -= other and not inside
+        found -= min(found, steps[child, MINUS])
         add(into, origins[index], products[index] * np.uint64(found), sizes[index] * found)
         index += 1
     blocks.fill[NEXT, level] = index

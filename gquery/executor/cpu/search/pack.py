@@ -129,6 +129,8 @@ class _Packer:
         leaf = number >= self.program.listed and not self.children[number]
         if leaf and level.backward and not (level.weights or level.pairs or level.comparisons):
             self._set_size(row, level, all(adjacency.simple for adjacency in missed))
+        assert row[packed.SET_COUNT] or not level.minus
+        row[packed.MINUS] = level.minus
         row[packed.CAP] = _CAPS[level.cap]
         self._remember(row, level)
         return row
@@ -226,7 +228,7 @@ class _Packer:
         (rows,) = level.backward
         words = self.candidates.mask(rows, child_set) if self.program.space == "vertices" else 0
         child = self.factors.get(number, NO_FACTORS)
-        return Branch(self._edges_to(number, rows), words, child, _CAPS[level.cap])
+        return Branch(self._edges_to(number, rows), words, child, level.minus, _CAPS[level.cap])
 
     def _new_factors(self, described: str, positions: NDArray[np.int32]) -> Factors:
         base, size = 0, 0

@@ -40,7 +40,8 @@ LENGTH = 34  # 1 when the size of a leaf is the length of its one row
 CUT_BEGIN, CUT_END = 35, 36  # candidates lie between, and rows are cut to that; CUT_END 0: anywhere
 SPANS = 37  # rows that are looked up for a whole block of partial matches; 0 when the level needs rarer tests
 LIVE = 38  # bit i: the position at level i is needed below this level
-STEP_COLUMNS = 39
+MINUS = 39  # so many fewer than the size of a leaf's set
+STEP_COLUMNS = 40
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
