@@ -235,8 +235,11 @@ class ExpressionBinder:
         if subject.type.kind not in (Kind.NODE, Kind.RELATIONSHIP):
             raise BindError("only a node or a relationship can be tested for labels", span=tree.subject.span)
         if not isinstance(subject, Column):
-            raise UnsupportedError("gquery has no label tests of computed nodes and relationships",
-                                   span=tree.subject.span, hint="test it in a clause after the WITH that names it")  # fmt: skip
+            raise UnsupportedError(
+                "gquery has no label tests of computed nodes and relationships",
+                span=tree.subject.span,
+                hint="test it in a clause after the WITH that names it",
+            )
         return self._label_expression(subject, tree.labels)
 
     def _label_expression(self, subject: Column, labels: ast.LabelExpression) -> Expression:
