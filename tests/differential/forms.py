@@ -133,7 +133,7 @@ class Part:
     @property
     def names(self) -> tuple[str, ...]:
         """The variables that only it has."""
-        return tuple(element.name for element in (*self.vertices, *self.clause.edges))
+        return (*(vertex.name for vertex in self.vertices), *(edge.name for edge in self.clause.edges))
 
     @property
     def earlier(self) -> tuple[str, ...]:

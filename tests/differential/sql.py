@@ -95,7 +95,7 @@ def _matches(
     sources += [f"v AS {vertex.name}" for vertex in vertices]
     sources += [f"{'e' if edge.directed else 'u'} AS {edge.name}" for edge in edges]
     names = [f"{table}.*"] if table else []
-    names += [element.name for element in (*vertices, *edges)]
+    names += [vertex.name for vertex in vertices] + [edge.name for edge in edges]
     where = [f"{name}.id IS NOT NULL" for name in earlier]
     where += [*_structure(vertices, edges), *(condition for clause in clauses for condition in _mode(clause))]
     where += [_expression(condition) for clause in clauses for condition in clause.conditions]
