@@ -20,7 +20,7 @@ from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
 from gquery.executor.rows import Rows, hidden_variables, id_batches, one_row
 from gquery.planner.ir.expr import Expression, variables
-from gquery.planner.ir.match_plan import Counted, MatchPlan, Space
+from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
@@ -31,11 +31,15 @@ from gquery.storage.graph import Snapshot
 class SecondHalf(Protocol):
     """The second half of a plan, from what the filters have counted."""
 
-    def space(self, counted: Counted | None, check: Check) -> tuple[Space, str]:
+    def cardinalities(self, counted: Counted | None) -> Cardinalities:
+        """What is known of sizes."""
+        ...
+
+    def space(self, known: Cardinalities, check: Check) -> tuple[Space, str]:
         """Where matching looks for neighbours, and why."""
         ...
 
-    def matchings(self, counted: Counted | None, space: Space, reason: str, check: Check) -> tuple[MatchPlan, ...]:
+    def matchings(self, known: Cardinalities, space: Space, reason: str, check: Check) -> tuple[MatchPlan, ...]:
         """The plans whose matches, added and subtracted, are those of the segment."""
         ...
 
@@ -174,11 +178,13 @@ class Matching:
             reading = Reading(engine.snapshot, engine.parameters, self.control, seeds)
             matcher = Matcher(engine.backend(), plan.graph, plan.filters, reading)
         with profile.timed("plan"):
-            space, reason = self.second_half.space(matcher.counted, check)
+            known = self.second_half.cardinalities(matcher.counted)
+            space, reason = self.second_half.space(known, check)
         if space == "candidates":
             with profile.timed("refine"):
                 matcher.candidates.refine()
+            known = self.second_half.cardinalities(matcher.counted)
         with profile.timed("plan"):
-            matchings = self.second_half.matchings(matcher.counted, space, reason, check)
+            matchings = self.second_half.matchings(known, space, reason, check)
         self.measured.matchings, self.measured.candidates = matchings, matcher.candidates
         return matcher

@@ -157,7 +157,8 @@ def _described(graph: QueryGraph) -> Iterator[str]:
 
 
 def _lowered(query: Prepared) -> Iterator[str]:
-    (matching,) = query.matchings[0].matchings(None, "vertices", "", unchecked)
+    half = query.matchings[0]
+    (matching,) = half.matchings(half.cardinalities(None), "vertices", "", unchecked)
     program = lower(matching)
     yield f"in the space of {program.space}, {program.listed} listed, {program.strategy}"
     for number, level in enumerate(program.levels):

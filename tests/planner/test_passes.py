@@ -67,7 +67,8 @@ def test_every_draft_is_sound_and_data() -> None:
 def test_plans_are_data() -> None:
     """No lock and no cache in them; what is remembered stands beside."""
     query = prepared()
-    plans = (query.plan, *query.matchings[0].matchings(None, "vertices", "", unchecked))
+    half = query.matchings[0]
+    plans = (query.plan, *half.matchings(half.cardinalities(None), "vertices", "", unchecked))
     assert pickle.loads(pickle.dumps(plans)) == plans
     assert len(query.matchings[0].context.memo.solutions) > 0
 
@@ -106,7 +107,7 @@ def test_costs_are_handed_in() -> None:
             "MATCH REPEATABLE ELEMENTS (a:Person)-[:KNOWS]->(b)-[:KNOWS]->(c)-[:KNOWS]->(d) RETURN count(*)"
         )
         half = SecondHalf(query.plan.matches[0], context(costs))
-        return half.matchings(None, "vertices", "", unchecked)[0]
+        return half.matchings(half.cardinalities(None), "vertices", "", unchecked)[0]
 
     assert any(step.folded for step in planned(CPU).steps)
     dear = planned(replace(CPU, folds=-1.0))

@@ -29,7 +29,8 @@ QUERY = """
 @pytest.fixture(scope="module")
 def sound() -> tuple[QueryPlan, MatchPlan]:
     query = Prepared(town().snapshot, QUERY, {}, Settings())
-    (matching,) = query.matchings[0].matchings(None, "vertices", "", unchecked)
+    half = query.matchings[0]
+    (matching,) = half.matchings(half.cardinalities(None), "vertices", "", unchecked)
     return query.plan.matches[0], matching
 
 
@@ -108,7 +109,8 @@ COUNT = """
 )
 def test_a_broken_tree_is_named(field: str, change: Callable[[ExtendStep], Any], message: str) -> None:
     query = Prepared(town().snapshot, COUNT, {}, Settings())
-    (matching, *_) = query.matchings[0].matchings(None, "vertices", "", unchecked)
+    half = query.matchings[0]
+    (matching, *_) = half.matchings(half.cardinalities(None), "vertices", "", unchecked)
     verify(query.plan.matches[0], matching)
     broken = [_at_step(level, field, change)(matching) for level in range(2, len(matching.steps))]
     with pytest.raises(PlanError, match=message):

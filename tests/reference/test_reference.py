@@ -102,7 +102,8 @@ def cases(kind: str, space: Space, counting: bool) -> Iterator[Case]:
         matcher = Matcher(backend_of(settings), asked.graph, asked.filters, reading)
         if space == "candidates":
             matcher.candidates.refine()
-        plan, *_ = query.matchings[0].matchings(matcher.counted, space, "the test says so", unchecked)
+        half = query.matchings[0]
+        plan, *_ = half.matchings(half.cardinalities(matcher.counted), space, "the test says so", unchecked)
         told = f"{kind} {number}: {body} {renderer.parameters} {mode}\n{data}"
         yield Case(told, matcher, plan, lower(plan), ranks_of(plan, matcher.candidates, reading))
 

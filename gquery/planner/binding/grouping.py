@@ -16,9 +16,7 @@ from gquery.planner.binding.pattern_condition import is_checked_while_matching
 def grouped(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]) -> Iterator[tuple[ast.Match, ...]]:
     """The clauses between two projections, of which `after` is the second, by segment. incoming: the names that are
     bound before."""
-    if not clauses:
-        return
-    apart = _apart([_Clause(clause) for clause in clauses], after, incoming)
+    apart = _apart(clauses, after, incoming) if any(clause.optional for clause in clauses) else set()
     together: list[ast.Match] = []
     for number, clause in enumerate(clauses):
         if number not in apart:
@@ -42,14 +40,13 @@ class _Clause:
         self.binds = set(binds(clause))
 
 
-def _apart(clauses: list[_Clause], after: ast.Projecting, incoming: set[str]) -> set[int]:
+def _apart(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]) -> set[int]:
     """The OPTIONAL MATCHes that are segments of their own."""
-    if not any(each.clause.optional for each in clauses):
-        return set()
+    told = [_Clause(clause) for clause in clauses]
     apart: set[int] = set()
     while True:
-        apart |= _spoken_of(clauses, after, incoming, apart)
-        misfits = _misfits(clauses, incoming, apart)
+        apart |= _spoken_of(told, after, incoming, apart)
+        misfits = _misfits(told, incoming, apart)
         if not misfits:
             return apart
         apart |= misfits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 
 from gquery.grammar import ast
 
@@ -16,7 +15,7 @@ def names_in(node: ast.Node) -> Iterator[str]:
         if isinstance(found, ast.Variable):
             yield found.name
         elif isinstance(found, ast.Node):
-            pending.extend(getattr(found, each.name) for each in fields(found))
+            pending.extend(getattr(found, name) for name in found.__dataclass_fields__)
         elif isinstance(found, tuple):
             pending.extend(found)
 

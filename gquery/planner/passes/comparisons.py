@@ -20,11 +20,14 @@ def split_predicates(draft: Draft, context: Context) -> Draft:
     """The spanning predicates as comparisons, pairs of vertices that must differ, and everything else, which is
     residual."""
     graph = draft.graph
+    spanning = list(_spanning(graph))
+    if not spanning:
+        return draft
     index = {vertex.variable: vertex.index for vertex in graph.vertices}
     comparisons: list[Comparison] = []
     different: set[Pair] = set()
     rest: list[Expression] = []
-    for predicate, part in _spanning(graph):
+    for predicate, part in spanning:
         comparison = _comparison(predicate, index)
         if comparison is None and part is not None:
             raise UnsupportedError(

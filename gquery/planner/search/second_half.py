@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gquery.planner.ir.match_plan import Counted, MatchPlan, Space
+from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
@@ -19,16 +19,19 @@ class SecondHalf:
     plan: QueryPlan
     context: Context
 
-    def space(self, counted: Counted | None, check: Check) -> tuple[Space, str]:
-        """Where matching looks for neighbours, and why."""
-        cardinalities = estimate(self.plan.graph, self.context.statistics, counted)
-        return pick_space(self.plan, cardinalities, self.context.under(check))
+    def cardinalities(self, counted: Counted | None) -> Cardinalities:
+        """What is known of sizes."""
+        return estimate(self.plan.graph, self.context.statistics, counted)
 
-    def matchings(self, counted: Counted | None, space: Space, reason: str, check: Check) -> tuple[MatchPlan, ...]:
+    def space(self, known: Cardinalities, check: Check) -> tuple[Space, str]:
+        """Where matching looks for neighbours, and why."""
+        return pick_space(self.plan, known, self.context.under(check))
+
+    def matchings(self, known: Cardinalities, space: Space, reason: str, check: Check) -> tuple[MatchPlan, ...]:
         """The plans whose matches, added and subtracted, are those of the segment."""
-        cardinalities = estimate(self.plan.graph, self.context.statistics, counted)
-        return plan_matching(self.plan, cardinalities, space, reason, self.context.under(check))
+        return plan_matching(self.plan, known, space, reason, self.context.under(check))
 
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""
-        return self.matchings(None, *self.space(None, check), check)
+        known = self.cardinalities(None)
+        return self.matchings(known, *self.space(known, check), check)
