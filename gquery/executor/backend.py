@@ -25,7 +25,7 @@ from gquery.storage.graph import Snapshot
 @dataclass(frozen=True, slots=True)
 class Masks:
     """What predicates and bindings leave. vertices: int32[], ascending, by the place of a filter among all: those that
-    it keeps. edges: bool[edge_count], by query edge: those for which its predicates are true."""
+    it keeps, unless it keeps all. edges: bool[edge_count], by query edge: those for which its predicates are true."""
 
     vertices: Mapping[int, NDArray[np.int32]]
     edges: Mapping[int, NDArray[np.bool_]]

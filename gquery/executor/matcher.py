@@ -15,7 +15,7 @@ from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.ranks import ranks_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.profile import Profile
-from gquery.planner.ir.filters import Filter, NeighbourFilter
+from gquery.planner.ir.filters import Filter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Counted, MatchPlan
 from gquery.planner.ir.query_graph import QueryGraph
 
@@ -34,12 +34,17 @@ class Matcher:
     def counted(self) -> Counted:
         """What the filters left, and candidate edges once they are counted."""
         candidates = self.candidates
-        shares = {
-            (outcome.filter.vertex, edge): outcome.after / max(1, outcome.before)
-            for outcome in candidates.outcomes
-            if isinstance(outcome.filter, NeighbourFilter)
-            for edge in outcome.filter.alike
-        }
+        shares: dict[tuple[int, int], float] = {}
+        for outcome in candidates.outcomes:
+            match outcome.filter:
+                case NeighbourFilter(vertex=vertex, alike=edges):
+                    pass
+                case ReachedFilter(vertex=vertex, edge=edge):
+                    edges = (edge,)
+                case _:
+                    continue
+            for edge in edges:
+                shares[vertex, edge] = shares.get((vertex, edge), 1.0) * outcome.after / max(1, outcome.before)
         return Counted(candidates.sizes, candidates.edge_counts, shares)
 
     def count(self, plan: MatchPlan, profile: Profile) -> int:

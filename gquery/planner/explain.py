@@ -18,6 +18,7 @@ from gquery.planner.ir.filters import (
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
+    ReachedFilter,
     SeedFilter,
 )
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
@@ -214,6 +215,8 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
             return "seeds: distinct bindings of the clauses before"
         case BindingFilter(vertex=vertex):
             return f"{graph.vertices[vertex].described}: bound by a seed"
+        case ReachedFilter(vertex=vertex, edge=edge, most=most):
+            return f"{graph.vertices[vertex].described}: where {graph.edges[edge].described} leads, if {most:,} at most"
         case PredicateFilter(vertex=vertex, predicates=predicates):
             return f"{graph.vertices[vertex].described}: {written(predicates)}"
         case EdgePredicateFilter(edge=edge, predicates=predicates):

@@ -26,6 +26,17 @@ class Adjacency:
     def rows(self) -> int:
         return len(self.offsets) - 1
 
+    def reached(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int32] | None:
+        """The vertices, ascending, that are neighbours of some others; None when more than `most` entries tell."""
+        row = vertices.astype(np.int64) - self.first
+        row = row[(row >= 0) & (row < self.rows)]
+        begins = self.offsets[row]
+        lengths = self.offsets[row + 1] - begins
+        if int(lengths.sum()) > most:
+            return None
+        steps = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return np.unique(self.neighbours[np.repeat(begins, lengths) + steps])
+
     @property
     def nbytes(self) -> int:
         return self.offsets.nbytes + self.neighbours.nbytes + self.edges.nbytes

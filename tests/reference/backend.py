@@ -26,6 +26,7 @@ from gquery.planner.ir.filters import (
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
+    ReachedFilter,
     SeedFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph
@@ -136,9 +137,9 @@ class ReferenceCandidates:
                 assert self.data.seeds is not None
                 self.sets.append(set(range(self.data.seeds.count)))
                 self._labelled.append(self.sets[-1])
-            case BindingFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
-                assert kept is not None
-                self.sets[vertex] = self._labelled[vertex] = self.sets[vertex] & set(kept.tolist())
+            case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
+                among = self.sets[vertex] if kept is None else set(kept.tolist())
+                self.sets[vertex] = self._labelled[vertex] = self.sets[vertex] & among
             case LoopFilter(vertex=vertex, types=types, present=present, edge=edge):
                 rows = Rows(Types(types), "out", (), vertex) if edge is None else self._rows(edge, vertex)
                 loops = {each for each in self.sets[vertex] if each in self.data.neighbours(rows, each)}

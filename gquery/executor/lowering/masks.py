@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Masks
+from gquery.executor.lowering.adjacency import adjacency_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.relational import scan
 from gquery.planner.ir.expr import Expression
-from gquery.planner.ir.filters import BindingFilter, EdgePredicateFilter, Filter, PredicateFilter
+from gquery.planner.ir.filters import BindingFilter, EdgePredicateFilter, Filter, PredicateFilter, ReachedFilter
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Binding
 
@@ -19,17 +22,21 @@ Vertices = NDArray[np.int32]
 def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Masks:
     """What the predicates of the filters leave. Raises what their evaluation raises."""
     kept, edges = {}, {}
-    bound: dict[int, Vertices] = {}  # by query vertex: what bindings leave
+    known: dict[int, Vertices] = {}  # by query vertex: what is left of it so far
     for place, step in enumerate(filters):
         match step:
             case BindingFilter(vertex=vertex, edge=edge):
-                kept[place] = bound[vertex] = _bound(graph, step, bound.get(vertex), reading)
-            case PredicateFilter(vertex=vertex, predicates=predicates) if vertex in bound:
-                kept[place] = scan.among(
-                    reading.snapshot, predicates, bound[vertex], reading.parameters, reading.control
+                kept[place] = known[vertex] = _bound(graph, step, known.get(vertex), reading)
+            case ReachedFilter(vertex=vertex):
+                reached = _reached(graph, step, known, reading)
+                if reached is not None:
+                    kept[place] = known[vertex] = reached
+            case PredicateFilter(vertex=vertex, predicates=predicates) if vertex in known:
+                kept[place] = known[vertex] = scan.among(
+                    reading.snapshot, predicates, known[vertex], reading.parameters, reading.control
                 )
             case PredicateFilter(vertex=vertex, predicates=predicates):
-                kept[place] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
+                kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
             case EdgePredicateFilter(edge=edge, predicates=predicates):
                 edges[edge] = _selected_edges(graph.edges[edge], predicates, reading)
     return Masks(kept, edges)
@@ -40,10 +47,25 @@ def _bound(graph: QueryGraph, step: BindingFilter, before: Vertices | None, read
     relation = graph.edges[step.edge].relation
     assert isinstance(relation, Binding)
     assert reading.seeds is not None
-    bound = reading.seeds.bound(relation.column)
-    tables = reading.snapshot.vertex_numbers.tables_of(bound)
-    bound = bound[np.isin(tables, graph.vertices[step.vertex].tables)]
+    bound = _of_tables(reading.seeds.bound(relation.column), graph.vertices[step.vertex].tables, reading)
     return bound if before is None else np.intersect1d(before, bound, assume_unique=True)
+
+
+def _reached(
+    graph: QueryGraph, step: ReachedFilter, known: Mapping[int, Vertices], reading: Reading
+) -> Vertices | None:
+    """The vertices of the query vertex's tables that the edge leads to; None when they are not few."""
+    edge = graph.edges[step.edge]
+    other = edge.other(step.vertex)
+    if len(known[other]) > step.most:
+        return None
+    adjacency = adjacency_of(edge.relation, edge.direction(other), reading.snapshot, reading.control.memory)
+    reached = adjacency.reached(known[other], step.most)
+    return None if reached is None else _of_tables(reached, graph.vertices[step.vertex].tables, reading)
+
+
+def _of_tables(vertices: Vertices, tables: tuple[int, ...], reading: Reading) -> Vertices:
+    return vertices[np.isin(reading.snapshot.vertex_numbers.tables_of(vertices), tables)]
 
 
 def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Vertices:

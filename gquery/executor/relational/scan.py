@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.progress import Control
 from gquery.executor.relational import database
-from gquery.executor.relational.gather import as_shown, gather, stored_column, travelling_type
+from gquery.executor.relational.gather import as_shown, gather, stored_column, take, travelling_type
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
@@ -41,6 +41,7 @@ from gquery.planner.ir.expr import (
 )  # fmt: skip
 from gquery.planner.ir.temporal import reading
 from gquery.storage.graph import Snapshot
+from gquery.storage.numbering import Ids
 
 Parameters = Mapping[str, object]
 
@@ -74,10 +75,10 @@ def among(
     control: Control,
 ) -> NDArray[np.int32]:
     """Those of some vertices for which all predicates are true: looks at their values alone, and not at the columns."""
-    for predicate in predicates:
-        values = vertex_values(snapshot, predicate, vertices, parameters, control)
-        vertices = vertices[_truths(pa.chunked_array([values]))]
-    return vertices
+    keep = np.zeros(len(vertices), np.bool_)
+    for table, where, rows in snapshot.vertex_numbers.parts(vertices):
+        keep[where] = _Scan(snapshot, Kind.NODE, parameters, control, table, rows).select(predicates)
+    return vertices[keep]
 
 
 def edge_values(
@@ -106,9 +107,17 @@ def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
 
 
 class _Scan:
-    """Predicates over all elements of one table."""
+    """Predicates over the elements of one table, all of them or those in some of its rows."""
 
-    def __init__(self, snapshot: Snapshot, kind: Kind, parameters: Parameters, control: Control, table: int) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        kind: Kind,
+        parameters: Parameters,
+        control: Control,
+        table: int,
+        rows: Ids | None = None,
+    ) -> None:
         self.snapshot = snapshot
         self.kind = kind
         self.parameters = parameters
@@ -116,13 +125,15 @@ class _Scan:
         vertices = kind is Kind.NODE
         self.table = (snapshot.vertex_tables if vertices else snapshot.edge_tables)[table]
         self.number = table
+        self.rows = rows
+        self.count = self.table.count if rows is None else len(rows)
 
     def select(self, predicates: tuple[Expression, ...]) -> NDArray[np.bool_]:
-        keep = np.ones(self.table.count, np.bool_)
+        keep = np.ones(self.count, np.bool_)
         with translated():
             for predicate in predicates:
                 self.control.check()
-                if self.table.count:
+                if self.count:
                     here = self._within(predicate)
                     values = self._compared(here)
                     keep &= _truths(self._computed(here) if values is None else values)
@@ -151,7 +162,7 @@ class _Scan:
 
     def _narrowed(self, expression: Expression) -> Expression:
         """A column of integers, as one that floats hold exactly where they do: it then compares as they do."""
-        stored = stored_column(self.table, expression) if isinstance(expression, Column) else None
+        stored = self._stored(expression) if isinstance(expression, Column) else None
         if stored is None or not pa.types.is_int64(stored.type):
             return expression
         least, most = (bound.as_py() or 0 for bound in pc.min_max(stored).values())
@@ -164,7 +175,7 @@ class _Scan:
                 value = self._known(other)
             case _:
                 return None
-        stored = stored_column(self.table, column) if column.attribute in (Attribute.PROPERTY, Attribute.ID) else None
+        stored = self._stored(column) if column.attribute in (Attribute.PROPERTY, Attribute.ID) else None
         if value is _COMPUTED or stored is None or pa.types.is_dictionary(stored.type) or pa.types.is_null(stored.type):
             return None
         if operator == "in" and other.type.item is not None and isinstance(value, list | tuple | set | frozenset):
@@ -192,21 +203,29 @@ class _Scan:
 
     def _computed(self, predicate: Expression) -> pa.ChunkedArray:
         read = {column: self._column(column) for column in columns(predicate)}
-        return _evaluate(predicate, read, self.parameters, self.table.count, self.control, SqlWriter.condition)
+        return _evaluate(predicate, read, self.parameters, self.count, self.control, SqlWriter.condition)
 
     def _column(self, column: Column) -> pa.Array | pa.ChunkedArray:
         if column.attribute is Attribute.PROPERTY or (column.attribute is Attribute.ID and self.kind is Kind.NODE):
-            stored = stored_column(self.table, column)
+            stored = self._stored(column)
             wanted = travelling_type(column.type)
             if stored is None:
-                return pa.nulls(self.table.count, wanted)
+                return pa.nulls(self.count, wanted)
             return as_shown(stored, column.type)
         return gather(self.snapshot, self.kind, column, pa.array(self._ids()))
 
+    def _stored(self, column: Column) -> pa.ChunkedArray | None:
+        """The stored column behind a property or a user id, of the rows that are looked at."""
+        stored = stored_column(self.table, column)
+        return stored if stored is None or self.rows is None else pa.chunked_array([take(stored, self.rows)])
+
     def _ids(self) -> NDArray[np.int32] | NDArray[np.int64]:
+        ids: NDArray[np.int32] | NDArray[np.int64]
         if self.kind is Kind.NODE:
-            return self.snapshot.vertex_numbers.ids([self.number], np.int32)
-        return self.snapshot.edges.numbers.ids([self.number], np.int64)
+            ids = self.snapshot.vertex_numbers.ids([self.number], np.int32)
+        else:
+            ids = self.snapshot.edges.numbers.ids([self.number], np.int64)
+        return ids if self.rows is None else ids[self.rows]
 
 
 _COMPARE = {

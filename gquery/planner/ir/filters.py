@@ -39,6 +39,16 @@ class PredicateFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class ReachedFilter:
+    """Keeps the vertices that the edge leads to from those that predicates and seeds leave of its other end, where
+    `most` entries of its adjacency or fewer lead there; keeps all otherwise. A column scan costs more than these."""
+
+    vertex: int
+    edge: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class LoopFilter:
     """Keeps the vertices with (`present`) or without an edge to themselves among `types`."""
 
@@ -72,4 +82,13 @@ class EdgePredicateFilter:
     predicates: tuple[Expression, ...]
 
 
-Filter = LabelFilter | SeedFilter | BindingFilter | PredicateFilter | LoopFilter | NeighbourFilter | EdgePredicateFilter
+Filter = (
+    LabelFilter
+    | SeedFilter
+    | BindingFilter
+    | ReachedFilter
+    | PredicateFilter
+    | LoopFilter
+    | NeighbourFilter
+    | EdgePredicateFilter
+)

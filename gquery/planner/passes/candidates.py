@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gquery.planner.ir.filters import NeighbourFilter
+from gquery.planner.ir.filters import BindingFilter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.passes.draft import Draft
@@ -28,7 +28,7 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     leave.
     """
     graph, statistics, costs = draft.graph, context.statistics, context.costs
-    possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in _neighbour_counts(graph)]
+    possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in _neighbour_counts(draft)]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
     sizes = estimate(graph, statistics).vertices
     left = list(sizes)
@@ -107,17 +107,18 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, context: Context) -> t
     )
 
 
-def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
+def _neighbour_counts(draft: Draft) -> list[NeighbourFilter]:
     """For each vertex and each class of alike query edges at it: how many of them there must be room for."""
+    graph = draft.graph
+    apart = {filter_.vertex for filter_ in draft.filters if isinstance(filter_, BindingFilter | ReachedFilter)}
     found: dict[tuple[int, object], NeighbourFilter] = {}
-    bound = {edge.target for edge in graph.bindings()}
     incident = graph.incident()
     for scope in graph.scopes:
         own = set(scope.edges)
         for vertex in scope.vertices:
             at_vertex = [edge for edge in incident[vertex] if edge.index in own]
             links = [edge for edge in at_vertex if edge.source != edge.target and graph.binds(edge.index, vertex)]
-            for alike, edges in _classes(graph, vertex, links, bound).items():
+            for alike, edges in _classes(graph, vertex, links, apart).items():
                 distinct = edges if scope.mode == "different edges" else {edge.other(vertex) for edge in edges}
                 required = 1 if scope.mode == "repeatable elements" else len(distinct)
                 filter_ = NeighbourFilter(vertex, edges[0].index, required, tuple(edge.index for edge in edges))
@@ -127,13 +128,14 @@ def _neighbour_counts(graph: QueryGraph) -> list[NeighbourFilter]:
     return list(found.values())
 
 
-def _classes(graph: QueryGraph, vertex: int, edges: list[QueryEdge], bound: set[int]) -> dict[object, list[QueryEdge]]:
-    """The edges at a vertex by what they ask of a data edge and its other end; what seeds bind is like no other."""
+def _classes(graph: QueryGraph, vertex: int, edges: list[QueryEdge], apart: set[int]) -> dict[object, list[QueryEdge]]:
+    """The edges at a vertex by what they ask of a data edge and its other end; what is in `apart`, narrowed
+    by more than its labels and predicates, is like no other."""
     classes: dict[object, list[QueryEdge]] = {}
     for edge in edges:
         other = graph.vertices[edge.other(vertex)]
         outgoing = edge.directed and edge.source == vertex
-        own = other.index if other.index in bound else None
+        own = other.index if other.index in apart else None
         alike = (edge.relation, outgoing, edge.directed, edge.predicates, other.tables, other.predicates, own)
         classes.setdefault(alike, []).append(edge)
     return classes

@@ -67,6 +67,8 @@ class CostModel:
     folds: float  # rows folded for each visit of the parent that would need one, up to which folding pays
 
     # Filters.
+    filter_scan: float  # asking predicates of a vertex, where all of a table are asked
+    filter_reached: float  # where the vertex is looked up: for each entry that leads to it
     filter_row: float  # filtering a vertex by its row
     filter_look: float  # each of its entries that is tested
     filter_signature: float  # filtering a vertex by its signature
@@ -126,6 +128,8 @@ CPU = CostModel(
     fold_row=0.1,
     fold_look=0.15,
     folds=10.0,
+    filter_scan=0.5,
+    filter_reached=5.0,
     filter_row=0.15,
     filter_look=0.05,
     filter_signature=0.05,

@@ -24,6 +24,7 @@ from gquery.planner.ir.filters import (
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
+    ReachedFilter,
     SeedFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph
@@ -180,8 +181,8 @@ class CandidateSets:
                     self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, kept))
                 case SeedFilter():
                     self._start_seeds(step)
-                case BindingFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
-                    self._narrow(step, vertex, self.masks.vertices[place])
+                case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
+                    self._narrow(step, vertex, self.masks.vertices.get(place, self.sets[vertex].vertices))
                     self._labelled[vertex] = self.sets[vertex]
                 case LoopFilter(vertex=vertex):
                     self._narrow(step, vertex, self._with_loop(step))
