@@ -59,6 +59,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "all filters by rows": [costs(filters_weighed=math.inf), (filters, "_signature", lambda *_: None)],
     "all filters, by signature where they can": [costs(filters_weighed=math.inf)],
     "signatures of four bits": [costs(filters_weighed=math.inf), (invariants, "SIGNATURE_BITS", 4)],
+    "predicates where edges lead": [costs(filters_weighed=-1.0, filter_reached=1e-3)],
     "no symmetry": [(symmetry.Symmetry, "is_trivial", True)],
     "depth first": [(strategy, "can_chain", _no)],
 }

@@ -48,7 +48,9 @@ def written(query: Query, random: Random) -> tuple[Renderer, str, str | None]:
     return renderer, renderer.body(), None if renderer.with_modes else query.clauses[0].mode
 
 
-@pytest.mark.parametrize("what", ["count", "rows", "count by inclusion and exclusion"])
+@pytest.mark.parametrize(
+    "what", ["count", "rows", "count by inclusion and exclusion", "rows by predicates where edges lead"]
+)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_counts_and_rows(chunk: int, what: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     what, _, way = what.partition(" by ")

@@ -137,7 +137,8 @@ STAR = """
 )
 def test_a_wrong_constant_is_named(change: Callable[[ExtendStep, int], Any], message: str) -> None:
     query = Prepared(town().snapshot, STAR, {}, Settings())
-    (matching,) = query.matchings[0].matchings(None, "vertices", "", unchecked)
+    half = query.matchings[0]
+    (matching,) = half.matchings(half.cardinalities(None), "vertices", "", unchecked)
     plan = query.plan.matches[0]
     verify(plan, matching)
     constant = [level for level, step in enumerate(matching.steps) if step.constants]
