@@ -102,3 +102,11 @@ def test_few_are_looked_up_and_many_are_not() -> None:
 def test_none_reach_none() -> None:
     assert graph().query(ONE_HOP[0], {"ids": []}).to_arrow().num_rows == 0
     assert graph().query(ONE_HOP[2], {"ids": [-1]}).to_arrow().num_rows == 0
+
+
+def test_one_seed_builds_no_candidate_graph() -> None:
+    """It would look for the rows of everybody whom the seed may know."""
+    text = "MATCH (a) WHERE a.id = 3 WITH a MATCH (a)-[:KNOWS]->(b) RETURN b.id"
+    second = graph().profile(text).partition("joined by a")[2]
+    assert "Walk the raw adjacency" in second
+    assert Counter(row for (row,) in graph().query(text).rows()) == Counter(known()[0][3])

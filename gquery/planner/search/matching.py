@@ -79,9 +79,12 @@ def _is_cyclic(problem: Problem) -> bool:
 
 
 def _building(graph: QueryGraph, cardinalities: Cardinalities, costs: CostModel) -> float:
-    """What building the candidate graph takes."""
-    rows = (cardinalities.vertices[edge.source] * cardinalities.degrees[edge.index][0] for edge in graph.edges)
-    return costs.build * sum(rows)
+    """What building the candidate graph takes: for each edge no less than looking for the rows of both ends."""
+    sizes, work = cardinalities.vertices, 0.0
+    for edge in graph.edges:
+        entries = sizes[edge.source] * cardinalities.degrees[edge.index][0]
+        work += max(costs.build * entries, costs.filter_row * (sizes[edge.source] + sizes[edge.target]))
+    return work
 
 
 def plan_matching(
