@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pickle
 import signal
@@ -126,6 +127,13 @@ def _verified_plans() -> Iterator[None]:
         patch.setattr("gquery.planner.search.second_half.plan_matching", plan_and_verify)
         patch.setattr("gquery.planner.plan.PASSES", tuple(map(verified, PASSES)))
         yield
+
+
+@pytest.fixture
+def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planning as users have it: verifying a large plan after every pass takes longer than making it."""
+    monkeypatch.setattr("gquery.planner.plan.PASSES", tuple(map(inspect.unwrap, PASSES)))
+    monkeypatch.setattr("gquery.planner.search.second_half.plan_matching", plan_matching)
 
 
 def _expect_data(*plans: QueryPlan | MatchPlan) -> None:

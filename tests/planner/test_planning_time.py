@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from functools import cache
 
@@ -11,8 +10,6 @@ import pytest
 
 import gquery
 from gquery.planner.ir.match_plan import MatchPlan
-from gquery.planner.plan import PASSES
-from gquery.planner.search.matching import plan_matching
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
@@ -20,19 +17,14 @@ from tests.conftest import patience
 from tests.planner.shapes import MODES, pattern, shape
 from tests.planner.town import town
 
+pytestmark = pytest.mark.usefixtures("unverified")
+
 LARGE = [
     ("path", 200), ("star", 64), ("clique", 12), ("cycle", 200), ("grid", 10), ("tree", 127), ("caterpillar", 60),
     ("barbell", 8), ("parallel", 64), ("pieces", 50),
 ]  # fmt: skip
 KINDS = [(":Person", ":KNOWS", ">"), ("", ":KNOWS", ""), ("", "", ">"), (":Person", ":CALLED", "")]
 GENEROUS = 1.5  # seconds; a tenth of them on a quiet machine
-
-
-@pytest.fixture(autouse=True)
-def _unverified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verifying a large plan after every pass takes longer than making it."""
-    monkeypatch.setattr("gquery.planner.plan.PASSES", tuple(map(inspect.unwrap, PASSES)))
-    monkeypatch.setattr("gquery.planner.search.second_half.plan_matching", plan_matching)
 
 
 @cache

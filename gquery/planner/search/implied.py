@@ -15,11 +15,13 @@ from gquery.planner.ir.query_graph import QueryEdge
 
 Links = Mapping[int, QueryEdge]  # by neighbour
 
+_MOST = 64  # query vertices: in larger patterns every pair of them would be looked at
+
 
 def implied_in(problem: Problem) -> tuple[int, ...]:
     """For each vertex the mask of those that it must differ from and that are among its candidates in every match."""
     implied = [0] * len(problem.graph.vertices)
-    if not problem.different:
+    if not problem.different or len(implied) > _MOST:
         return tuple(implied)
     links, apart = _links(problem), certainly_apart(problem)
     plain = _plain(problem, links, apart)

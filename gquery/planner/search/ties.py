@@ -62,8 +62,10 @@ def ties_of(problem: Problem) -> Ties:
     _add(masks, ((edge.source, edge.target) for edge in problem.graph.edges))
     different = [0] * len(masks)
     _add(different, problem.different)
-    implied, apart = implied_in(problem), tuple(certainly_apart(problem))
-    return Ties(tuple(masks), tested, checked, implied, tuple(different), apart, (0,) * len(masks))
+    nothing = (0,) * len(masks)
+    implied = implied_in(problem)
+    apart = tuple(certainly_apart(problem)) if any(implied) else nothing
+    return Ties(tuple(masks), tested, checked, implied, tuple(different), apart, nothing)
 
 
 def _closed(above: Mapping[int, tuple[int, ...]], size: int) -> tuple[int, ...]:
