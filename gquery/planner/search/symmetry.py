@@ -118,7 +118,7 @@ class Symmetry:
         self._links: Links = []
         self.colours = _colours(problem, told_apart)
         if not self.is_trivial:
-            self._links = _links(problem)
+            self._links = _links(problem, check)
             self.colours = refined(self._links, self.colours, check)
 
     @property
@@ -186,7 +186,7 @@ _Fact = tuple[Hashable, ...]
 _NOTHING: tuple[_Fact, ...] = ()
 
 
-def _links(problem: Problem) -> Links:
+def _links(problem: Problem, check: Check) -> Links:
     """Numbers of what stands between two vertices, as seen from the first. What most pairs have in common, such as
     being different vertices, tells nothing and is left out. Which data edges may collide with which is left to the
     scopes: only within one of them do they."""
@@ -195,6 +195,7 @@ def _links(problem: Problem) -> Links:
     common = _most_common(facts, size)
     if common:
         for one in range(size):
+            check()
             for other in range(one + 1, size):
                 if facts.setdefault((one, other), _NOTHING) == common:
                     del facts[one, other]
