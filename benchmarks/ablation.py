@@ -34,8 +34,10 @@ from gquery.executor.cpu.search import pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
 from gquery.planner.passes.compose_functional_edges import compose
-from gquery.planner.search import factorise, matching, second_half, strategy, symmetry
+from gquery.planner.search import matching, second_half
+from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
+from gquery.planner.search.sums import factorise, strategy
 from gquery.storage.adjacency import Adjacency
 
 ROOT = Path(__file__).resolve().parents[1]

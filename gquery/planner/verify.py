@@ -16,8 +16,8 @@ from gquery.planner.ir.filters import EdgePredicateFilter, LabelFilter, LoopFilt
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
-from gquery.planner.search.implied import certainly_apart, implied_in
-from gquery.planner.search.strategy import can_chain, can_fold
+from gquery.planner.search.sums.implied import certainly_apart, implied_in
+from gquery.planner.search.sums.strategy import can_chain, can_fold
 from gquery.storage.schema import TURNED, Direction
 
 

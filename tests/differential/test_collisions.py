@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import gquery
-from gquery.planner.search import ties
+from gquery.planner.search.sums import ties
 from tests.differential import sql
 from tests.differential.build import to_gquery
 from tests.differential.forms import (

@@ -19,8 +19,10 @@ import gquery
 from gquery import session
 from gquery.planner.memo import shape
 from gquery.planner.passes import candidates as filters
-from gquery.planner.search import matching, second_half, strategy, symmetry
+from gquery.planner.search import matching, second_half
+from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
+from gquery.planner.search.sums import strategy
 from gquery.storage import invariants
 from tests.differential import sql
 from tests.differential.build import to_gquery

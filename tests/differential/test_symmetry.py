@@ -9,7 +9,7 @@ import pytest
 
 import gquery
 from gquery.executor import expand
-from gquery.planner.search import symmetry
+from gquery.planner.search.alike import symmetry
 
 MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")
 PATTERNS = {

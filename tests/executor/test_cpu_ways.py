@@ -9,7 +9,7 @@ import pytest
 
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import frames, pack, run
-from gquery.planner.search import strategy
+from gquery.planner.search.sums import strategy
 from gquery.storage.adjacency import Adjacency
 from tests.differential.test_collisions import WAYS as COLLISIONS
 from tests.differential.test_counting import WAYS as PLANNED

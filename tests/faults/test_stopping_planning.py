@@ -15,8 +15,8 @@ import gquery
 from gquery.grammar.parser import _Reader
 from gquery.planner.binding import matches as binding
 from gquery.planner.passes.constraints import _Finder
-from gquery.planner.search.factorise import Factoriser
 from gquery.planner.search.solving import _Orders
+from gquery.planner.search.sums.factorise import Factoriser
 from tests.conftest import patience
 from tests.planner.shapes import pattern, shape
 from tests.planner.town import town

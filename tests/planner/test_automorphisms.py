@@ -10,7 +10,7 @@ import pytest
 
 import gquery
 from gquery.planner.ir.problem import Problem
-from gquery.planner.search.symmetry import Symmetry
+from gquery.planner.search.alike.symmetry import Symmetry
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import unchecked

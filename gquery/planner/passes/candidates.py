@@ -15,8 +15,8 @@ from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import edges_between, estimate, kept_share
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import GUESSES
-from gquery.planner.search.factorise import Tree
 from gquery.planner.search.matching import estimated_tree
+from gquery.planner.search.sums.factorise import Tree
 from gquery.storage.invariants import Invariants
 
 

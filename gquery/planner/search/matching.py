@@ -14,14 +14,14 @@ from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, S
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
-from gquery.planner.search.asked import asked_by
+from gquery.planner.search.alike.asked import asked_by
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CostModel
-from gquery.planner.search.factorise import Tree
 from gquery.planner.search.grouping import group_sizes, regions_of
-from gquery.planner.search.inclusion import exclusions, twins
 from gquery.planner.search.solving import Solution, Solver
-from gquery.planner.search.strategy import strategy_of
+from gquery.planner.search.sums.factorise import Tree
+from gquery.planner.search.sums.inclusion import exclusions, twins
+from gquery.planner.search.sums.strategy import strategy_of
 from gquery.storage.schema import TURNED
 
 Item = TypeVar("Item")

@@ -10,14 +10,14 @@ from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.match_plan import Cardinalities, Space
 from gquery.planner.ir.problem import Problem
 from gquery.planner.memo.shape import about
-from gquery.planner.search.asked import Asked, asked_of
+from gquery.planner.search.alike.asked import Asked, asked_of
+from gquery.planner.search.alike.symmetry import Breaking, Symmetry
 from gquery.planner.search.cardinality import PrefixModel, derived
 from gquery.planner.search.context import Context
-from gquery.planner.search.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.search.grouping import Region, regions_of
 from gquery.planner.search.ordering import pick_order, rooted_orders
-from gquery.planner.search.symmetry import Breaking, Symmetry
-from gquery.planner.search.ties import Ties, ties_of
+from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree
+from gquery.planner.search.sums.ties import Ties, ties_of
 from gquery.stopping import Check
 
 

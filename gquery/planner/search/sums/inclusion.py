@@ -13,8 +13,8 @@ from dataclasses import replace
 from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types
-from gquery.planner.search.asked import Asked, asked_of
-from gquery.planner.search.implied import spoken_of
+from gquery.planner.search.alike.asked import Asked, asked_of
+from gquery.planner.search.sums.implied import spoken_of
 from gquery.storage.invariants import Invariants
 
 

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from gquery.planner.ir.problem import Problem
-from gquery.planner.search.implied import certainly_apart, implied_in
+from gquery.planner.search.sums.implied import certainly_apart, implied_in
 
 _ALL = ~0
 

@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 
 from gquery.planner.ir.query_graph import Part
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
-from gquery.planner.search.ties import Ties
+from gquery.planner.search.sums.ties import Ties
 from gquery.stopping import Check
 
 EMPTY: Mapping[int, tuple[int, ...]] = {}

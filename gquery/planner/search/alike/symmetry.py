@@ -17,7 +17,7 @@ from math import factorial, prod
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.rename import unnamed
-from gquery.planner.search.automorphisms import Automorphism, Links, refined, stabiliser_chain
+from gquery.planner.search.alike.automorphisms import Automorphism, Links, refined, stabiliser_chain
 from gquery.planner.search.cardinality import ENDLESS
 from gquery.stopping import Check
 from gquery.storage.schema import TURNED

@@ -1,0 +1,1 @@
+"""Which vertices are alike: symmetry, automorphisms, and what filters asked of each."""
