@@ -58,6 +58,7 @@ def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = 
     own = wanted_of(segment, wanted, starts and not isinstance(segment, OptionalMatch))
     draft = Draft(segment, own, problem_of(with_seeds(segment.graph, segment.bound)))
     for step in PASSES:
+        context.check()
         draft = step(draft, context)
     return QueryPlan(
         segment,

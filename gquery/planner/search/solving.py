@@ -48,8 +48,11 @@ class _Structure:
 def _structure_of(problem: Problem, asked: Asked | None, check: Check) -> _Structure:
     graph = problem.graph
     told_apart = None if asked is None else [asked_of(group, asked) for group in problem.merged]
+    check()
+    ties = ties_of(problem)
+    check()
     return _Structure(
-        ties_of(problem),
+        ties,
         regions_of(graph),
         Symmetry(problem, check, told_apart),
         tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),

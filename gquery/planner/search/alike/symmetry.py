@@ -192,6 +192,7 @@ def _links(problem: Problem, check: Check) -> Links:
     scopes: only within one of them do they."""
     size = len(problem.graph.vertices)
     facts = _tests_between(problem)
+    check()
     common = _most_common(facts, size)
     if common:
         for one in range(size):
