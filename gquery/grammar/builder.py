@@ -23,7 +23,7 @@ _CONSTANTS = {"TRUE": True, "FALSE": False, "NULL": None}
 
 
 class Builder:
-    """The methods are called by Lark, by name; the object has no state."""
+    """The methods are called by the parser, by name; the object has no state."""
 
     # --- clauses ---
 

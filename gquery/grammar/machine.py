@@ -1,19 +1,16 @@
-"""The LALR(1) automaton that Lark has made of the grammar, run on tokens of ours.
-
-Lark's own way to feed it one token after the other is meant for looking at errors, and takes three times as long.
-"""
+"""The LALR(1) automaton that Lark has made of the grammar, run on tokens of ours."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from gquery.grammar.scanner import Token
-
-if TYPE_CHECKING:
-    from lark import Lark
+from gquery.grammar.table import Table
 
 END = "$END"
+
+Make = Callable[[list[Any]], Any]
 
 
 class Reduction(NamedTuple):
@@ -21,7 +18,7 @@ class Reduction(NamedTuple):
 
     size: int
     name: str
-    make: Callable[[list[Any]], Any]
+    make: Make
 
 
 Actions = Mapping[str, int | Reduction]
@@ -31,24 +28,85 @@ Actions = Mapping[str, int | Reduction]
 class Automaton(NamedTuple):
     """By state, what can come there. begin, end: the states before the first token and after the last."""
 
-    actions: Mapping[int, Actions]
+    actions: list[Actions]
     begin: int
     end: int
 
     @classmethod
-    def of(cls, lark: Lark) -> Automaton:
-        table: Any = lark.parse_interactive().parser_state.parse_conf
-        states = {
-            state: {str(name): _action(found, table.callbacks) for name, (_, found) in row.items()}
-            for state, row in table.states.items()
-        }
-        return cls(states, table.start_state, table.end_state)
+    def of(cls, table: Table, builder: object) -> Automaton:
+        """builder: has the methods that the rules name."""
+        reductions = [_reduction(builder, *rule) for rule in table["rules"]]
+        symbols: list[str] = table["symbols"]
+        states: list[Actions] = [
+            {symbols[int(symbol)]: to if to >= 0 else reductions[-1 - to] for symbol, to in row.items()}
+            for row in table["states"]
+        ]
+        return cls(states, table["begin"], table["end"])
+
+    def accepted_after(self, tokens: Iterable[Token]) -> set[str]:
+        """The terminals that could follow these tokens, which are fed to it anew: a parser that has refused a token may
+        already have given up some that it could take."""
+        states = [self.begin]
+        for token in tokens:
+            self._go(states, token.type)
+        return {name for name in self.actions[states[-1]] if name.isupper() and self._go(states.copy(), name)}
+
+    def _go(self, states: list[int], terminal: str) -> bool:
+        """Moves on by a terminal; whether it could."""
+        while True:
+            action = self.actions[states[-1]].get(terminal)
+            if action is None:
+                return False
+            if isinstance(action, int):
+                states.append(action)
+                return True
+            del states[len(states) - action.size :]
+            states.append(self.actions[states[-1]][action.name])  # type: ignore[arg-type]
+            if terminal == END and states[-1] == self.end:
+                return True
 
 
-def _action(found: Any, callbacks: Mapping[Any, Callable[[list[Any]], Any]]) -> int | Reduction:
-    if isinstance(found, int):
-        return found
-    return Reduction(len(found.expansion), str(found.origin.name), callbacks[found])
+def _reduction(
+    builder: object,
+    size: int,
+    name: str,
+    method: str | None,
+    single: bool,
+    children: list[int | None],
+    spread: list[int],
+) -> Reduction:
+    make: Make = _children if method is None else getattr(builder, method)
+    if single:
+        make = _unless_single(make)
+    if spread or children != list(range(size)):
+        make = _arranged(make, children, frozenset(spread))
+    return Reduction(size, name, make)
+
+
+def _children(children: list[Any]) -> list[Any]:
+    """Of a rule that is part of those that use it."""
+    return children
+
+
+def _unless_single(make: Make) -> Make:
+    return lambda children: children[0] if len(children) == 1 else make(children)
+
+
+def _arranged(make: Make, order: list[int | None], spread: frozenset[int]) -> Make:
+    def arranged(values: list[Any]) -> Any:
+        children: list[Any] = []
+        for place in order:
+            if place is None:
+                children.append(None)
+            elif place not in spread:
+                children.append(values[place])
+            elif children:
+                children += values[place]
+            else:
+                children = values[place]  # nobody else has it: long lists grow at their end
+        return make(children)
+
+    return arranged
 
 
 class Unexpected(Exception):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gquery.errors import GQueryError, ParseError
 from gquery.grammar import ast
@@ -21,11 +20,9 @@ from gquery.grammar.limits import check_tree
 from gquery.grammar.lookahead import function_end, opens_pattern, opens_subquery
 from gquery.grammar.machine import END, Automaton, Machine, Unexpected
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
+from gquery.grammar.table import read_table
 from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
 from gquery.stopping import Check, unchecked
-
-if TYPE_CHECKING:
-    from lark import Lark
 
 _PATTERN, _FUNCTION, _EXISTS = "PATTERN", "FUNCTION", "EXISTS"
 
@@ -65,39 +62,25 @@ def _with_column_names(query: ast.Query, text: str) -> ast.Query:
 class _Language:
     """The grammar, ready for use."""
 
-    lark: Lark
     lexicon: Lexicon
     automaton: Automaton
 
 
 @cache
 def _language() -> _Language:
-    from lark import Lark
-    from lark.lexer import Lexer
-
-    class OwnScanner(Lexer):
-        """Stands where Lark wants a lexer: the tokens come from `scanner.scan`."""
-
-        def __init__(self, lexer_conf: Any) -> None:
-            pass
-
-        def lex(self, *_: Any) -> Any:
-            raise AssertionError("Lark is fed token by token")
-
-    grammar = Path(__file__).with_name("gquery.lark").read_text(encoding="utf-8")
-    lark = Lark(grammar, parser="lalr", lexer=OwnScanner, start="query", keep_all_tokens=True, transformer=Builder())
-    return _Language(lark, Lexicon.of(lark.terminals, lark.ignore_tokens), Automaton.of(lark))
+    table = read_table()
+    return _Language(Lexicon.of(table), Automaton.of(table, Builder()))
 
 
 class _Reader:
     """Feeds the tokens of one query to the parser."""
 
     def __init__(self, language: _Language, tokens: list[Token], check: Check) -> None:
-        self._lark = language.lark
         self._lexicon = language.lexicon
         self._tokens = tokens
         self._check = check
         self._pairs: Pairs = pair_brackets(tokens)
+        self._automaton = language.automaton
         self._machine = Machine(language.automaton)
         self._fed: list[Token] = []
 
@@ -165,11 +148,5 @@ class _Reader:
         )
 
     def _accepted_after(self, fed: list[Token]) -> set[str]:
-        """The terminals, as written, that could follow these tokens.
-
-        They are fed again: a parser that has refused a token may already have given up some that it could take.
-        """
-        cursor: Any = self._lark.parse_interactive()
-        for token in fed:
-            cursor.feed_token(token)
-        return {self._lexicon.written.get(name, name) for name in cursor.accepts()}
+        """The terminals, as written, that could follow these tokens."""
+        return {self._lexicon.written.get(name, name) for name in self._automaton.accepted_after(fed)}

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gquery.errors import ParseError, Span
 from gquery.grammar.limits import MAX_TOKENS, too_long
 from gquery.grammar.literals import shown
-
-if TYPE_CHECKING:
-    from lark.lexer import TerminalDef
+from gquery.grammar.table import Table
 
 NAME = "NAME"
 
@@ -55,17 +52,17 @@ class Lexicon:
     ignored: frozenset[str]
 
     @classmethod
-    def of(cls, terminals: Iterable[TerminalDef], ignored: Iterable[str]) -> Lexicon:
-        """Sort the terminals of a Lark grammar into words, signs and the rest."""
-        written = {terminal.name: terminal.pattern.value for terminal in terminals if terminal.pattern.type == "str"}
+    def of(cls, table: Table) -> Lexicon:
+        """Sort the terminals of the grammar into words, signs and the rest."""
+        terminals = table["terminals"]
+        written = {name: text for name, text, is_text, _ in terminals if is_text}
         keywords = {text: name for name, text in written.items() if text.isalpha()}
         punctuation = {text: name for name, text in written.items() if not text.isalpha()}
-        classes = [terminal for terminal in terminals if terminal.pattern.type == "re"]
-        classes.sort(key=lambda terminal: -terminal.priority)
-        groups = [f"(?P<{terminal.name}>{terminal.pattern.to_regexp()})" for terminal in classes]
+        classes = sorted((each for each in terminals if not each[2]), key=lambda each: -each[3])
+        groups = [f"(?P<{name}>{pattern})" for name, pattern, *_ in classes]
         signs = "|".join(re.escape(sign) for sign in sorted(punctuation, key=len, reverse=True))
         groups += [f"(?P<{_PUNCTUATION}>(?!/\\*)(?:{signs}))", f"(?P<{_ILLEGAL}>(?s:.))"]
-        return cls(keywords, punctuation, written, re.compile("|".join(groups)), frozenset(ignored))
+        return cls(keywords, punctuation, written, re.compile("|".join(groups)), frozenset(table["ignored"]))
 
 
 def scan(text: str, lexicon: Lexicon) -> list[Token]:

@@ -21,13 +21,14 @@ from typing import Any, TypeVar
 
 from numba import njit
 from numba.core import config
+from numba.core.caching import FunctionCache
 
 from gquery.executor.cpu.machine import kernel_cache
 from gquery.stopping import Check, unchecked
 
 Item = TypeVar("Item")
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 _POLL = 0.02  # seconds between two looks at the check
 _PATIENCE = 1.0  # seconds of waiting after which it is said why
 _settings: Any = config  # whose names are made when it is imported
@@ -56,6 +57,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any
     _settings.CACHE_DIR = str(kernel_cache.folder())
     try:
         compiled: Any = njit(**_OPTIONS, **options)(function)
+        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
     finally:
         _settings.CACHE_DIR = before
 
@@ -66,6 +68,15 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any
 
     compiled._compile_for_args = compile_for_arguments
     return compiled  # type: ignore[no-any-return]
+
+
+class _KernelCache(FunctionCache):
+    """Numba's. But what is found there does not wait until Numba has learnt of everything that it could compile, which
+    takes a tenth of a second; what is not found does: compilation sees to that itself."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 # --- waiting -----------------------------------------------------------------------------------------------------

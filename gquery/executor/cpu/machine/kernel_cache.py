@@ -15,6 +15,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from gquery.caches import folder_for
+
 _CPU = Path(__file__).parent.parent
 SOURCES = (_CPU, _CPU.parent / "lowering")  # folders of all that becomes part of kernels: functions, and constants
 _PREFIX = "kernels-"
@@ -36,10 +38,7 @@ def folder() -> Path:
 def _base() -> Path:
     if configured := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(configured)
-    beside = _CPU / "__pycache__"
-    if os.access(beside if beside.exists() else _CPU, os.W_OK):
-        return beside
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "gquery"
+    return folder_for(_CPU)
 
 
 def compiled_kernels() -> int:
