@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gquery.executor.cpu.candidates import candidate_graph
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import frames, pack, run
 from gquery.planner.search.sums import strategy
@@ -35,6 +36,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "bitsets of all rows": [(bitsets, "_LOOK", 1e9)],
     "bitsets of all rows, depth first": [(bitsets, "_LOOK", 1e9), (strategy, "can_chain", _no)],
     "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
+    "candidate graph, short slices": [(candidate_graph, "SLICE", 3), *PLANNED["candidate graph"]],
     "no cut rows": [(pack._Packer, "_cut", _no)],
     "short slices": [(frames, "SLICE", 7)],
     "short slices, nothing folded": [(frames, "SLICE", 3), costs(folds=-1.0)],

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, lists_of
+from gquery.executor.cpu.candidates.sets import SLICE, CandidateSet, CandidateSets, lists_of
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.program import Rows
@@ -22,95 +26,176 @@ def refine(candidates: CandidateSets) -> None:
     candidate edge there. Ends by counting the candidate edges, which is what the order is chosen by.
     """
     order = _breadth_first(candidates)
+    refinement = _Refinement(candidates)
+    left = sum(len(each.vertices) for each in candidates.sets)
     for sweep in range(MAX_SWEEPS):
-        before = _total(candidates)
-        for vertex in order if sweep % 2 == 0 else reversed(order):
-            _refine_vertex(candidates, vertex)
-        if _total(candidates) >= before * (1 - _PAYS):
+        gone = refinement.sweep(order if sweep % 2 == 0 else order[::-1])
+        if gone <= left * _PAYS:
             break
-    for edge in candidates.graph.edges:
-        source, target = candidates.sets[edge.source], candidates.sets[edge.target]
-        counts = _count(candidates, candidates.rows(edge.index, edge.source), source, target)
-        candidates.edge_counts[edge.index] = int(counts.sum())
+        left -= gone
+    refinement.narrow()
+    _count_edges(candidates)
 
 
-def build_candidate_edges(
-    candidates: CandidateSets, rows: Rows, source: CandidateSet, other: CandidateSet, with_edges: bool
-) -> Adjacency:
-    """The candidate edges of some rows, in positions: row i belongs to candidate i of `source`, neighbours are
-    positions in `other`. `edges` is empty unless asked for."""
-    adjacency = candidates.adjacency(rows)
-    vertices = source.vertices
-    counts = _count(candidates, rows, source, other)
-    offsets = np.zeros(len(vertices) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    total = int(offsets[-1])
-    candidates.control.memory.reserve(
-        offsets.nbytes + total * (12 if with_edges else 4),
-        f"{total:,} candidate edges",
+class _Refinement:
+    """The candidates of all query vertices as bitsets, and the edges that each must have. One call of a kernel goes
+    through as many vertices as have few candidates together, or through a slice of one that has many."""
+
+    def __init__(self, candidates: CandidateSets) -> None:
+        self._candidates = candidates
+        self._words = [each.words.copy() for each in candidates.sets]
+        graph = candidates.graph
+        sets: list[tuple[int, ...]] = []
+        looks: list[tuple[int, ...]] = []
+        for vertex, (edges, words) in enumerate(zip(graph.incident(), self._words, strict=True)):
+            begin = len(looks)
+            for edge in edges:
+                if edge.source != edge.target and graph.binds(edge.index, vertex):
+                    rows, other = candidates.rows(edge.index, vertex), edge.other(vertex)
+                    implied = candidates.implies(rows, candidates.sets[other])
+                    looks.append((vertex, other, implied, *lists_of(candidates.adjacency(rows))))
+            inside = candidates.sets[vertex].vertices
+            span = (int(inside[0]) >> 6, (int(inside[-1]) >> 6) + 1) if len(inside) else (0, 0)
+            sets.append((address(words), *span, begin, len(looks), 1, 0))
+        self._sets = np.array(sets, np.int64)
+        self._looks = np.array(looks, np.int64).reshape(len(looks), filters.LOOK_COLUMNS)
+
+    def sweep(self, order: list[int]) -> int:
+        """Takes away the candidates that lack an edge, vertex by vertex; returns how many they are."""
+        gone: list[int] = []
+        sizes = [len(self._candidates.sets[vertex].vertices) for vertex in order]
+        for batch in _batches(sizes):
+            vertices = np.array(order[batch], np.int64)
+            if not self._sets[vertices, filters.PENDING].any():
+                continue
+
+            def work(begin: int, end: int, vertices: NDArray[np.int64] = vertices) -> None:
+                gone.append(filters.sweep(self._sets, self._looks, vertices, begin, end))
+
+            words = int(self._sets[vertices, filters.END_WORD].max())
+            few = sum(sizes[batch]) <= SLICE
+            self._candidates.sliced(words, work, max(1, words if few else SLICE >> 6))
+        return sum(gone)
+
+    def narrow(self) -> None:
+        """Makes what is left the candidate sets."""
+        for vertex in np.flatnonzero(self._sets[:, filters.NARROWED]):
+            self._candidates.sets[vertex] = self._candidates.sets[vertex].within(self._words[vertex])
+
+
+class Wanted(NamedTuple):
+    """The candidate edges of some rows: row i belongs to candidate i of `source`, and leads to candidates of `other`.
+    with_edges: the data edges are asked for, too."""
+
+    rows: Rows
+    source: CandidateSet
+    other: CandidateSet
+    with_edges: bool
+
+
+def build_candidate_edges(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[Adjacency]:
+    """Candidate edges in positions: neighbours are positions in `other`. `edges` is empty unless asked for."""
+    if not wanted:
+        return []
+    jobs = _jobs(candidates, wanted)
+    counts = _counts(candidates, jobs)
+    ends = np.cumsum(jobs[:, filters.SIZE] + 1).tolist()
+    offsets = [counts[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    for each in offsets:
+        np.cumsum(each, out=each)
+    totals = [int(each[-1]) for each in offsets]
+    edges = [total if each.with_edges else 0 for total, each in zip(totals, wanted, strict=True)]
+    total, total_edges = sum(totals), sum(edges)
+    candidates.control.memory.reserve(counts.nbytes + 4 * total + 8 * total_edges, f"{total:,} candidate edges")
+    jobs[:, filters.NEIGHBOURS_BEGIN] = np.cumsum(totals) - totals
+    jobs[:, filters.EDGES_BEGIN] = np.where([each.with_edges for each in wanted], np.cumsum(edges) - edges, -1)
+    new_neighbours, new_edges = np.empty(total, np.int32), np.empty(total_edges, np.int64)
+    _in_batches(
+        candidates,
+        jobs,
+        lambda batch, begin, end: filters.fill_edges(batch, begin, end, counts, new_neighbours, new_edges),
     )
-    neighbours = np.empty(total, np.int32)
-    edges = np.empty(total if with_edges else 0, np.int64)
-    ranks = 0 if other.everything else address(other.ranks)
-    words = other.words_address
-    candidates.sliced(
-        len(vertices),
-        lambda begin, end: filters.fill_edges(
-            vertices,
-            begin,
-            end,
-            lists_of(adjacency),
-            address(adjacency.edges),
-            (words, ranks),
-            offsets,
-            neighbours,
-            edges,
-        ),
-    )
-    return Adjacency(0, offsets, neighbours, edges, adjacency.simple)
+    neighbours_of = np.split(new_neighbours, jobs[1:, filters.NEIGHBOURS_BEGIN])
+    edges_of = np.split(new_edges, (np.cumsum(edges) - edges)[1:])
+    simple = [candidates.adjacency(each.rows).simple for each in wanted]
+    return [Adjacency(0, *parts) for parts in zip(offsets, neighbours_of, edges_of, simple, strict=True)]
 
 
-def _refine_vertex(candidates: CandidateSets, vertex: int) -> None:
-    for edge in candidates.graph.edges:
-        if vertex not in (edge.source, edge.target) or edge.source == edge.target:
-            continue
-        if candidates.graph.binds(edge.index, vertex):
-            among = candidates.sets[edge.other(vertex)]
-            candidates.keep(vertex, candidates.with_neighbours(vertex, edge.index, 1, among))
+def _count_edges(candidates: CandidateSets) -> None:
+    """Counts the candidate edges of every query edge."""
+    edges, sets = candidates.graph.edges, candidates.sets
+    if not edges:
+        return
+    wanted = [
+        Wanted(candidates.rows(edge.index, edge.source), sets[edge.source], sets[edge.target], False) for edge in edges
+    ]
+    jobs = _jobs(candidates, wanted)
+    totals = np.add.reduceat(_counts(candidates, jobs), jobs[:, filters.OFFSETS_BEGIN])
+    candidates.edge_counts.update(zip((edge.index for edge in edges), totals.tolist(), strict=True))
 
 
-def _count(candidates: CandidateSets, rows: Rows, source: CandidateSet, other: CandidateSet) -> NDArray[np.int64]:
-    adjacency, words = candidates.adjacency(rows), candidates.mask(rows, other)
-    vertices = source.vertices
-    counts = np.zeros(len(vertices), np.int64)
-    candidates.sliced(
-        len(vertices),
-        lambda begin, end: filters.count_edges(vertices, begin, end, lists_of(adjacency), words, counts),
-    )
+def _jobs(candidates: CandidateSets, wanted: Sequence[Wanted]) -> NDArray[np.int64]:
+    """The table of jobs, one row for each that is wanted; where neighbours and edges go is not known yet."""
+    jobs, begin = [], 0
+    for rows, source, other, with_edges in wanted:
+        adjacency, size = candidates.adjacency(rows), len(source.vertices)
+        ranks = address(other.ranks) if not other.everything else 0
+        jobs.append(
+            (
+                address(source.vertices),
+                size,
+                *lists_of(adjacency),
+                address(adjacency.edges) if with_edges else 0,
+                candidates.mask(rows, other),
+                other.words_address,
+                ranks,
+                begin,
+                0,
+                -1,
+            )
+        )
+        begin += size + 1
+    return np.array(jobs, np.int64)
+
+
+def _counts(candidates: CandidateSets, jobs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For every job a zero and the number of candidate edges of each of its vertices."""
+    counts = np.zeros(int((jobs[:, filters.SIZE] + 1).sum()), np.int64)
+    _in_batches(candidates, jobs, lambda batch, begin, end: filters.count_edges(batch, begin, end, counts))
     return counts
 
 
-def _total(candidates: CandidateSets) -> int:
-    return sum(len(candidate_set.vertices) for candidate_set in candidates.sets)
+def _in_batches(
+    candidates: CandidateSets, jobs: NDArray[np.int64], work: Callable[[NDArray[np.int64], int, int], object]
+) -> None:
+    """Runs `work(jobs, begin, end)` for several jobs at once when they are small, over slices of those that are not."""
+    sizes = jobs[:, filters.SIZE].tolist()
+    for batch in _batches(sizes):
+        candidates.sliced(max(sizes[batch]), partial(work, jobs[batch]), SLICE)
+
+
+def _batches(sizes: Sequence[int]) -> Iterator[slice]:
+    """Runs of consecutive numbers: as many as are no more than a slice together, or one alone that is."""
+    begin = total = 0
+    for number, size in enumerate(sizes):
+        if total + size > SLICE and number > begin:
+            yield slice(begin, number)
+            begin, total = number, 0
+        total += size
+    yield slice(begin, len(sizes))
 
 
 def _breadth_first(candidates: CandidateSets) -> list[int]:
     """Query vertices component by component, each from its smallest candidate set."""
-    graph = candidates.graph
     sizes = [len(candidate_set.vertices) for candidate_set in candidates.sets]
+    near = [{edge.other(vertex) for edge in edges} for vertex, edges in enumerate(candidates.graph.incident())]
     order: list[int] = []
-    for root in sorted(range(len(sizes)), key=lambda vertex: sizes[vertex]):
-        if root in order:
-            continue
-        order.append(root)
-        frontier = [root]
+    left = set(range(len(sizes)))
+    for root in sorted(left, key=sizes.__getitem__):
+        frontier = [root] if root in left else []
         while frontier:
-            reached = {
-                edge.other(vertex)
-                for vertex in frontier
-                for edge in graph.edges
-                if vertex in (edge.source, edge.target)
-            }
-            frontier = sorted(reached - set(order), key=lambda vertex: sizes[vertex])
-            order.extend(frontier)
+            order += frontier
+            left.difference_update(frontier)
+            reached = {other for vertex in frontier for other in near[vertex] & left}
+            frontier = sorted(reached, key=sizes.__getitem__)
     return order

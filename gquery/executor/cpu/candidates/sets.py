@@ -33,7 +33,7 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
-_SLICE = 1 << 16  # vertices between two looks at the clock; a second thread does not pay for less
+SLICE = 1 << 16  # vertices between two looks at the clock; a second thread does not pay for less
 
 
 class CandidateSet:
@@ -55,9 +55,7 @@ class CandidateSet:
 
     def has(self, vertices: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of the vertices are candidates."""
-        bits = self.words[vertices >> 6] >> (vertices & 63).astype(np.uint64)
-        inside: NDArray[np.bool_] = (bits & np.uint64(1)).astype(np.bool_)
-        return inside
+        return _inside(self.words, vertices)
 
     def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
         """Those of the vertices that are candidates."""
@@ -68,6 +66,12 @@ class CandidateSet:
         """Candidates before each word of the bitset."""
         counts = np.bitwise_count(self.words)
         return np.concatenate([[0], np.cumsum(counts, dtype=np.int32)[:-1]]).astype(np.int32)
+
+    def within(self, words: NDArray[np.uint64]) -> CandidateSet:
+        """The candidates that are in a bitset; there are no others in it."""
+        narrowed = CandidateSet(self.vertices[_inside(words, self.vertices)], self.universe)
+        narrowed.words = words
+        return narrowed
 
     @property
     def words_address(self) -> int:
@@ -271,9 +275,16 @@ class CandidateSets:
         self.sliced(len(vertices), work)
         return np.concatenate([kept[:0], *(kept[begin : begin + counts[begin]] for begin in sorted(counts))])
 
-    def sliced(self, count: int, work: Callable[[int, int], object], size: int = _SLICE) -> None:
+    def sliced(self, count: int, work: Callable[[int, int], object], size: int = SLICE) -> None:
         """Runs `work(begin, end)` over slices of `range(count)`, on all threads when there are many."""
         run_slices(count, size, self.threads, self.control.check, work)
+
+
+def _inside(words: NDArray[np.uint64], vertices: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which of the vertices are in a bitset."""
+    bits = words[vertices >> 6] >> (vertices & 63).astype(np.uint64)
+    inside: NDArray[np.bool_] = (bits & np.uint64(1)).astype(np.bool_)
+    return inside
 
 
 def rows_of(adjacency: Adjacency) -> tuple[int, int, int]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import contains, has_bit, rank, row
-from gquery.executor.cpu.machine.compile import kernel
-from gquery.executor.cpu.machine.native import load_int32, load_int64
+from gquery.executor.cpu.machine.compile import inner, kernel
+from gquery.executor.cpu.machine.native import count_bits, load_int32, load_int64, load_word, store_word
 
 
 @kernel
@@ -63,38 +63,118 @@ def with_loop(vertices, begin, end, adjacency, present, keep):  # type: ignore[n
             keep[index] = False
 
 
+# Columns of `sets`, one row for each query vertex; its candidates are the bits of a bitset.
+WORDS = 0  # address of the bitset over all vertices
+FIRST_WORD, END_WORD = 1, 2  # the words that have a bit
+LOOKS_BEGIN, LOOKS_END = 3, 4  # its rows of `looks`
+PENDING = 5  # 1 when candidates at the other end of an edge went since it was looked at
+NARROWED = 6  # 1 when candidates of its own went
+
+# Columns of `looks`: an edge that every candidate of vertex OWN must have, to a candidate of vertex OTHER.
+OWN, OTHER = 0, 1
+IMPLIED = 2  # 1 when all that the edge leads to were candidates before any went
+FIRST, ROWS, OFFSETS, NEIGHBOURS = 3, 4, 5, 6
+LOOK_COLUMNS = 7
+
+
 @kernel
-def count_edges(vertices, begin, end, adjacency, words, counts):  # type: ignore[no-untyped-def]
-    """counts[i] = entries of the row of vertices[i] that lead into the bitset (address 0: all vertices)."""
-    first, rows, offsets, neighbours = adjacency
+def sweep(sets, looks, order, begin, end):  # type: ignore[no-untyped-def]
+    """Takes away the candidates that lack an edge, vertex by vertex along an order, and returns how many they are. Only
+    words `begin .. end - 1` are gone through; a vertex for which nothing has changed is left out if these are all of
+    its words."""
+    gone = np.int64(0)
+    for vertex in order:
+        first, last = sets[vertex, FIRST_WORD], sets[vertex, END_WORD]
+        if begin <= first and last <= end and not sets[vertex, PENDING]:
+            continue
+        sets[vertex, PENDING] = 0
+        lost = _sift(sets, looks, vertex, max(first, begin), min(last, end))
+        if lost > 0:
+            gone += lost
+            sets[vertex, NARROWED] = 1
+            for look in range(len(looks)):
+                if looks[look, OTHER] == vertex:
+                    sets[looks[look, OWN], PENDING] = 1
+    return gone
+
+
+@inner
+def _sift(sets, looks, vertex, begin, end):  # type: ignore[no-untyped-def]
+    """Clears the bits of those of a vertex's candidates that lack an edge; returns how many they are."""
+    words, lost = sets[vertex, WORDS], np.int64(0)
     for index in range(begin, end):
-        low, high = row(offsets, first, rows, vertices[index])
-        if words == 0:
-            counts[index] = high - low
-        else:
-            found = 0
-            for entry in range(low, high):
-                found += has_bit(words, load_int32(neighbours, entry))
-            counts[index] = found
+        left = kept = load_word(words, index)
+        while left != np.uint64(0):
+            lowest = left & (~left + np.uint64(1))
+            left ^= lowest
+            candidate = (index << 6) + count_bits(lowest - np.uint64(1))  # type: ignore[call-arg]
+            for look in range(sets[vertex, LOOKS_BEGIN], sets[vertex, LOOKS_END]):
+                if not _leads(sets, looks, look, candidate):
+                    kept ^= lowest
+                    lost += 1
+                    break
+        store_word(words, index, kept)  # type: ignore[call-arg]
+    return lost
+
+
+@inner
+def _leads(sets, looks, look, candidate):  # type: ignore[no-untyped-def]
+    """Whether an edge leads from a vertex to a candidate of its other end."""
+    other = looks[look, OTHER]
+    low, high = row(looks[look, OFFSETS], looks[look, FIRST], looks[look, ROWS], candidate)
+    if looks[look, IMPLIED] and not sets[other, NARROWED]:
+        return low < high
+    words, neighbours = sets[other, WORDS], looks[look, NEIGHBOURS]
+    while low < high and not has_bit(words, load_int32(neighbours, low)):
+        low += 1
+    return low < high
+
+
+# Columns of `jobs`: the rows of some vertices in one adjacency.
+VERTICES, SIZE = 0, 1  # address of int32[SIZE]
+JOB_FIRST, JOB_ROWS, JOB_OFFSETS, JOB_NEIGHBOURS, JOB_EDGES = 2, 3, 4, 5, 6
+JOB_MASK = 7  # address of the bitset of the candidates at the other end, 0 when the rows lead to no others
+JOB_WORDS, JOB_RANKS = 8, 9  # the same, and set bits before each word; 0 when every vertex is a candidate
+OFFSETS_BEGIN = 10  # where its SIZE + 1 offsets begin
+NEIGHBOURS_BEGIN = 11  # where its neighbours begin
+EDGES_BEGIN = 12  # where its edges begin, -1 when they are not asked for
 
 
 @kernel
-def fill_edges(vertices, begin, end, adjacency, edges, among, new_offsets, new_neighbours, new_edges):  # type: ignore[no-untyped-def]
+def count_edges(jobs, begin, end, counts):  # type: ignore[no-untyped-def]
+    """For the vertices `begin .. end - 1` of every job: counts[OFFSETS_BEGIN + i + 1] = entries of the row of vertex i
+    that lead to a candidate."""
+    for job in range(len(jobs)):
+        words, neighbours = jobs[job, JOB_MASK], jobs[job, JOB_NEIGHBOURS]
+        for index in range(begin, min(end, jobs[job, SIZE])):
+            vertex = load_int32(jobs[job, VERTICES], index)
+            low, high = row(jobs[job, JOB_OFFSETS], jobs[job, JOB_FIRST], jobs[job, JOB_ROWS], vertex)
+            found = high - low
+            if words != 0:
+                found = np.int64(0)
+                for entry in range(low, high):
+                    found += has_bit(words, load_int32(neighbours, entry))
+            counts[jobs[job, OFFSETS_BEGIN] + index + 1] = found
+
+
+@kernel
+def fill_edges(jobs, begin, end, offsets, new_neighbours, new_edges):  # type: ignore[no-untyped-def]
     """Writes the entries that `count_edges` counted: positions instead of vertices, and the edges when asked for.
-    among: addresses of the bitset and of its ranks."""
-    first, rows, offsets, neighbours = adjacency
-    words, ranks = among
-    for index in range(begin, end):
-        low, high = row(offsets, first, rows, vertices[index])
-        cursor = new_offsets[index]
-        for entry in range(low, high):
-            neighbour = load_int32(neighbours, entry)
-            if words == 0:
-                new_neighbours[cursor] = neighbour
-            elif has_bit(words, neighbour):
-                new_neighbours[cursor] = rank(words, ranks, neighbour)
-            else:
-                continue
-            if len(new_edges) > 0:
-                new_edges[cursor] = load_int64(edges, entry)
-            cursor += 1
+    offsets: of each job, beginning with 0."""
+    for job in range(len(jobs)):
+        words, neighbours = jobs[job, JOB_WORDS], jobs[job, JOB_NEIGHBOURS]
+        with_edges = jobs[job, EDGES_BEGIN] >= 0
+        for index in range(begin, min(end, jobs[job, SIZE])):
+            vertex = load_int32(jobs[job, VERTICES], index)
+            low, high = row(jobs[job, JOB_OFFSETS], jobs[job, JOB_FIRST], jobs[job, JOB_ROWS], vertex)
+            cursor = offsets[jobs[job, OFFSETS_BEGIN] + index]
+            for entry in range(low, high):
+                neighbour = np.int64(load_int32(neighbours, entry))
+                if words != 0:
+                    if not has_bit(words, neighbour):
+                        continue
+                    neighbour = rank(words, jobs[job, JOB_RANKS], neighbour)
+                new_neighbours[jobs[job, NEIGHBOURS_BEGIN] + cursor] = neighbour
+                if with_edges:
+                    new_edges[jobs[job, EDGES_BEGIN] + cursor] = load_int64(jobs[job, JOB_EDGES], entry)
+                cursor += 1

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Ranks
-from gquery.executor.cpu.candidates.candidate_graph import build_candidate_edges
+from gquery.executor.cpu.candidates.candidate_graph import Wanted, build_candidate_edges
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
 from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, rows_of
 from gquery.executor.cpu.kernels.blocks import Blocks
@@ -40,8 +40,6 @@ class _Packer:
         self.sets = [candidates.common(level.candidates) for level in program.levels]
         self.children = program.children()
         self.ranks = ranks
-        self.weighed = {(choice.rows.level, choice.to) for choice in program.weights}
-        self.adjacencies: dict[tuple[Rows, int], Adjacency] = {}
         self.keep: list[object] = [self.sets, ranks]
         self.backward: list[tuple[int, ...]] = []
         self.different: list[int] = []
@@ -52,6 +50,7 @@ class _Packer:
         self.context: list[tuple[int, ...]] = []
         self.bitsets = Bitsets(self.memory, self.threads, candidates.sliced)
         self.slots = 0
+        self.adjacencies = self._candidate_graph() if program.space == "candidates" else {}
         self.factors: dict[int, Factors] = {}  # by level
         self.is_folded = program.strategy == "fold" and program.listed == 0
         self.bounded = self.is_folded and self._bound() < SAFE  # no sum can be too large for 64 bits
@@ -274,11 +273,19 @@ class _Packer:
         """The rows that lead to a level, in positions."""
         if self.program.space == "vertices":
             return self.candidates.adjacency(rows)
-        if (rows, number) not in self.adjacencies:
-            ends = self.sets[rows.level], self.sets[number]
-            with_edges = (rows.level, number) in self.weighed
-            self.adjacencies[rows, number] = build_candidate_edges(self.candidates, rows, *ends, with_edges)
         return self.adjacencies[rows, number]
+
+    def _candidate_graph(self) -> dict[tuple[Rows, int], Adjacency]:
+        """The candidate edges of all rows that lead to a level."""
+        program = self.program
+        weighed = {(choice.rows.level, choice.to) for choice in program.weights}
+        backward = [(rows, number) for number, level in enumerate(program.levels) for rows in level.backward]
+        chosen = [(choice.rows, choice.to) for choice in program.weights]
+        wanted = {
+            (rows, number): Wanted(rows, self.sets[rows.level], self.sets[number], (rows.level, number) in weighed)
+            for rows, number in (*backward, *chosen)
+        }
+        return dict(zip(wanted, build_candidate_edges(self.candidates, list(wanted.values())), strict=True))
 
     def _adjacency_row(self, level: int, adjacency: Adjacency, bitsets: Columns) -> tuple[int, ...]:
         self.keep.append(adjacency)
