@@ -7,7 +7,7 @@ import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -15,6 +15,7 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
+from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend
 from gquery.executor.devices import BACKENDS
 from gquery.planner.ir.match_plan import MatchPlan
@@ -25,6 +26,7 @@ from gquery.planner.search.context import Context
 from gquery.planner.search.matching import plan_matching
 from gquery.planner.verify import verify, verify_draft
 from gquery.settings import Settings
+from tests.emulated.device import COMPILER, emulated
 from tests.reference.backend import reference
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it, and so do its children
@@ -58,31 +60,42 @@ def shared_data() -> Path:
 
 
 # The engine suite runs on each of these: whatever takes `device`.
-SUITE: dict[str, Callable[[Settings], Backend] | None] = {
+SUITE: dict[str, Callable[[Settings], Backend]] = {
     "cpu": BACKENDS["cpu"],
     "reference": reference,
-    "gpu": BACKENDS.get("gpu"),
+    "emulated": emulated,
+    "gpu": BACKENDS["gpu"],
 }
-SHARE = 8  # of so many cases that differ by a number alone the reference, which is slow, runs one
+SHARES = {"reference": 8, "emulated": 24}  # of so many cases that differ by a number alone they run one: they are slow
+
+
+@cache
+def missing(name: str) -> str:
+    """Why a backend of the suite cannot run here; empty when it can."""
+    if name == "emulated" and COMPILER is None:
+        return "there is no C++ compiler for the kernels of the GPU"
+    try:
+        SUITE[name](Settings())
+    except UnsupportedError as error:
+        return str(error)
+    return ""
 
 
 @pytest.fixture(params=SUITE)
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each backend in turn: all queries of the test go there. GQUERY_REQUIRE_GPU=1 turns a skipped GPU test into a
     failure."""
-    backend = SUITE[request.param]
-    if backend is None:
-        problem = f"this gquery has no {request.param.upper()} backend"
+    if problem := missing(request.param):
         if os.environ.get("GQUERY_REQUIRE_GPU") == "1":
             pytest.fail(problem)
         pytest.skip(problem)
     for name in BACKENDS:
-        monkeypatch.setitem(BACKENDS, name, backend)
+        monkeypatch.setitem(BACKENDS, name, SUITE[request.param])
     return "auto"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The reference takes its share of the cases, and none of the large ones."""
+    """Slow backends take their share of the cases, and none of the large ones."""
     left_out = [item for item in items if _is_more_of_the_same(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
@@ -90,14 +103,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _is_more_of_the_same(item: pytest.Item) -> bool:
     given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    if given.get("device") == "gpu" and SUITE["gpu"] is None:
+    device = given.get("device")
+    if device == "gpu" and missing("gpu"):
         return "scenario" in given  # one skipped test says as much as two thousand
-    if given.get("device") != "reference":
+    if device not in SHARES:
         return False
     number = given.get("chunk", given.get("seed", 0))
     if "scenario" in given:
         number = crc32(given["scenario"].name.encode())
-    return number % SHARE > 0 or item.get_closest_marker("large") is not None
+    return number % SHARES[device] > 0 or item.get_closest_marker("large") is not None
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -40,6 +40,9 @@ ALLOWED = {
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.profile",
         "executor.progress",
     ],
+    "executor.gpu": [
+        "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.progress",
+    ],
     "executor": ["planner.ir", "storage", "values"],
     "formats": ["values"],
     "result": ["executor.progress", "formats", "values"],
@@ -51,7 +54,7 @@ ALLOWED = {
     ],
     "terminal": [
         "session", "opening", "result", "values", "storage", "grammar", "planner.ir.functions", "executor.progress",
-        "executor.cpu.machine.kernel_cache",
+        "executor.cpu.machine.kernel_cache", "executor.gpu.device",
     ],
     "cli": ["session", "opening", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],

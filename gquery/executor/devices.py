@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend
 from gquery.settings import Settings
 
@@ -15,11 +14,16 @@ def _cpu(settings: Settings) -> Backend:
     return CpuBackend(settings.threads)
 
 
-BACKENDS: dict[str, Callable[[Settings], Backend]] = {"auto": _cpu, "cpu": _cpu}
+def _gpu(settings: Settings) -> Backend:
+    from gquery.executor.gpu.device import card
+    from gquery.executor.gpu.engine import GpuBackend
+
+    return GpuBackend(card())
+
+
+BACKENDS: dict[str, Callable[[Settings], Backend]] = {"auto": _cpu, "cpu": _cpu, "gpu": _gpu}
 
 
 def backend_of(settings: Settings) -> Backend:
     """The backend that the settings ask for. Raises UnsupportedError when there is none."""
-    if settings.device not in BACKENDS:
-        raise UnsupportedError(f"gquery has no {settings.device.upper()} backend", hint="use device='cpu'")
     return BACKENDS[settings.device](settings)

@@ -1,0 +1,1 @@
+"""The GPU backend: CUDA kernels, level by level in blocks of partial matches."""

@@ -1,0 +1,97 @@
+"""The GPU backend: CUDA kernels through CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.backend import FilterOutcome, Masks, Ranks
+from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.device import Device
+from gquery.executor.gpu.resident import QueryRows, ResidentGraph
+from gquery.executor.gpu.search import GpuSlices
+from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.progress import Control
+from gquery.planner.ir.filters import Filter
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.storage.graph import Snapshot
+
+_resident: WeakKeyDictionary[Snapshot, ResidentGraph] = WeakKeyDictionary()
+
+
+class GpuBackend:
+    """Runs programs on one device."""
+
+    name = "gpu"
+    lacks: frozenset[str] = frozenset()
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    def upload(self, snapshot: Snapshot) -> GpuGraph:
+        """Adjacencies are copied when a query asks for them, once."""
+        known = _resident.get(snapshot)
+        if known is None or known.device is not self.device:
+            known = _resident[snapshot] = ResidentGraph(self.device)
+        return GpuGraph(known, snapshot)
+
+
+class GpuGraph:
+    """A snapshot on the device."""
+
+    def __init__(self, resident: ResidentGraph, snapshot: Snapshot) -> None:
+        self.resident = resident
+        self.snapshot = snapshot
+
+    def filter(
+        self,
+        graph: QueryGraph,
+        filters: tuple[Filter, ...],
+        masks: Masks,
+        control: Control,
+        seeds: Seeds | None = None,
+    ) -> GpuCandidates:
+        sets = CandidateSets(graph, QueryRows(self.resident, self.snapshot, masks, control, seeds))
+        with self.resident.device.guarded():
+            sets.apply(filters, masks)
+        return GpuCandidates(sets)
+
+
+class GpuCandidates:
+    """The candidate sets of one run, and what starts from them."""
+
+    def __init__(self, sets: CandidateSets) -> None:
+        self.sets = sets
+
+    @property
+    def outcomes(self) -> Sequence[FilterOutcome]:
+        return self.sets.outcomes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(map(len, self.sets.sets))
+
+    @property
+    def edge_counts(self) -> Mapping[int, int]:
+        return self.sets.edge_counts
+
+    @property
+    def nbytes(self) -> int:
+        """Of the host's memory."""
+        return 0
+
+    def refine(self) -> None:
+        with self.sets.device.guarded():
+            self.sets.refine()
+
+    def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:
+        with self.sets.device.guarded():
+            return self.sets.device.fetch(self.sets.common(merged).vertices)
+
+    def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> GpuSlices:
+        with self.sets.device.guarded():
+            return GpuSlices(program, self.sets, ranks, pool)

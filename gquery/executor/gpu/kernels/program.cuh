@@ -1,0 +1,147 @@
+// A program as kernels read it: `table.py` writes these structures, word by word.
+
+const int64 NULL_RANK = -9223372036854775807LL - 1;
+
+// Neighbours of the positions `first` to `first + count - 1`, ascending and distinct; every other position has none.
+struct Rows {
+    int64 level, first, count;
+    const int64 *offsets;
+    const int *neighbours;
+};
+
+struct Pair {
+    int64 a, b, c, d;
+};
+
+enum Operator { EQUAL, UNEQUAL, LESS, AT_MOST };
+
+struct Compare {
+    int64 left, right, operation;
+    const int64 *left_ranks, *right_ranks;
+};
+
+// A sum that depends on a position alone, for all of them.
+struct Factor {
+    const uint64 *sums;
+    const double *sizes;
+};
+
+// Counts before pointers, in the order of `Level` in `lowering/program.py`. Its weights are the choices from `weights` to
+// `weights_end`. member: which positions are candidates, null when all are. candidates: what a level without rows is
+// matched to, null for 0 .. candidate_count - 1. given: by level, the column that it stands in of the partial matches
+// which this level extends; made: of those that end with this level. kept: the columns that go from one to the other.
+struct Level {
+    int64 index, backward_count, absent_count, different_count, smaller_count, pair_count, compare_count, factor_count;
+    int64 candidate_count, kept_count, weights, weights_end;
+    const Rows *backward, *absent;
+    const int64 *different, *smaller;
+    const Pair *pairs;
+    const Compare *compares;
+    const Factor *factors;
+    const byte *member;
+    const int *candidates;
+    const int64 *given, *made, *kept;
+};
+
+// A query edge whose data edges are chosen: those of the vertex at level `from` that lead to the one at level `to`.
+// collides: the earlier choices that must be other edges; free: it collides with none, earlier or later; clique: those
+// that it collides with collide with each other.
+struct Choice {
+    int64 from, to, first, count, collide_count, free, clique;
+    const int64 *offsets;
+    const int *neighbours;
+    const int64 *edges, *collides;
+};
+
+// vertices: by level, the data vertex of each position; null where positions are vertices.
+struct Program {
+    const Level *levels;
+    const int *const *vertices;
+    const Choice *choices;
+};
+
+// Partial matches, column by column.
+struct Frontier {
+    const int *columns;
+    int64 stride;
+};
+
+// A partial match and a position at one more level, `index`. slots: by level, the column of the frontier.
+struct Match {
+    const Program &program;
+    Frontier frontier;
+    const int64 *slots;
+    int64 row, index;
+    int position;
+
+    INNER_MEMBER int at(int64 level) const {
+        return level == index ? position : frontier.columns[slots[level] * frontier.stride + row];
+    }
+
+    INNER_MEMBER int vertex(int64 level) const {
+        const int *vertices = program.vertices[level];
+        return vertices ? vertices[at(level)] : at(level);
+    }
+};
+
+struct Range {
+    int64 begin, end;
+};
+
+INNER Range row_of(const Rows &rows, int position) {
+    int64 row = position - rows.first;
+    if (row < 0 || row >= rows.count) return Range{0, 0};
+    return Range{rows.offsets[row], rows.offsets[row + 1]};
+}
+
+// The first index in [low, high) whose value is above, high when there is none.
+template <typename Value>
+INNER int64 first_above(const Value *values, int64 low, int64 high, Value wanted) {
+    while (low < high) {
+        int64 middle = (low + high) >> 1;
+        if (values[middle] > wanted) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+INNER bool contains(const Rows &rows, int from, int position) {
+    Range row = row_of(rows, from);
+    int64 above = first_above(rows.neighbours, row.begin, row.end, position);
+    return above > row.begin && rows.neighbours[above - 1] == position;
+}
+
+INNER bool holds(const Compare &compare, const Match &match) {
+    int64 left = compare.left_ranks[match.at(compare.left)], right = compare.right_ranks[match.at(compare.right)];
+    if (left == NULL_RANK || right == NULL_RANK) return false;
+    switch (compare.operation) {
+        case EQUAL: return left == right;
+        case UNEQUAL: return left != right;
+        case LESS: return left < right;
+        default: return left <= right;
+    }
+}
+
+// All tests of a level but the rows that were walked: `walked` is their index.
+INNER bool passes(const Level &level, const Match &match, int walked) {
+    int position = match.position;
+    if (level.member && !level.member[position]) return false;
+    if (level.different_count || level.smaller_count) {
+        int vertex = match.vertex(level.index);
+        for (int64 i = 0; i < level.different_count; i++)
+            if (match.vertex(level.different[i]) == vertex) return false;
+        for (int64 i = 0; i < level.smaller_count; i++)
+            if (match.vertex(level.smaller[i]) >= vertex) return false;
+    }
+    for (int64 i = 0; i < level.backward_count; i++)
+        if (i != walked && !contains(level.backward[i], match.at(level.backward[i].level), position)) return false;
+    for (int64 i = 0; i < level.absent_count; i++)
+        if (contains(level.absent[i], match.at(level.absent[i].level), position)) return false;
+    for (int64 i = 0; i < level.pair_count; i++) {
+        const Pair &pair = level.pairs[i];
+        if (match.vertex(pair.a) == match.vertex(pair.b) && match.vertex(pair.c) == match.vertex(pair.d)) return false;
+    }
+    for (int64 i = 0; i < level.compare_count; i++)
+        if (!holds(level.compares[i], match)) return false;
+    return true;
+}

@@ -1,0 +1,18 @@
+// Values of partial matches: modulo 2^64 when `modulus` is 0. Sizes are about the same numbers, and tell nothing from
+// something.
+
+struct Sum {
+    uint64 value;
+    double size;
+};
+
+INNER uint64 product(uint64 left, uint64 right, uint64 modulus) {
+    return modulus ? left * right % modulus : left * right;
+}
+
+INNER void multiply_factors(const Level &level, int position, uint64 modulus, Sum &sum) {
+    for (int64 i = 0; i < level.factor_count; i++) {
+        sum.value = product(sum.value, level.factors[i].sums[position], modulus);
+        sum.size *= level.factors[i].sizes[position];
+    }
+}

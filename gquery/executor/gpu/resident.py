@@ -1,0 +1,139 @@
+"""The data graph on the device: adjacencies and label sets, copied when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gquery.executor.backend import Masks
+from gquery.executor.gpu.candidate_set import CandidateSet
+from gquery.executor.gpu.device import Device, DeviceArray
+from gquery.executor.lowering.adjacency import adjacency_of
+from gquery.executor.lowering.program import Rows
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.memory import Budget
+from gquery.executor.progress import Control
+from gquery.planner.ir.relations import Binding, Relation
+from gquery.storage.adjacency import Adjacency
+from gquery.storage.graph import Snapshot
+from gquery.storage.schema import Direction
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRows:
+    """An adjacency on the device: as `Adjacency`, with neighbours int32[m] and offsets int64[count + 1]. simple: no row
+    has equal neighbours."""
+
+    first: int
+    count: int
+    offsets: DeviceArray
+    neighbours: DeviceArray
+    simple: bool
+
+    @property
+    def arguments(self) -> tuple[int, int, DeviceArray, DeviceArray]:
+        """How kernels of candidates take it."""
+        return self.first, self.count, self.offsets, self.neighbours
+
+
+class ResidentGraph:
+    """What queries on a snapshot share: adjacencies and vertices of tables, copied when they are first asked for."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._adjacencies: dict[tuple[Relation, Direction], DeviceRows] = {}
+        self._edges: dict[tuple[Relation, Direction], DeviceArray] = {}
+        self._tables: dict[tuple[int, ...], CandidateSet] = {}
+
+    def adjacency(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceRows:
+        key = (relation, direction)
+        if key not in self._adjacencies:
+            self._adjacencies[key] = self.copied(adjacency_of(*key, snapshot, memory))
+        return self._adjacencies[key]
+
+    def edges(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceArray:
+        """The edge behind each entry of an adjacency, int64[m]."""
+        key = (relation, direction)
+        if key not in self._edges:
+            self._edges[key] = self.device.xp.asarray(adjacency_of(*key, snapshot, memory).edges)
+        return self._edges[key]
+
+    def copied(self, adjacency: Adjacency) -> DeviceRows:
+        offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))
+        return DeviceRows(adjacency.first, adjacency.rows, offsets, neighbours, adjacency.simple)
+
+    def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
+        """The vertices of some tables."""
+        if tables not in self._tables:
+            vertices = self.device.xp.asarray(snapshot.vertex_numbers.ids(tables, np.int32))
+            self._tables[tables] = CandidateSet(self.device, vertices, snapshot.vertex_count)
+        return self._tables[tables]
+
+
+class QueryRows:
+    """The rows that one query walks: those of the graph, of its seeds, and what masks leave of them."""
+
+    def __init__(
+        self, graph: ResidentGraph, snapshot: Snapshot, masks: Masks, control: Control, seeds: Seeds | None
+    ) -> None:
+        self.graph = graph
+        self.device = graph.device
+        self.snapshot = snapshot
+        self.masks = masks
+        self.control = control
+        self.seeds = seeds
+        self._known: dict[Hashable, DeviceRows] = {}
+
+    def of(self, rows: Rows) -> DeviceRows:
+        """The entries that the mask leaves."""
+        return self._made((rows.relation, rows.direction, rows.edge, "entries"), lambda: self._entries(rows))
+
+    def distinct(self, rows: Rows) -> DeviceRows:
+        """The same with each neighbour once."""
+        return self._made(
+            (rows.relation, rows.direction, rows.edge, "distinct"), lambda: self._neighbours(self.of(rows))
+        )
+
+    def edges(self, rows: Rows) -> DeviceArray:
+        """The edge behind each of the entries, int64[m]."""
+        whole = self.graph.edges(*self._asked(rows))
+        return whole if rows.edge is None else whole[self._mask(rows, whole)]
+
+    def _made(self, key: Hashable, make: Callable[[], DeviceRows]) -> DeviceRows:
+        if key not in self._known:
+            self.control.check()
+            self._known[key] = make()
+        return self._known[key]
+
+    def _asked(self, rows: Rows) -> tuple[Relation, Direction, Snapshot, Budget]:
+        return rows.relation, rows.direction, self.snapshot, self.control.memory
+
+    def _mask(self, rows: Rows, edges: DeviceArray) -> DeviceArray:
+        assert rows.edge is not None
+        return self.device.xp.asarray(self.masks.edges[rows.edge])[edges]
+
+    def _entries(self, rows: Rows) -> DeviceRows:
+        asked = self._asked(rows)
+        if isinstance(rows.relation, Binding):
+            return self.graph.copied(adjacency_of(*asked, self.seeds))
+        whole = self.graph.adjacency(*asked)
+        if rows.edge is None:
+            return whole
+        return self._kept(whole, self._mask(rows, self.graph.edges(*asked)), whole.simple)
+
+    def _neighbours(self, whole: DeviceRows) -> DeviceRows:
+        if whole.simple:
+            return whole
+        first = self.device.xp.ones(len(whole.neighbours), np.bool_)
+        first[1:] = whole.neighbours[1:] != whole.neighbours[:-1]
+        begins = whole.offsets[:-1]
+        first[begins[begins < len(first)]] = True
+        return self._kept(whole, first, True)
+
+    def _kept(self, whole: DeviceRows, kept: DeviceArray, simple: bool) -> DeviceRows:
+        """The entries for which `kept` is true; rows stay where they are."""
+        passed = self.device.xp.zeros(len(kept) + 1, np.int64)
+        self.device.xp.cumsum(kept, dtype=np.int64, out=passed[1:])
+        return DeviceRows(whole.first, whole.count, passed[whole.offsets], whole.neighbours[kept], simple)

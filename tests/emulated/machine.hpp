@@ -1,0 +1,35 @@
+// What CUDA gives to kernels, for one thread that is a block and a warp of its own.
+#pragma once
+
+#define WARP 1
+#define BLOCK 1
+#define __global__
+#define __device__
+#define __shared__ static thread_local
+#define __forceinline__ inline
+#define __launch_bounds__(threads)
+
+struct Dimension {
+    unsigned x;
+};
+
+static const Dimension threadIdx{0}, blockIdx{0}, blockDim{1}, gridDim{1};
+
+static inline void __syncthreads() {}
+static inline void __syncwarp() {}
+static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+static inline unsigned __ballot_sync(unsigned, bool holds) { return holds; }
+
+template <typename Value>
+static inline Value __shfl_sync(unsigned, Value value, int) { return value; }
+template <typename Value>
+static inline Value __shfl_up_sync(unsigned, Value value, int) { return value; }
+template <typename Value>
+static inline Value __shfl_down_sync(unsigned, Value value, int) { return value; }
+
+template <typename Value>
+static inline Value atomicAdd(Value *place, Value value) {
+    Value before = *place;
+    *place += value;
+    return before;
+}
