@@ -1,24 +1,23 @@
 """What a query answers: the rows of clause after clause. WITH and RETURN group, sort and cut them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from operator import itemgetter
+from typing import NamedTuple
 
-from tests.evaluator.expressions import evaluate
-from tests.evaluator.matching import matches
+from tests.evaluator.evaluate import evaluate, matches
 from tests.evaluator.values import Binding, Graph, Value, sort_key
 from tests.soak.tree import Aggregate, Clause, Match, Projection, Query, contains
 
 Row = tuple[Value, ...]
+Rows = Sequence[Binding]
 
 
 class Undecided(Exception):
     """A WITH cuts between rows of one rank that are not alike, or there are more rows than are looked at."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """runs: the rows before SKIP and LIMIT; those of one run stand in any order. Then rows begin .. end are shown."""
 
     runs: tuple[tuple[Row, ...], ...]
@@ -33,9 +32,7 @@ def answer(graph: Graph, query: Query, most: int | None = None) -> Answer:
     return Answer(tuple(tuple(_values(query.returned, row) for row in run) for run in runs), begin, end)
 
 
-def rows_after(
-    graph: Graph, clauses: Sequence[Clause], most: int | None = None, rows: Sequence[Binding] = ({},)
-) -> Sequence[Binding]:
+def rows_after(graph: Graph, clauses: Sequence[Clause], most: int | None = None, rows: Rows = ({},)) -> Rows:
     """`rows`: those before the first clause."""
     for clause in clauses:
         matched = chain.from_iterable(matches(graph, clause, row) for row in rows if isinstance(clause, Match))
@@ -46,7 +43,7 @@ def rows_after(
     return rows
 
 
-def _carried(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> Iterator[Binding]:
+def _carried(graph: Graph, clause: Projection, rows: Rows) -> Iterator[Binding]:
     """The rows of WITH, of which only the aliases go on."""
     runs, begin, end = _projected(graph, clause, rows)
     for run in runs:
@@ -60,19 +57,18 @@ def _carried(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> Itera
                 yield carried
 
 
-def _projected(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> tuple[list[list[Binding]], int, int]:
+def _projected(graph: Graph, clause: Projection, rows: Rows) -> tuple[list[list[Binding]], int, int]:
     """Runs, begin and end as in an Answer. Rows have the names of before too: ORDER BY and WHERE may speak of both."""
     made = [_row(graph, clause, group) for group in _groups(graph, clause, rows)]
     if clause.distinct:
         made = list({sort_key(list(_values(clause, row))): (row, ranks) for row, ranks in made}.values())
     for place, (_, descending) in reversed(list(enumerate(clause.order))):
         made.sort(key=lambda row: row[1][place], reverse=descending)
-    begin = min(clause.skip or 0, len(made))
-    end = len(made) if clause.limit is None else min(len(made), begin + clause.limit)
-    return [[row for row, _ in run] for _, run in groupby(made, itemgetter(1))], begin, end
+    shown = range(len(made))[clause.skip :][: clause.limit]
+    return [[row for row, _ in run] for _, run in groupby(made, itemgetter(1))], shown.start, shown.stop
 
 
-def _groups(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> list[list[Binding]]:
+def _groups(graph: Graph, clause: Projection, rows: Rows) -> list[list[Binding]]:
     """One for each combination of the items without an aggregate, always one without such items; else every row."""
     keys = [item for item, _ in clause.items if not contains(item, Aggregate)]
     if len(keys) == len(clause.items):
@@ -83,7 +79,7 @@ def _groups(graph: Graph, clause: Projection, rows: Sequence[Binding]) -> list[l
     return list(groups.values())
 
 
-def _row(graph: Graph, clause: Projection, group: Sequence[Binding]) -> tuple[Binding, list[Row]]:
+def _row(graph: Graph, clause: Projection, group: Rows) -> tuple[Binding, list[Row]]:
     """The row with all that it may speak of, and its ranks in the order."""
     before = group[0] if group else {}
     row = {**before, **{alias: evaluate(item, before, graph, group) for item, alias in clause.items}}

@@ -11,7 +11,6 @@ from functools import partial, reduce
 from itertools import compress
 from operator import attrgetter, itemgetter
 from statistics import mean, pvariance, variance
-from typing import Any
 
 from tests.evaluator.values import Failure, Truth, Value, all_of, any_of, compare, equal, exact, sort_key
 
@@ -28,7 +27,7 @@ def plus(left: Value, right: Value) -> Value:
     return number(operator.add, left, right)
 
 
-def number(calculate: Callable[[Any, Any], Value], left: Value, right: Value) -> Value:
+def number(calculate: Callable[[Value, Value], Value], left: Value, right: Value) -> Value:
     """Decimals with all their digits; floats when one is a float."""
     if isinstance(left, float) or isinstance(right, float):
         return calculate(float(left), float(right))
@@ -44,24 +43,20 @@ def quotient(left: Value, right: Value) -> Value:
 
 
 def remainder(left: Value, right: Value) -> Value:
-    return floating(math.fmod)(left, right) if isinstance(left, float) else left - right * int(quotient(left, right))
+    return floating(math.fmod, left, right) if isinstance(left, float) else left - right * int(quotient(left, right))
 
 
-def floating(function: Callable[..., float], at_zero: float = math.nan) -> Callable[..., float]:
+def floating(function: Callable[..., float], *values: Value, at_zero: float = math.nan) -> float:
     """NaN outside of the function's domain but for zero, infinity beyond the greatest float."""
-
-    def guarded(*values: Value) -> float:
-        try:
-            return function(*map(float, values))
-        except OverflowError:
-            return math.inf
-        except ValueError:
-            return math.nan if values[0] else at_zero
-
-    return guarded
+    try:
+        return function(*map(float, values))
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan if values[0] else at_zero
 
 
-def rounded(function: Callable[[Any], int]) -> Callable[[Value], float]:
+def rounded(function: Callable[[Value], int]) -> Callable[[Value], float]:
     """A whole number as a float; what is not finite stays."""
     return lambda value: float(function(exact(value)) if math.isfinite(value) else value)
 
@@ -76,7 +71,7 @@ def at(items: Value, place: int) -> Value:
     return items[place] if -len(items) <= place < len(items) else None
 
 
-def read_as(convert: Callable[[Any], Value], form: str) -> Callable[[Value], Value]:
+def read_as(convert: Callable[[Value], Value], form: str) -> Callable[[Value], Value]:
     """A text of another form gives null."""
     return lambda value: None if isinstance(value, str) and not re.fullmatch(form, value) else convert(value)
 
@@ -88,8 +83,8 @@ def to_string(value: Value) -> str:
 
 STRICT: dict[str, Callable[..., Value]] = {
     "+": plus, "-": partial(number, operator.sub), "*": partial(number, operator.mul),
-    "/": partial(number, quotient), "%": partial(number, remainder), "negative": operator.neg,
-    "^": floating(math.pow, at_zero=math.inf), "index": at, "slice": lambda items, start, end: items[start:end],
+    "/": partial(number, quotient), "%": partial(number, remainder), "negative": operator.neg, "index": at,
+    "^": partial(floating, math.pow, at_zero=math.inf), "slice": lambda items, start, end: items[start:end],
     "starts with": text_test(str.startswith), "ends with": text_test(str.endswith),
     "contains": text_test(str.__contains__), "=~": text_test(lambda text, form: bool(re.fullmatch(form, text))),
     "id": attrgetter("id"), "type": attrgetter("type"), "labels": lambda vertex: sorted(vertex.labels),
@@ -97,15 +92,14 @@ STRICT: dict[str, Callable[..., Value]] = {
     "relationships": lambda path: list(path[1::2]), "length": lambda path: len(path) // 2,
     "abs": abs, "sign": lambda value: (value > 0) - (value < 0), "ceil": rounded(math.ceil),
     "floor": rounded(math.floor), "round": rounded(lambda value: math.floor(value + Fraction(1, 2))),
-    **{each.__name__: floating(each) for each in (math.sqrt, math.exp, math.sin, math.cos, math.tan, math.asin,
-                                                  math.acos, math.atan, math.atan2)},
-    **{each.__name__: floating(each, at_zero=-math.inf) for each in (math.log, math.log10)},
-    "pi": lambda: math.pi, "e": lambda: math.e,
+    **{each.__name__: partial(floating, each) for each in (math.sqrt, math.exp, math.sin, math.cos, math.tan)},
+    **{each.__name__: partial(floating, each) for each in (math.asin, math.acos, math.atan, math.atan2)},
+    **{each.__name__: partial(floating, each, at_zero=-math.inf) for each in (math.log, math.log10)},
     "tolower": str.lower, "toupper": str.upper, "trim": str.strip, "ltrim": str.lstrip, "rtrim": str.rstrip,
     "replace": str.replace, "substring": cut, "left": lambda text, length: cut(text, 0, length),
     "right": lambda text, length: cut(text[::-1], 0, length)[::-1], "split": str.split,
-    "reverse": itemgetter(slice(None, None, -1)), "size": len, "head": lambda items: at(items, 0),
-    "last": lambda items: at(items, -1), "tail": itemgetter(slice(1, None)),
+    "reverse": itemgetter(slice(None, None, -1)), "tail": itemgetter(slice(1, None)), "size": len,
+    "head": partial(at, place=0), "last": partial(at, place=-1), "pi": lambda: math.pi, "e": lambda: math.e,
     "range": lambda first, last, step=1: list(range(first, last + (1 if step > 0 else -1), step)),
     "date": lambda value: datetime.date.fromisoformat(value) if isinstance(value, str) else value.date(),
     "datetime": datetime.datetime.fromisoformat,
@@ -132,7 +126,7 @@ WITH_NULL: dict[str, Callable[..., Value]] = {
     "coalesce": lambda *values: next((value for value in values if value is not None), None),
 }  # fmt: skip
 
-TIME_FIELDS: dict[str, Callable[[Any], int]] = {
+TIME_FIELDS: dict[str, Callable[[Value], int]] = {
     "quarter": lambda time: (time.month + 2) // 3, "week": lambda time: time.isocalendar().week,
     "dayOfWeek": lambda time: time.isoweekday(), "ordinalDay": lambda time: time.timetuple().tm_yday,
     **{name: attrgetter(name) for name in ("year", "month", "day", "hour", "minute", "second")},
@@ -141,15 +135,13 @@ TIME_FIELDS: dict[str, Callable[[Any], int]] = {
 
 def total(values: list[Value]) -> Value:
     """Decimals and integers exactly; with one float among them a float."""
-    if any(isinstance(value, float) for value in values):
-        return float(sum(map(exact, values)))
-    return reduce(partial(number, operator.add), values, 0)
+    floats = any(isinstance(value, float) for value in values)
+    return float(sum(map(exact, values))) if floats else reduce(partial(number, operator.add), values, 0)
 
 
 def deviation(squared: Callable[[list[Fraction]], Fraction], values: list[Value]) -> float:
-    if len(values) < 2 or not all(map(math.isfinite, values)):
-        return 0.0 if len(values) < 2 else math.nan
-    return math.sqrt(squared(list(map(Fraction, values))))
+    finite = all(map(math.isfinite, values))
+    return 0.0 if len(values) < 2 else math.sqrt(squared(list(map(Fraction, values)))) if finite else math.nan
 
 
 AGGREGATES: dict[str, Callable[[list[Value]], Value]] = {

@@ -2,17 +2,16 @@
 
 import datetime
 import math
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 Value = Any
 Truth = bool | None
-Binding = Mapping[str, Value]
+Binding = dict[str, Value]
 
 
 class Failure(Exception):
@@ -27,7 +26,7 @@ class WrittenText(str):
 class Vertex:
     id: int | str  # the user's
     labels: frozenset[str]
-    properties: Mapping[str, Value]  # those that are not null
+    properties: dict[str, Value]  # those that are not null
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +34,14 @@ class Edge:
     type: str
     source: Vertex
     target: Vertex
-    properties: Mapping[str, Value]
+    properties: dict[str, Value]
 
 
 class Path(tuple[Vertex | Edge, ...]):
     """Vertices and edges in turn, vertices at both ends."""
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(NamedTuple):
     vertices: tuple[Vertex, ...]
     edges: tuple[Edge, ...]
 
@@ -81,8 +79,7 @@ def compare(left: Value, right: Value) -> float | None:
     if left is None or kind(left) != kind(right) or isinstance(left, dict | Vertex | Edge | Path):
         return None
     if isinstance(left, list):
-        found = (compare(*pair) for pair in zip(left, right, strict=False))
-        return next((order for order in found if order != 0), len(left) - len(right))
+        return next((order for order in map(compare, left, right) if order != 0), len(left) - len(right))
     first, second = exact(left), exact(right)
     return (first > second) - (first < second) if first == first and second == second else math.nan
 

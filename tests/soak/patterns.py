@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from tests.evaluator.matching import has_labels
+from tests.evaluator.evaluate import has_labels
 from tests.soak.tables import Tables
 from tests.soak.tree import Call, Entries, Exists, Expression, Labels, Match, Node, Step, Variable, Walk
 from tests.soak.typed import Meaning, Typed

@@ -14,7 +14,7 @@ from tests.conformance.tck_setup import Store
 from tests.conformance.tck_values import Reader, UnreadableError
 from tests.conftest import SHARED
 from tests.evaluator.answers import answer
-from tests.evaluator.expressions import evaluate
+from tests.evaluator.evaluate import evaluate
 from tests.evaluator.values import Edge, Failure, Graph, Path, Value, Vertex
 from tests.soak.read import read
 from tests.soak.tree import (
