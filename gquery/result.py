@@ -243,6 +243,12 @@ class Run(Iterator[pa.RecordBatch]):
                 self.control.cancel()
                 self._end()
                 raise
+            except RecursionError:
+                self._end()
+                raise ExecutionError(
+                    "reading the answer needs more of Python's stack than is left here",
+                    hint="read it where fewer functions have called each other",
+                ) from None
             except BaseException:
                 self._end()
                 raise

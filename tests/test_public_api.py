@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
 import enum
 import io
+import sys
 import uuid
 import warnings
 from collections.abc import Callable
@@ -176,3 +178,17 @@ def test_places_that_cannot_be_written(graph: gquery.Graph, target: Any, tmp_pat
     with pytest.raises(gquery.ExecutionError):
         graph.query("RETURN 1 AS x").write(target)
     assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
+
+
+def test_little_of_python_s_stack_is_left(graph: gquery.Graph) -> None:
+    """Where an answer is read, that is an answer or an error of ours, however deep the caller stands."""
+
+    def below(frames: int, read: Callable[[], object]) -> object:
+        return below(frames - 1, read) if frames else read()
+
+    nested = "abs(" * 190 + "1" + ")" * 190
+    for text in (f"RETURN {nested} AS x", f"EXPLAIN MATCH (a) RETURN {nested} AS x"):
+        result = graph.query(text)
+        for frames in range(500, sys.getrecursionlimit() - 100, 25):
+            with contextlib.suppress(gquery.ExecutionError):
+                below(frames, lambda result=result: list(result.batches()))

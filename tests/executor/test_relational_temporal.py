@@ -214,6 +214,13 @@ def test_lists_of_units_and_zones(condition: str) -> None:
     assert FINE.query(f"MATCH (a) RETURN {condition} AS x", wanted).to_arrow().num_rows == 3
 
 
+@pytest.mark.parametrize("how", ["coalesce(a.far, a.nano)", "CASE WHEN true THEN a.far ELSE a.nano END",
+                                 "[a.nano, a.far]", "collect(a.nano) + collect(a.far)"])  # fmt: skip
+def test_years_that_nanoseconds_do_not_reach_are_named(how: str) -> None:
+    with pytest.raises(gquery.ExecutionError, match="beside nanoseconds there are points in time from 1677 to 2262"):
+        FINE.query(f"MATCH (a) RETURN {how} AS x").rows()
+
+
 def test_nanoseconds_do_not_round_up() -> None:
     """Neither by an offset nor where a field or the date is asked for."""
     columns = {

@@ -93,6 +93,8 @@ def test_what_nests_is_answered() -> None:
 
 
 def test_case_repeats_its_subject_up_to_a_size() -> None:
+    """From there on it stands once; where the branches would be bound twice for that, it is refused."""
+
     def nested(depth: int) -> str:
         text = "1"
         for _ in range(depth):
@@ -100,8 +102,14 @@ def test_case_repeats_its_subject_up_to_a_size() -> None:
         return text
 
     assert value_of(nested(6)) == 1
+    assert value_of(nested(41)) == 2
+    large = " + ".join(["1"] * 150)
+    branches = " ".join(f"WHEN {number} THEN {number + 1}" for number in range(400))
+    assert value_of(f"CASE {large} {branches} END") == 151
+    assert value_of(f"CASE {large} {branches} WHEN 1 / 0 THEN 1 END") == 151
+    lists = " ".join(f"WHEN [{number}] THEN {number}" for number in range(400))
     with pytest.raises(UnsupportedError, match="CASE of so large a subject"):
-        value_of(nested(40))
+        value_of(f"CASE [{large}] {lists} END")
 
 
 def test_volatile_arguments_are_computed_once() -> None:

@@ -127,28 +127,35 @@ class SqlWriter:
         )
 
     def _case(self, case: Case) -> str:
-        """The subject of a simple CASE is written again for each of its branches."""
+        """The subject of a simple CASE is written again for each of its branches, unless it is large."""
         tests = [self.write(test) for test, _ in case.branches]
-        if case.subject is not None:
-            tests = self._matches(case, case.subject, tests)
         values = [self._as(value, case.type) for _, value in case.branches]
-        branches = " ".join(f"WHEN {test} THEN {value}" for test, value in zip(tests, values, strict=True))
-        return f"CASE {branches} ELSE {self._as(case.default, case.type)} END"
+        default = self._as(case.default, case.type)
+        if case.subject is None:
+            return _case_text(tests, values, default)
+        subject = self.write(case.subject)
+        check_depth(case.subject.span, case.subject.type, *(test.type for test, _ in case.branches))
+        if is_volatile(case.subject):
+            raise UnsupportedError("gquery has no CASE of what is random", span=case.subject.span)
+        short = self._is_short(case.subject)
+        if len(subject) * len(tests) <= _CASE_TEXT or short:
+            return _case_text(self._matches(case, subject, tests, short), values, default)
 
-    def _matches(self, case: Case, subject: Expression, tests: list[str]) -> list[str]:
-        """Whether the subject is equal to each of the tests."""
-        text = self.write(subject)
-        check_depth(subject.span, subject.type, *(test.type for test, _ in case.branches))
-        if is_volatile(subject):
-            raise UnsupportedError("gquery has no CASE of what is random", span=subject.span)
-        if len(text) * len(tests) > _CASE_TEXT and not self._is_short(subject):
-            raise UnsupportedError("gquery has no CASE of so large a subject and so many branches", span=subject.span,
-                                   hint="CASE WHEN takes conditions that are written out")  # fmt: skip
+        def write(given: list[str]) -> str:
+            return _case_text(self._matches(case, given[0], tests, True), values, default)
+
+        if "lambda" in write(["subject"]):  # it would be bound twice
+            raise UnsupportedError("gquery has no CASE of so large a subject and such branches", span=case.subject.span,
+                                   hint="name the subject in a WITH before")  # fmt: skip
+        return once([subject], [False], write)
+
+    def _matches(self, case: Case, subject: str, tests: list[str], short: bool) -> list[str]:
+        """Whether the subject, which may be `short`, is equal to each of the tests."""
+        assert case.subject is not None
         written = []
-        for (test, _), test_text in zip(case.branches, tests, strict=True):
-            short = [self._is_short(subject), self._is_short(test)]
-            compare = partial(_equal_texts, subject.type, test.type)
-            written.append(once([text, test_text], short, compare))
+        for (test, _), text in zip(case.branches, tests, strict=True):
+            compare = partial(_equal_texts, case.subject.type, test.type)
+            written.append(once([subject, text], [short, self._is_short(test)], compare))
         return written
 
     def _is_hashed(self, value: Expression, items: Parameter) -> bool:
@@ -252,6 +259,11 @@ class SqlWriter:
                 wide = sql_type(decimal(MOST_DIGITS, digits_and_scale(aggregate.argument.type)[1]))
                 return f"(sum({value}::{wide} * {weight}::DECIMAL(19,0))::DOUBLE / nullif({number}, 0))"
         return f"(sum(CAST({value} AS DOUBLE) * {weight}) / nullif({number}, 0))"
+
+
+def _case_text(tests: list[str], values: list[str], default: str) -> str:
+    branches = " ".join(f"WHEN {test} THEN {value}" for test, value in zip(tests, values, strict=True))
+    return f"CASE {branches} ELSE {default} END"
 
 
 def _equal_texts(one: Type, other: Type, texts: list[str]) -> str:

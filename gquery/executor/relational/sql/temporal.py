@@ -26,6 +26,8 @@ _LOST_OFFSET = (
     "give a parameter that is a datetime, or load the column as timestamps"
 )
 
+_BEYOND = "beside nanoseconds there are points in time from 1677 to 2262 only"
+
 
 def alike(one: Type, other: Type) -> bool:
     """Whether DuckDB compares values of the two types as they are. Where only one knows nanoseconds, or both do and one
@@ -40,6 +42,12 @@ def nanoseconds(text: str, type_: Type) -> str:
     if _is_fine(type_):
         return f"epoch_ns({text})::HUGEINT"
     return f"(epoch_us({text})::HUGEINT * 1000)"
+
+
+def in_units_of(text: str, wanted: Type) -> str:
+    """A date, a time or a point in time as one of finer units. Nanoseconds reach from 1677 to 2262."""
+    finer = f"TRY_CAST({text} AS {_sql_type(wanted.arrow)})"
+    return f"coalesce({finer}, CASE WHEN {text} IS NOT NULL THEN error({literal(_BEYOND)}) END)"
 
 
 def field_of_time(subject: str, type_: Type, key: str, span: Span) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from gquery.executor.relational.sql.once import once
-from gquery.executor.relational.sql.temporal import alike
+from gquery.executor.relational.sql.temporal import alike, in_units_of
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
 from gquery.planner.ir.common_type import (
@@ -215,7 +215,7 @@ def converted(sql: str, given: Type, wanted: Type) -> str:
             return f"{sql}::{sql_type(wanted)}"
         return f"list_transform({sql}, lambda e: {converted('e', given.item, wanted.item)})"
     if wanted.kind is Kind.TEMPORAL:
-        return f"{sql}::{sql_type(wanted)}"
+        return bound((sql,), lambda value: in_units_of(value, wanted))
     if wanted.kind is not Kind.ANY:
         return sql
     if given.kind is Kind.ANY:
