@@ -35,6 +35,7 @@ from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
 from gquery.storage.graph import Snapshot
 
 _SEEDS = Column(INTEGER, Span(0, 0), SEED, Attribute.VALUE)
+_MOST = np.iinfo(np.int64).max
 _ROW = " number"  # of a row, among those that are joined
 
 
@@ -53,16 +54,17 @@ class Join:
         self.plan = plan
         self.snapshot = snapshot
         self._filters = isinstance(segment, Exists | NotExists)
-        self.weighted = plan.weighted and not self._filters
         self._before = {variable.name: variable.type for variable in segment.input}
         own = (*hidden_variables(plan.graph), *segment.output)
         self._types = {variable.name: variable.type for variable in own}
         conditions = self._conditions = (*segment.predicates, *plan.residual)
-        told = {name for condition in conditions for name in variables(condition) if name not in self._before}
+        told = {name for condition in conditions for name in variables(condition)}
+        self._counts = plan.weighted and not self._filters
+        self.weighted = plan.merging or self._counts or plan.counting
         self._new = tuple(name for name in plan.rows if name not in self._before)
-        self.variables = tuple(dict.fromkeys((*self._new, *sorted(told))))
+        self.variables = tuple(dict.fromkeys((*self._new, *sorted(told - self._before.keys()))))
         self._carried = [Column(self._types[name], Span(0, 0), name, Attribute.ELEMENT) for name in self._new]
-        self._carried += [WEIGHTS] if self.weighted else []
+        self._carried += [WEIGHTS] if self._counts else []
         self._names_carried = [column.variable for column in self._carried]
         read = [part for condition in conditions for part in inputs(condition)]
         self._names = named(dict.fromkeys([*read, *self._carried, *([_SEEDS] if segment.bound else [])]))
@@ -92,8 +94,25 @@ class Join:
         finally:
             control.memory.release(reserved[0])
 
+    def multiplied(self, before: Rows, count: Callable[[], int], control: Control) -> Rows:
+        """The rows, each as many times as there are matches, which have nothing to do with them."""
+        times = None
+        with closing(before):  # type: ignore[type-var]
+            for batch in before:
+                control.check()
+                if times is None:
+                    times = max(count(), int(isinstance(self.plan.segment, OptionalMatch)))
+                if times == 0:
+                    return
+                weights = [batch.column(WEIGHT)] if WEIGHT in batch.schema.names else []
+                columns = {name: batch.column(name) for name in self.plan.rows}
+                weights.append(_repeated(times, batch.num_rows))
+                yield batch_of({**columns, WEIGHT: _product(weights)}, batch.num_rows)
+
     def _joined(self, rows: pa.Table, find: FromSeeds, control: Control) -> Iterator[pa.RecordBatch]:
         seeds, numbers = seeds_of(rows, self.plan.segment.bound)
+        if self.plan.merging:
+            rows, numbers = _merged(rows, numbers)
         met = np.zeros(rows.num_rows, np.bool_)
         if seeds.count:
             pair = self._paired if self._conditions else self._looked_up
@@ -180,7 +199,7 @@ class Join:
                     values = None if found is None else found[self._new.index(name)]
                     columns[name] = pa.nulls(len(places), type_) if values is None else cast(values, type_)
         weights = [rows.column(WEIGHT).chunk(0).take(chosen)] if WEIGHT in rows.column_names else []
-        if self.weighted:
+        if self._counts:
             weights.append(pa.array(np.ones(len(places), np.int64)) if found is None else found[-1])
         if weights:
             columns[WEIGHT] = _product(weights)
@@ -208,11 +227,34 @@ def _kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | Non
     return pa.Table.from_arrays(columns, names=batches[0].schema.names)
 
 
+def _merged(rows: pa.Table, numbers: Numbers) -> tuple[pa.Table, Numbers]:
+    """One row for all with the same seed, with their number; rows without a seed stay apart."""
+    weights = rows.column(WEIGHT).to_numpy() if WEIGHT in rows.column_names else np.ones(rows.num_rows, np.int64)
+    own = np.where(numbers < 0, np.arange(len(numbers)) + numbers.max() + 1, numbers)
+    _, first, group = np.unique(own, return_index=True, return_inverse=True)
+    if np.any(np.bincount(group, weights) >= 2.0**63):
+        raise _too_many()
+    together = np.zeros(len(first), np.int64)
+    np.add.at(together, group, weights)
+    columns = {name: rows.column(name).chunk(0).take(pa.array(first)) for name in rows.column_names}
+    return pa.Table.from_batches([batch_of({**columns, WEIGHT: pa.array(together)}, len(first))]), numbers[first]
+
+
+def _repeated(times: int, rows: int) -> pa.Array:
+    if times > _MOST:
+        raise _too_many()
+    return pa.array(np.full(rows, times, np.int64))
+
+
 def _product(weights: list[pa.Array]) -> pa.Array:
     """How many rows the pairs stand for. Raises ExecutionError beyond 2^63."""
     first, *others = (weight.to_numpy() for weight in weights)
     for other in others:
-        if np.any(first > np.iinfo(np.int64).max // np.maximum(other, 1)):
-            raise ExecutionError("one row stands for more than 2^63 matches")
+        if np.any(first > _MOST // np.maximum(other, 1)):
+            raise _too_many()
         first = first * other
     return pa.array(first)
+
+
+def _too_many() -> ExecutionError:
+    return ExecutionError("one row stands for more than 2^63 matches")

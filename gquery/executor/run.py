@@ -95,7 +95,7 @@ class Chain:
                     step = replace(step, input=before.segment.output + hidden_variables(before.graph))
                 final = number == len(plan.steps) - 1
                 tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
-                weighted = False
+                weighted = tails[number].weighted
         return cls(plan, second_halves, tails, joins, engine)
 
     @property
@@ -106,20 +106,21 @@ class Chain:
     def run(self, control: Control, measured: Sequence[Measured] = ()) -> Rows:
         """The answer, batch by batch. measured: one for each step, filled while the answer is read."""
         rows = one_row()
-        count: Callable[[], int] | None = None
+        count: Callable[[], int] = int
         for number, step in enumerate(self.plan.steps):
             here = measured[number] if measured else Measured()
             if isinstance(step, QueryPlan):
                 matching = Matching(step, self.second_halves[number], self.engine, control, here)
-                count = matching.count if step.counting else None
-                if number in self.joins:
-                    rows = self.joins[number].run(rows, matching.from_seeds, control)
-                else:
+                count = matching.count
+                if number not in self.joins:
                     rows = matching.rows()
+                elif step.counting:
+                    rows = self.joins[number].multiplied(rows, count, control)
+                else:
+                    rows = self.joins[number].run(rows, matching.from_seeds, control)
             else:
                 tail = self.tails[number]
-                rows = tail.run(rows, control) if count is None else counted(tail, count, control)
-                count = None
+                rows = counted(tail, count, control) if self.plan.counts(number) else tail.run(rows, control)
             rows = _watched(rows, here) if measured else rows
         return rows
 

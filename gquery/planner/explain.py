@@ -25,7 +25,7 @@ from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
-from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project
+from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch
 from gquery.planner.ir.written import written
 
 _WAYS: Mapping[Strategy | None, str] = {
@@ -117,12 +117,12 @@ def explain(
     plain = len(plan.steps) <= 2
     for number, step in enumerate(plan.steps):
         here = ran.steps[number] if ran else None
-        before = plan.steps[number - 1] if number else None
         if isinstance(step, QueryPlan):
             heading, below = _match_heading(step), _match_lines(step, partial(estimated, number), here)
         else:
             heading = "RETURN" if number == len(plan.steps) - 1 else "WITH"
-            below = _tail_lines(before, tails[number].describe())
+            counts = plan.counts(number)
+            below = ["Count matches without listing them"] if counts else tails[number].describe().splitlines()
         rows = f"  [{here.rows:,} rows]" if here and not (plain and isinstance(step, QueryPlan)) else ""
         if plain:
             lines += [*below[:-1], below[-1] + rows]
@@ -141,13 +141,10 @@ def _match_heading(plan: QueryPlan) -> str:
     edges = [edge.described for edge in segment.graph.edges]
     alone = [vertex.described for vertex in segment.graph.vertices if not segment.graph.incident()[vertex.index]]
     joined = [*segment.bound, *(["conditions"] if segment.predicates else [])]
-    return f"{word} {', '.join([*edges, *alone])}" + (f", joined by {', '.join(joined)}" if joined else "")
-
-
-def _tail_lines(before: QueryPlan | Project | None, tail: str) -> list[str]:
-    if isinstance(before, QueryPlan) and before.counting:
-        return ["Count matches without listing them"]
-    return tail.splitlines()
+    heading = f"{word} {', '.join([*edges, *alone])}" + (f", joined by {', '.join(joined)}" if joined else "")
+    if segment.input and plan.counting:
+        return f"{heading}, counted once for all rows"
+    return heading + (", once for rows that are alike" if segment.input and plan.merging else "")
 
 
 def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], actual: Measured | None) -> list[str]:

@@ -45,7 +45,7 @@ def plan_chain(bound: BoundQuery, limits: Sequence[int | None], contexts: Sequen
     for number, segment in reversed(list(enumerate(bound.segments))):
         if isinstance(segment, Project):
             project = without_unwanted(segment, wanted.variables)
-            wanted = wanted_by(project, limits[number])
+            wanted = wanted_by(project, wanted, limits[number])
             steps.append(project)
         else:
             steps.append(plan_match(segment, wanted, contexts[number], starts=number == 0))
@@ -69,6 +69,7 @@ def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = 
         draft.kept,
         draft.weighted,
         draft.existence,
+        draft.wanted.weighed,
         draft.residual,
         draft.implied,
         draft.costly,

@@ -176,9 +176,8 @@ def test_a_limit_between_clauses_stops_the_matching() -> None:
 
 def test_kept_rows_count_against_the_memory_limit() -> None:
     text = "MATCH (a:Person), (b:Person), (c:Person), (d:Person), (e:Person), (f:Person), (g:Person) "
-    text += (
-        "WITH a, b, c, d, e, f, g MATCH (a)-[:KNOWS]->(x) RETURN x.name, b.name, c.name, d.name, e.name, f.name, g.name"
-    )
+    text += "WITH a, b, c, d, e, f, g AS h MATCH (a)-[:KNOWS]->(x) "
+    text += "RETURN x.name, b.name, c.name, d.name, e.name, f.name, h.name"
     with pytest.raises(gquery.MemoryLimitError, match="what a clause hands on to the next"):
         for _ in graph().query(text, memory_limit="1MB").reader():
             pass

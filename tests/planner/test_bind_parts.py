@@ -209,11 +209,28 @@ SEGMENTS = {
     "MATCH (a) OPTIONAL MATCH (a)-->(b) WHERE a.name + b.name = 'x' RETURN a": "M O P",
     "MATCH (a) OPTIONAL MATCH (a)-->(b) WHERE rand() >= 0.5 RETURN a": "M O P",
     "MATCH (a) WHERE EXISTS { (a)-->(b) WHERE a.age + b.age > 40 } MATCH (a)-->(c) RETURN a": "M E P",
-    "MATCH (a) WITH a OPTIONAL MATCH (a)-->(b) RETURN count(*)": "M P O P",
-    "MATCH (a) WITH a MATCH (a)-->(b) OPTIONAL MATCH (a)-->(c) RETURN count(*)": "M P M P",
+    "MATCH (a) WITH DISTINCT a OPTIONAL MATCH (a)-->(b) RETURN count(*)": "M P O P",
+    "MATCH (a) WITH DISTINCT a MATCH (a)-->(b) OPTIONAL MATCH (a)-->(c) RETURN count(*)": "M P M P",
     "MATCH (a) WITH a, 1 AS x MATCH (a)-->(b) OPTIONAL MATCH (b)-->(c) WHERE c.age = x RETURN count(*)": "M P M O P",
     "MATCH (a) WITH a WHERE (a)-->() AND NOT (a)<--() RETURN a": "M P E N P",
-    "MATCH (a) WITH a MATCH (b) WHERE (a)-->() AND (b)-->() RETURN a": "M P M E P",
+    "MATCH (a) WITH DISTINCT a MATCH (b) WHERE (a)-->() AND (b)-->() RETURN a": "M P M E P",
+    # a WITH that only carries names on is left out
+    "MATCH (a) WITH a OPTIONAL MATCH (a)-->(b) RETURN count(*)": "M P",
+    "MATCH (a) WITH a AS a MATCH (a)-->(b) OPTIONAL MATCH (a)-->(c) RETURN count(*)": "M P",
+    "MATCH (a) WITH a MATCH (b) WHERE (a)-->() AND (b)-->() RETURN a": "M P",
+    "MATCH (a) WITH * MATCH (b) WITH a, b WHERE a.age > b.age MATCH (a)-->(b) WITH a RETURN a.name": "M P",
+    "MATCH (a) OPTIONAL MATCH (a)-->(b) WITH a, b MATCH (b)-->(c) RETURN c": "M O M P",
+    "MATCH (a)-->(b) WITH a MATCH (c) RETURN count(*)": "M P",
+    # and stays where what is dropped is named anew, where more is said of what is known, or of edges again
+    "MATCH (a)-->(b) WITH a MATCH (b) RETURN count(*)": "M P M P",
+    "MATCH (a)-->(b) WITH a MATCH (c) RETURN *": "M P M P",
+    "MATCH (a)-->(b) WITH a MATCH (c) WHERE EXISTS { (c)-->(b) } RETURN a": "M P M P",
+    "MATCH (a) WITH a MATCH (a:Person) RETURN a": "M P M P",
+    "MATCH (a)-[k]->(b) WITH a, k, b MATCH (a)-[k]->(c) RETURN c": "M P M P",
+    "MATCH (a) WITH a AS b MATCH (c) RETURN c": "M P M P",
+    "MATCH (a) WITH a LIMIT 3 MATCH (c) RETURN c": "M P M P",
+    "MATCH (a) WITH a WHERE rand() < 0.5 MATCH (b) RETURN a": "M P M P",
+    "OPTIONAL MATCH (a) WITH a WHERE a.name = 'x' MATCH (b) RETURN a": "O P M P",
 }
 
 

@@ -39,6 +39,9 @@ QUERIES = {
     "chain_of_counts": """
         MATCH (a:Person) OPTIONAL MATCH (a)-[:CALLED]->(b) WITH a, count(b) AS calls
         MATCH (a)-[:KNOWS]->() RETURN calls, count(*) AS known ORDER BY calls""",
+    "chain_of_products": """
+        MATCH (a:Person)-[:KNOWS]->(b) WITH a, b WHERE a.age > 30 MATCH (b)-[:LIVES_IN]->(c) WITH c, a.age AS age
+        MATCH (x:Company) RETURN c.name, count(x)""",
     "chain_of_conditions": """
         MATCH (a:Person)-[:LIVES_IN]->(c) WITH c, max(a.age) AS oldest WHERE (c)<-[:BASED_IN]-()
         MATCH (c)<-[:LIVES_IN]-(a:Person {age: oldest}) RETURN a.name, c.name""",

@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, count
 from pathlib import Path
 
-from tests.soak.queries import random_chain, random_query
+from tests.soak.queries import counting_chain, random_chain, random_query
 from tests.soak.run import Outcome, reproduction, soaked
 
 REFUSED = 0.15  # the greatest share
 PRINTED = 3  # failures of a kind
+MAKERS = (random_query, random_chain, counting_chain)
 TOLD = 100  # graphs between two lines that say how far it is
 
 
@@ -57,7 +58,7 @@ def _soak(graphs: Iterable[int], folder: Path) -> tuple[Counter[str], Counter[st
     for done, graph in enumerate(graphs):
         if done % TOLD == 0:
             print(f"graph {graph}: {dict(kinds)}", flush=True)
-        for outcome in chain(soaked(graph, random_query), soaked(graph, random_chain)):
+        for outcome in chain.from_iterable(soaked(graph, make) for make in MAKERS):
             kinds[outcome.verdict.kind] += 1
             if outcome.verdict.bad:
                 failures[outcome.verdict.summary] += 1

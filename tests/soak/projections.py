@@ -44,6 +44,27 @@ def all_returned(random: Random, typed: Typed) -> Projection:
     return Projection((*items, *star), distinct=random.random() < 0.15)
 
 
+def numbers(random: Random, typed: Typed) -> Projection:
+    """RETURN of how many rows there are, perhaps by some value, of sums, or of what there is at all."""
+    read = [item for item, _ in typed.readable()]
+    keys: list[Expression] = random.sample(read, min(len(read), random.choice([0, 0, 1, 2])))
+    if keys and random.random() < 0.2:
+        return Projection(tuple((item, f"c{index}") for index, item in enumerate(keys)), distinct=True)
+    made = [_number(random, typed) for _ in range(random.choice([1, 1, 2]))]
+    return Projection(tuple((item, f"c{index}") for index, item in enumerate([*keys, *made])), distinct=False)
+
+
+def _number(random: Random, typed: Typed) -> Expression:
+    match random.choice(["rows", "rows", "names", "sum", "max"]):
+        case "names" if typed.names:
+            return Aggregate("count", Variable(random.choice(list(typed.names))), random.random() < 0.3)
+        case "sum":
+            return Aggregate("sum", typed.of(("int",), 0), random.random() < 0.3)
+        case "max":
+            return Aggregate("max", typed.of(("int",), 0))
+    return Aggregate("count", None)
+
+
 def carried(random: Random, typed: Typed, fresh: list[str]) -> tuple[Projection, dict[str, Meaning]]:
     """WITH, and what its aliases mean. `fresh`: names that are not taken, at least eight."""
     star = random.random() < 0.12

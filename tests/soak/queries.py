@@ -9,7 +9,7 @@ from random import Random
 from tests.evaluator.answers import Undecided, rows_after
 from tests.evaluator.values import Binding, Failure, Graph
 from tests.soak.patterns import MODES, Patterns, joined
-from tests.soak.projections import all_returned, carried, returned
+from tests.soak.projections import all_returned, carried, numbers, returned
 from tests.soak.tables import Tables, to_evaluator
 from tests.soak.tree import Clause, Expression, Projection, Query
 from tests.soak.typed import Meaning
@@ -32,6 +32,21 @@ def random_query(random: Random, tables: Tables) -> Query:
 
 def random_chain(random: Random, tables: Tables) -> Query:
     """MATCH, OPTIONAL MATCH and WITH in any order, then RETURN. Most clauses leave some rows to the next."""
+    clauses, maker = _chain(random, tables, 0.75)
+    everything = random.random() < 0.5
+    last = all_returned(random, maker.typed()) if everything else returned(random, maker.typed(), counted=False)
+    return Query((*clauses, last))
+
+
+def counting_chain(random: Random, tables: Tables) -> Query:
+    """A chain whose patterns share less with those before, and of which mostly the number of rows is asked: what need
+    not be listed is multiplied."""
+    clauses, maker = _chain(random, tables, 0.35)
+    return Query((*clauses, numbers(random, maker.typed())))
+
+
+def _chain(random: Random, tables: Tables, old: float) -> tuple[list[Clause], Patterns]:
+    """The clauses before RETURN, and what is known after them. old: how likely a pattern begins at what is known."""
     data = to_evaluator(tables)
     maker = Patterns(random, tables, conditions=0.3)
     mode = random.choice(MODES)
@@ -41,15 +56,13 @@ def random_chain(random: Random, tables: Tables) -> Query:
         kind = _kind(random, clauses)
         for _ in range(TRIES):
             tried = maker.copy()
-            clause = _clause(tried, kind, mode)
+            clause = _clause(tried, kind, mode, old)
             if found := _some_rows(data, clause, rows):
                 break
         clauses.append(clause)
         maker, rows = tried, found
         mode = mode if random.random() < 0.8 else random.choice(MODES)
-    everything = random.random() < 0.5
-    last = all_returned(random, maker.typed()) if everything else returned(random, maker.typed(), counted=False)
-    return Query((*clauses, last))
+    return clauses, maker
 
 
 def _kind(random: Random, clauses: list[Clause]) -> str:
@@ -59,10 +72,10 @@ def _kind(random: Random, clauses: list[Clause]) -> str:
     return "match" if (kind == "with" and after_with and random.random() < 0.9) else kind
 
 
-def _clause(maker: Patterns, kind: str, mode: str) -> Clause:
+def _clause(maker: Patterns, kind: str, mode: str, old: float) -> Clause:
     if kind == "with":
         return _with(maker)
-    return maker.optional(mode) if kind == "optional" else maker.clause(mode, old=0.75)
+    return maker.optional(mode) if kind == "optional" else maker.clause(mode, old=old)
 
 
 def _some_rows(data: Graph, clause: Clause, rows: Sequence[Binding]) -> Sequence[Binding]:

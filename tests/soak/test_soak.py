@@ -12,7 +12,7 @@ import pytest
 
 from tests.soak.__main__ import REFUSED
 from tests.soak.check import Make
-from tests.soak.queries import random_chain, random_query
+from tests.soak.queries import counting_chain, random_chain, random_query
 from tests.soak.run import reproduction, soaked
 
 CHUNKS = 8
@@ -30,6 +30,12 @@ def test_gquery_agrees_with_the_evaluator(chunk: int) -> None:
 def test_chains_of_clauses_agree_with_the_evaluator(chunk: int, device: str) -> None:
     """MATCH, OPTIONAL MATCH and WITH in any order and number."""
     _soak(random_chain, range(chunk * CHAINED, (chunk + 1) * CHAINED), device)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_what_need_not_be_listed_is_multiplied(chunk: int, device: str) -> None:
+    """Chains whose rows are counted, with patterns that share nothing with the rows before."""
+    _soak(counting_chain, range(chunk * CHAINED, (chunk + 1) * CHAINED), device)
 
 
 def _soak(make: Make, seeds: range, device: str = "auto") -> None:

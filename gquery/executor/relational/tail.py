@@ -19,7 +19,7 @@ from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
-from gquery.executor.relational.statement import WEIGHT, build_statement
+from gquery.executor.relational.statement import WEIGHT, WEIGHTS, build_statement
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
@@ -43,8 +43,8 @@ Batches = Generator[pa.RecordBatch, None, None]
 
 class Tail:
     """What a WITH or RETURN does to the rows before it. `residual`: predicates that the matcher left to check.
-    `weighted`: the column WEIGHT of the rows says how many each stands for. `final`: it is the RETURN, whose answer has
-    whole elements where rows have ids.
+    `weighted`: the column WEIGHT of the rows says how many each stands for; where none are grouped, that of the rows
+    that come out does, too. `final`: it is the RETURN, whose answer has whole elements where rows have ids.
 
     Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say.
     """
@@ -70,7 +70,8 @@ class Tail:
         self._early.update(part for predicate in residual for part in inputs(predicate))
         self._grouped = projection.distinct or any(is_aggregated(item.expression) for item in projection.items)
         self._travelling = [self._carried(item.expression) for item in projection.items]
-        self._outputs = tuple(dict.fromkeys(self._travelling))
+        self.weighted = weighted and not self._grouped
+        self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
         self._statement = None if self._is_plain(residual) else build_statement(
             self._outputs, project, residual, parameters, (self.skip, self.limit), weighted
         )  # fmt: skip
@@ -100,7 +101,8 @@ class Tail:
         """The columns that come out, known before anything is matched."""
         arrow_type = self._elements.arrow_type if self.final else plain_type
         items = self.projection.items
-        return pa.schema([(item.name, arrow_type(item.expression.type)) for item in items])
+        weights = [(WEIGHT, pa.int64())] if self.weighted else []
+        return pa.schema([*((item.name, arrow_type(item.expression.type)) for item in items), *weights])
 
     def describe(self) -> str:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
@@ -199,6 +201,7 @@ class Tail:
                     values = gather(self.snapshot, carried.type.kind, item.expression, values)
                 type_ = item.expression.type
                 arrays.append(self._elements.write(values, type_) if self.final else cast(values, plain_type(type_)))
+        arrays += [found[WEIGHTS].cast(pa.int64())] if self.weighted else []
         return pa.record_batch(arrays, schema=self.schema)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from gquery.errors import Notice, UnsupportedError
 from gquery.grammar import ast
-from gquery.planner.binding.grouping import grouped
+from gquery.planner.binding.grouping import grouped, without_plain_projections
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import names_in
 from gquery.planner.binding.pattern_condition import PatternTest, pattern_tests
@@ -34,7 +34,7 @@ def bind(
     segments: list[Segment] = []
     rows: tuple[Variable, ...] = ()
     waiting: list[ast.Match] = []
-    for clause in tree.clauses:
+    for clause in without_plain_projections(tree.clauses):
         if isinstance(clause, ast.Match):
             waiting.append(clause)
             continue

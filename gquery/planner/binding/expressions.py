@@ -317,8 +317,16 @@ class ExpressionBinder:
         if is_volatile(arguments[0]):
             raise BindError("an aggregate cannot take what is random for every row", span=tree.arguments[0].span)
         (argument,) = prepared(tree.name, arguments)
+        if tree.name == "count" and not tree.distinct and self._is_always_there(argument):
+            return Aggregate(INTEGER, tree.span, "count", None, False)
         result = resolve(tree.name, (argument.type,), tree.name_span)
         return Aggregate(result, tree.span, tree.name, argument, tree.distinct)
+
+    def _is_always_there(self, argument: Expression) -> bool:
+        """Whether it is an element that a row cannot lack."""
+        element = isinstance(argument, Column) and argument.attribute is Attribute.ELEMENT
+        known = self.names.incoming.get(argument.variable) if isinstance(argument, Column) else None
+        return element and known is not None and not known.nullable
 
     def _case(self, tree: ast.Case) -> Case:
         subject = None if tree.subject is None else self.bind(tree.subject)

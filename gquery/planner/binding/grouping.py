@@ -1,16 +1,86 @@
 """Which MATCH clauses are matched together, as one query graph.
 
 Consecutive MATCH clauses are, with those OPTIONAL ones among them of which nothing but the number of matches is asked.
-An OPTIONAL MATCH whose variables a later clause speaks of is a segment of its own.
+An OPTIONAL MATCH whose variables a later clause speaks of is a segment of its own. A WITH between them that carries
+names on as they are changes no row: it is left out. Match modes hold for each clause by itself, however many are
+matched together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gquery.grammar import ast
-from gquery.planner.binding.mentions import binds, names_in, nodes_of
-from gquery.planner.binding.pattern_condition import is_checked_while_matching
+from gquery.planner.binding.mentions import binds, is_random, named, names_in, nodes_of
+from gquery.planner.binding.pattern_condition import is_checked_while_matching, pattern_tests
+
+MOST_NODES = 300  # of a query whose patterns are put together
+
+
+def without_plain_projections(clauses: Sequence[ast.Clause]) -> Sequence[ast.Clause]:
+    """The clauses without any WITH that only carries names on. Its conditions go to the MATCH before it."""
+    if not any(isinstance(clause, ast.With) for clause in clauses):
+        return clauses
+    found: list[ast.Clause] = []
+    known: set[str] = set()
+    nodes = sum(len(path.nodes) for each in _matches(clauses) for path in each.patterns)
+    small = nodes <= MOST_NODES and not any(map(is_random, clauses))  # a random value is one for each row
+    for place, clause in enumerate(clauses):
+        if isinstance(clause, ast.Match):
+            known.update(binds(clause))
+        if not isinstance(clause, ast.With):
+            found.append(clause)
+            continue
+        carried = _carried(clause, known)
+        joined = _with_condition(found[-1], clause.where) if found and small and carried else None
+        if joined is not None and _may_be_known(known, known - carried, clauses[place + 1 :]):
+            found[-1] = joined
+        else:
+            found.append(clause)
+        known = carried or {name for item in clause.items if (name := item.alias or _name(item)) is not None}
+    return found
+
+
+def _matches(clauses: Sequence[ast.Clause]) -> Iterator[ast.Match]:
+    return (clause for clause in clauses if isinstance(clause, ast.Match))
+
+
+def _name(item: ast.ProjectionItem) -> str | None:
+    return item.expression.name if isinstance(item.expression, ast.Variable) else None
+
+
+def _carried(clause: ast.With, known: set[str]) -> set[str]:
+    """The names that a WITH carries on, where it does nothing else; none where it does."""
+    if clause.distinct or clause.order_by or clause.skip is not None or clause.limit is not None:
+        return set()
+    names = [_name(item) for item in clause.items if item.alias in (None, _name(item))]
+    carried = known.intersection(names) | (known if clause.star else set())
+    return carried if len(names) == len(clause.items) == len(carried.intersection(names)) else set()
+
+
+def _with_condition(clause: ast.Clause, where: ast.Expression | None) -> ast.Match | None:
+    """The MATCH with one more condition; None where it cannot have it."""
+    if not isinstance(clause, ast.Match) or (where is not None and (clause.optional or pattern_tests(where))):
+        return None
+    if where is None or clause.where is None:
+        return replace(clause, where=where or clause.where)
+    span = clause.where.span.to(where.span)
+    return replace(clause, where=ast.Binary(operator="and", left=clause.where, right=where, span=span))
+
+
+def _may_be_known(known: set[str], dropped: set[str], later: Sequence[ast.Clause]) -> bool:
+    """Whether later clauses are the same with the names of before in sight, those that a WITH drops too: they use none
+    of these again, and say of a known element nothing that would have to be true of it before, too."""
+    if dropped and any(isinstance(clause, ast.Projecting) and clause.star for clause in later):
+        return False
+    if not dropped.isdisjoint(name for clause in later for name in names_in(clause)):
+        return False
+    for path in (path for clause in _matches(later) for path in clause.patterns):
+        labelled = [node for node in path.nodes if node.labels is not None]
+        if not known.isdisjoint(named([path, *path.relationships, *labelled])):
+            return False
+    return True
 
 
 def grouped(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]) -> Iterator[tuple[ast.Match, ...]]:

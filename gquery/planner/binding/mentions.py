@@ -7,30 +7,40 @@ from collections.abc import Iterable, Iterator
 from gquery.grammar import ast
 
 
-def names_in(node: ast.Node) -> Iterator[str]:
-    """The names of all variables below a node, those that are bound there among them."""
+def below(node: ast.Node) -> Iterator[ast.Node]:
+    """A node and all below it."""
     pending: list[object] = [node]
     while pending:
         found = pending.pop()
-        if isinstance(found, ast.Variable):
-            yield found.name
-        elif isinstance(found, ast.Node):
+        if isinstance(found, ast.Node):
+            yield found
             pending.extend(getattr(found, name) for name in found.__dataclass_fields__)
         elif isinstance(found, tuple):
             pending.extend(found)
 
 
+def names_in(node: ast.Node) -> Iterator[str]:
+    """The names of all variables below a node, those that are bound there among them."""
+    return (each.name for each in below(node) if isinstance(each, ast.Variable))
+
+
+def is_random(node: ast.Node) -> bool:
+    """Whether it has another value each time."""
+    return any(isinstance(each, ast.FunctionCall) and each.name == "rand" for each in below(node))
+
+
 def nodes_of(clause: ast.Match) -> Iterator[str]:
     """The names of nodes in its patterns."""
-    return _named(node for path in clause.patterns for node in path.nodes)
+    return named(node for path in clause.patterns for node in path.nodes)
 
 
 def binds(clause: ast.Match) -> Iterator[str]:
     """The names in its patterns."""
     yield from nodes_of(clause)
     for path in clause.patterns:
-        yield from _named([path, *path.relationships])
+        yield from named([path, *path.relationships])
 
 
-def _named(parts: Iterable[ast.NodePattern | ast.RelationshipPattern | ast.PathPattern]) -> Iterator[str]:
+def named(parts: Iterable[ast.NodePattern | ast.RelationshipPattern | ast.PathPattern]) -> Iterator[str]:
+    """The names of those that have one."""
     return (part.variable.name for part in parts if part.variable is not None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.segments import Match, Project
+from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class QueryPlan:
     limit: so many matches are enough, None when all are asked for. filters: in the order in which they run. implied,
     costly: how many neighbour counts are left out because every vertex passes, because they cost more than they save.
     kept: the query vertices that are listed, none when the answer only counts; the others are summed out. weighted:
-    what is listed comes with the number of matches that it stands for. existence: that number does not matter.
-    residual: predicates that the relational tail checks.
+    what is listed comes with the number of matches that it stands for. existence: that number does not matter. weighed:
+    rows that are alike may go out as one, with their number. residual: predicates that the relational tail checks.
     """
 
     segment: Match
@@ -32,6 +32,7 @@ class QueryPlan:
     kept: frozenset[int]
     weighted: bool
     existence: bool
+    weighed: bool
     residual: tuple[Expression, ...]
     implied: int = 0
     costly: int = 0
@@ -44,6 +45,15 @@ class QueryPlan:
     def counting(self) -> bool:
         """Whether only the number of matches is wanted."""
         return bool(self.graph.vertices) and not self.kept
+
+
+    @property
+    def merging(self) -> bool:
+        """Whether rows before that bind the same are alike for it, and may go on as one with their number."""
+        told = set(self.rows).union(*map(variables, (*self.segment.predicates, *self.residual)))
+        used = told.intersection(variable.name for variable in self.segment.input)
+        keeps = self.weighed and not isinstance(self.segment, Exists | NotExists)
+        return keeps and used <= set(self.segment.bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +70,10 @@ class ChainPlan:
     @property
     def counting(self) -> bool:
         """Whether the answer is one row of counts of the matches."""
-        return len(self.steps) == 2 and isinstance(self.steps[0], QueryPlan) and self.steps[0].counting
+        return len(self.steps) == 2 and self.counts(1)
+
+    def counts(self, number: int) -> bool:
+        """Whether a projection is asked for nothing but how many matches the step before it has."""
+        before = self.steps[number - 1] if number else None
+        starts = isinstance(before, QueryPlan) and number == 1 and not isinstance(before.segment, OptionalMatch)
+        return starts and isinstance(before, QueryPlan) and before.counting

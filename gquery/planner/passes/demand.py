@@ -9,7 +9,6 @@ from gquery.errors import Span
 from gquery.planner.ir.expr import (
     INTEGER,
     Aggregate,
-    Attribute,
     Column,
     Constant,
     Expression,
@@ -69,14 +68,15 @@ def wanted_of_answer(answer: Segment) -> Wanted:
     return Wanted(frozenset(variable.name for variable in answer.output), False, False, False, None)
 
 
-def wanted_by(project: Project, limit: int | None) -> Wanted:
-    """What a projection asks of the rows before it, of which `limit` are enough."""
+def wanted_by(project: Project, wanted: Wanted, limit: int | None) -> Wanted:
+    """What a projection, and what comes after it, ask of the rows before it, of which `limit` are enough."""
     expressions = (*_expressions(project.projection), *project.where)
+    through = _keeps_repeats(project)
     return Wanted(
         frozenset().union(*map(variables, expressions)),
         not project.where and _is_counted(project.projection),
-        _weighs_repeats(project.projection),
-        _ignores_repeats(project.projection),
+        wanted.weighed if through else _weighs_repeats(project.projection),
+        wanted.existence if through else _ignores_repeats(project.projection),
         limit,
     )
 
@@ -94,14 +94,22 @@ def wanted_before(match: Match, wanted: Wanted) -> Wanted:
 
 def wanted_of(match: Match, wanted: Wanted, starts: bool) -> Wanted:
     """What is asked of the matches themselves: of a condition one each, for every seed or altogether. Where there are
-    rows before, it is these that are counted; a limit holds where every match belongs to one of them."""
+    rows before and nothing joins them with the matches, how many matches there are, or whether any; a limit holds where
+    every match belongs to a row."""
+    alone = not match.bound and not match.predicates
     if isinstance(match, Exists | NotExists):
-        alone = not match.bound and not match.predicates
         return Wanted(frozenset(), False, True, True, 1 if alone else None)
     if starts:
         return wanted
+    alone = alone and wanted.weighed and wanted.variables.isdisjoint(new_names(match))
     plain = not match.predicates and not isinstance(match, OptionalMatch)
-    return replace(wanted, counted=False, limit=wanted.limit if plain else None)
+    limit = wanted.limit if plain else None
+    return replace(wanted, counted=alone and not wanted.existence, limit=1 if alone and wanted.existence else limit)
+
+
+def new_names(match: Match) -> set[str]:
+    """What a match adds to the rows."""
+    return {variable.name for variable in match.output}.difference(variable.name for variable in match.input)
 
 
 def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
@@ -147,9 +155,7 @@ def _is_counted(projection: Projection) -> bool:
 
 def _is_count(expression: Expression) -> bool:
     if isinstance(expression, Aggregate):
-        argument = expression.argument
-        never_null = isinstance(argument, Column) and argument.attribute is Attribute.ELEMENT
-        return expression.function == "count" and not expression.distinct and (argument is None or never_null)
+        return expression.argument is None
     if isinstance(expression, Column) or is_volatile(expression):
         return False
     return all(_is_count(child) for child in children(expression))
@@ -167,6 +173,14 @@ def _ignores_repeats(projection: Projection) -> bool:
     return _is_grouped(projection) and all(
         aggregate.distinct or aggregate.function in _UNREPEATED for aggregate in _aggregates(projection)
     )
+
+
+def _keeps_repeats(project: Project) -> bool:
+    """Whether a row that comes with the number of times goes out as one with that number."""
+    projection = project.projection
+    cut = projection.skip is not None or projection.limit is not None
+    random = any(is_volatile(expression) for expression in (*_expressions(projection), *project.where))
+    return not _is_grouped(projection) and not cut and not random
 
 
 def _is_grouped(projection: Projection) -> bool:
