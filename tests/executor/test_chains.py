@@ -117,6 +117,11 @@ ROWS: dict[str, Rows] = {
         ("Ann", 3), ("Bob", 1), ("Cid", 1), ("Dee", 1), ("Eve", 0)
     ],
     "MATCH (a:Person {name: 'Eve'}) OPTIONAL MATCH p = (a)-[:KNOWS]->() RETURN p, length(p)": [(None, None)],
+    "MATCH (a:Person) OPTIONAL MATCH p = (a)-[:LIVES_IN]->() RETURN a.name, p IS NULL": [
+        ("Ann", False), ("Bob", False), ("Cid", False), ("Dee", True), ("Eve", True)
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH p = (a)-[:LIVES_IN]->() RETURN count(p), count(*)": [(3, 5)],
+    "MATCH (a:Person) OPTIONAL MATCH p = (a)-[:LIVES_IN]->(), (c:Town) RETURN count(p), count(*)": [(6, 8)],
     "MATCH (a:Person {name: 'Ann'}) OPTIONAL MATCH (a)-[:LIVES_IN]->(t) OPTIONAL MATCH (a)-[:KNOWS]->(b) "
     "RETURN t.name, count(*), collect(DISTINCT b.name)": [("Oslo", 3, ["Bob", "Cid"])],
     "MATCH (a:Person) OPTIONAL MATCH (a)-[:LIVES_IN]->(t) WITH t, count(*) AS n RETURN t.name, n": [
