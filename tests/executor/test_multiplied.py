@@ -87,6 +87,18 @@ def test_more_rows_than_can_be_counted_are_an_error() -> None:
         large().query(text, timeout=60).scalar()
 
 
+def test_groups_of_more_matches_than_64_bits_count_are_refused_by_name() -> None:
+    """A count alone is exact at any size."""
+    edges = {"source": [0] * 20 + [1] * 20, "target": [1] * 20 + [0] * 20}
+    graph = gquery.from_arrow({"V": {"id": [0, 1], "x": [1, 2]}}, {("V", "E", "V"): edges})
+    star = "MATCH REPEATABLE ELEMENTS " + ", ".join(f"(c)-->(l{leaf})" for leaf in range(50))
+    assert graph.query(f"{star} RETURN count(*)", timeout=20).scalar() == 2 * 20**50
+    assert graph.query(f"{star} RETURN max(c.x)", timeout=20).scalar() == 2
+    for returned in ("sum(c.x), count(*)", "c.x, count(*)", "avg(c.x)"):
+        with pytest.raises(gquery.ExecutionError, match=r"2\^62"):
+            graph.query(f"{star} RETURN {returned}", timeout=20).rows()
+
+
 @pytest.mark.parametrize("mode", ["different edges", "different nodes", "induced", "repeatable elements"])
 def test_modes_hold_in_each_clause_alone(mode: str) -> None:
     """So putting patterns together changes nothing."""
