@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -36,15 +37,31 @@ class CandidateSet:
         return None if self.everything else self.member
 
     @cached_property
-    def positions(self) -> DeviceArray:
-        """By vertex, the number of candidates before it: int32[universe]."""
-        return (self.device.xp.cumsum(self.member, dtype=np.int32) - self.member).astype(np.int32)
+    def through(self) -> DeviceArray:
+        """By vertex, the number of candidates up to it: int32[universe]. One less is a candidate's position."""
+        return self.device.xp.cumsum(self.member, dtype=np.int32)
 
-    def of(self, member: DeviceArray) -> CandidateSet:
-        """Another set of the same universe."""
-        kept = self.device.xp.flatnonzero(member).astype(np.int32)
-        return self if len(kept) == len(self) else CandidateSet(self.device, kept, self.universe)
+    def positions(self, vertices: DeviceArray) -> DeviceArray:
+        """Of candidates, int32[n]."""
+        return (self.through[vertices] - 1).astype(np.int32)
 
-    def among(self, other: CandidateSet) -> CandidateSet:
-        """Those that are in the other set, too."""
-        return self if other is self or other.everything else self.of(self.member & other.member)
+
+def narrowed(sets: Sequence[CandidateSet], members: Sequence[DeviceArray]) -> list[CandidateSet]:
+    """Those of each set that are members still: uint8[universe], which the new sets keep. One look from the host for
+    all, since it waits for the device."""
+    if not sets:
+        return []
+    device = sets[0].device
+    through = [device.xp.cumsum(member, dtype=np.int32) for member in members]
+    counts = device.fetch(device.xp.stack([each[-1:].sum() for each in through])).tolist()
+    return [_narrowed(*each) for each in zip(sets, members, through, counts, strict=True)]
+
+
+def _narrowed(own: CandidateSet, member: DeviceArray, through: DeviceArray, count: int) -> CandidateSet:
+    if count == len(own):
+        return own
+    kept = own.device.xp.empty(count, np.int32)
+    own.device.launch("compact", len(own), own.vertices, len(own), member, through, kept)
+    found = CandidateSet(own.device, kept, own.universe)
+    found.member, found.through = member, through
+    return found

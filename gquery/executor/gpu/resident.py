@@ -24,13 +24,14 @@ from gquery.storage.schema import Direction
 @dataclass(frozen=True, slots=True)
 class DeviceRows:
     """An adjacency on the device: as `Adjacency`, with neighbours int32[m] and offsets int64[count + 1]. simple: no row
-    has equal neighbours."""
+    has equal neighbours. longest: no row has more."""
 
     first: int
     count: int
     offsets: DeviceArray
     neighbours: DeviceArray
     simple: bool
+    longest: int
 
     @property
     def arguments(self) -> tuple[int, int, DeviceArray, DeviceArray]:
@@ -62,7 +63,8 @@ class ResidentGraph:
 
     def copied(self, adjacency: Adjacency) -> DeviceRows:
         offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))
-        return DeviceRows(adjacency.first, adjacency.rows, offsets, neighbours, adjacency.simple)
+        longest = int(np.diff(adjacency.offsets).max(initial=0))
+        return DeviceRows(adjacency.first, adjacency.rows, offsets, neighbours, adjacency.simple, longest)
 
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""
@@ -136,4 +138,5 @@ class QueryRows:
         """The entries for which `kept` is true; rows stay where they are."""
         passed = self.device.xp.zeros(len(kept) + 1, np.int64)
         self.device.xp.cumsum(kept, dtype=np.int64, out=passed[1:])
-        return DeviceRows(whole.first, whole.count, passed[whole.offsets], whole.neighbours[kept], simple)
+        neighbours = whole.neighbours[kept]
+        return DeviceRows(whole.first, whole.count, passed[whole.offsets], neighbours, simple, whole.longest)

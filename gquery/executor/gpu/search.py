@@ -42,12 +42,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The shortest row of each partial match of a block, and the running sum of their lengths."""
+    """The shortest row of each partial match of a block, and the running sum of their lengths. most: at least the last
+    of these, which kernels know."""
 
     begins: DeviceArray
     which: DeviceArray
     ends: DeviceArray
-    total: int
+    most: int
 
 
 class GpuSlices:
@@ -117,7 +118,7 @@ class GpuSlices:
         kept = columns[:, inside]
         if self.program.space == "vertices":
             return kept
-        placed = [each.positions[column] for each, column in zip(self.table.sets, kept, strict=False)]
+        placed = [each.positions(column) for each, column in zip(self.table.sets, kept, strict=False)]
         return self.device.xp.stack(placed).astype(np.int32)
 
     def _block_size(self) -> int:
@@ -222,21 +223,23 @@ class GpuSlices:
 
     # --- one level ---------------------------------------------------------------------------------------------
 
-    def _work(self, level: int, block: Block) -> Work:
+    def _work(self, level: int, block: Block, enough: int) -> Work:
         xp, count = self.device.xp, block.count
         begins, which, lengths = xp.empty(count, np.int64), xp.empty(count, np.uint8), xp.empty(count, np.int64)
         self.device.launch(
             "measure_rows", count, self.table.words, level, block.columns, block.stride, count, begins, which, lengths
         )
-        ends = xp.cumsum(lengths)
-        return Work(begins, which, ends, int(ends[-1]) if count else 0)
+        ends, most = xp.cumsum(lengths), count * self.table.longest[level]
+        # Asking how many there are waits for the device: not where all of them can be tried at once anyway.
+        return Work(begins, which, ends, most if most <= enough or not count else int(ends[-1]))
 
     def _extended(self, level: int, block: Block) -> Iterator[tuple[Block, DeviceArray]]:
         """The partial matches of a block with one more vertex, piece by piece, and which of the block they extend."""
-        xp, work, width = self.device.xp, self._work(level, block), len(self.table.layouts[level])
-        for first in range(0, work.total, self._capacity):
+        xp, width = self.device.xp, len(self.table.layouts[level])
+        work = self._work(level, block, self._capacity)
+        for first in range(0, work.most, self._capacity):
             self.control.check()
-            last = min(work.total, first + self._capacity)
+            last = min(work.most, first + self._capacity)
             columns = xp.empty((width, last - first), np.int32)
             parents = xp.empty(last - first, np.int32)
             written = xp.zeros(1, np.uint64)
@@ -250,10 +253,11 @@ class GpuSlices:
                 yield Block(columns, count), parents
 
     def _count(self, level: int, block: Block, modulus: int, into: Sums) -> None:
-        work, size = self._work(level, block), self.device.items_at_once
-        for first in range(0, work.total, size):
+        size = self.device.items_at_once
+        work = self._work(level, block, size)
+        for first in range(0, work.most, size):
             self.control.check()
-            last = min(work.total, first + size)
+            last = min(work.most, first + size)
             items = self._items(level, block, work, first, last)
             self.device.launch("count", last - first, *items, modulus, self._scratch, *into, self._found[level:])
 

@@ -68,7 +68,7 @@ class Table:
 
     factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels whose positions a partial
     match that ends with level l carries, in the order of its columns. inputs[l]: the same for those that level l
-    extends.
+    extends. longest[l]: at least as many positions as level l tries for any partial match.
     """
 
     def __init__(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks]) -> None:
@@ -85,7 +85,14 @@ class Table:
         xp = self.device.xp
         self.factors = {level: self._new_factor(level) for level, each in enumerate(program.levels) if each.folded}
         self._ranks = [(xp.asarray(left), xp.asarray(right)) for left, right in ranks]
-        self._held: list[DeviceRows | DeviceArray] = []  # the words have their addresses alone
+        if program.space == "candidates":
+            candidates.candidate_edges(
+                (rows, self.sets[rows.level], self.sets[number])
+                for number, level in enumerate(program.levels)
+                for rows in (*level.backward, *level.absent)
+            )
+        self.longest = [self._longest_row(level) for level in range(len(program.levels))]
+        self._held: list[DeviceArray] = []  # what nobody else holds: the words have addresses alone
         self.words = self._written()
 
     @cached_property
@@ -193,7 +200,7 @@ class Table:
         """The words of one `Choice`."""
         choice = self.program.weights[number]
         rows, edges = self.candidates.rows.of(choice.rows), self.candidates.rows.edges(choice.rows)
-        self._held += [rows, edges]
+        self._held.append(edges)
         earlier = [other for other in choice.collides if other < number]
         flags = [int(not choice.collides), int(choice.clique)]
         addresses = map(self.device.address, (rows.offsets, rows.neighbours, edges))
@@ -201,13 +208,20 @@ class Table:
         return [*ends, *flags, *addresses, words.add(earlier)]
 
     def _rows(self, rows: Rows, target: int) -> list[int]:
-        if self.program.space == "vertices":
-            found = self.candidates.rows.distinct(rows)
-        else:
-            found = self.candidates.candidate_edges(rows, self.sets[rows.level], self.sets[target])
-        self._held.append(found)
+        """The words of one `Rows`."""
+        found = self._walked(rows, target)
         addresses = map(self.device.address, (found.offsets, found.neighbours))
         return [rows.level, found.first, found.count, *addresses]
+
+    def _walked(self, rows: Rows, target: int) -> DeviceRows:
+        if self.program.space == "vertices":
+            return self.candidates.rows.distinct(rows)
+        return self.candidates.candidate_edges([(rows, self.sets[rows.level], self.sets[target])])[0]
+
+    def _longest_row(self, level: int) -> int:
+        """At least as many positions as a level tries for any partial match."""
+        rows = [self._walked(each, level).longest for each in self.program.levels[level].backward]
+        return min(rows, default=len(self.sets[level]))
 
     def _compare(self, compare: Compare) -> list[int]:
         left, right = self._ranks[compare.pair]

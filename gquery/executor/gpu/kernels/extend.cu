@@ -29,7 +29,7 @@ KERNEL measure_rows(
     }
 }
 
-// What is to be extended: items [first, last) of the rows that `measure_rows` found.
+// What is to be extended: those of the items [first, last) of the rows that `measure_rows` found which there are.
 struct Work {
     const int64 *begins;
     const byte *which;
@@ -56,8 +56,9 @@ template <typename Each>
 INNER void try_all(const Program *program, int64 index, Frontier frontier, const Work &work, Each each) {
     const Level &level = program->levels[index];
     __shared__ int64 low, high;
-    for (int64 tile = work.first + int64(blockIdx.x) * TILE; tile < work.last; tile += int64(gridDim.x) * TILE) {
-        int64 end = tile + TILE < work.last ? tile + TILE : work.last;
+    int64 total = work.ends[work.count - 1], last = work.last < total ? work.last : total;
+    for (int64 tile = work.first + int64(blockIdx.x) * TILE; tile < last; tile += int64(gridDim.x) * TILE) {
+        int64 end = tile + TILE < last ? tile + TILE : last;
         __syncthreads();
         if (threadIdx.x == 0) low = first_above(work.ends, int64(0), work.count, tile);
         if (threadIdx.x == BLOCK - 1) high = first_above(work.ends, int64(0), work.count, end - 1);

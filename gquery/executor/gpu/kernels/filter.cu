@@ -51,10 +51,17 @@ KERNEL count_entries(
     }
 }
 
-// The same entries as positions, in their order, from begins[i] on.
+// The vertices that are members still, in their order: through[v] of them are at most v.
+KERNEL compact(const int *vertices, int64 count, const byte *member, const int *through, int *kept) {
+    for (int64 i = thread(); i < count; i += threads())
+        if (member[vertices[i]]) kept[through[vertices[i]] - 1] = vertices[i];
+}
+
+// The same entries as positions, in their order, from begins[i] on. through: one more than the position of each, null
+// where positions are vertices.
 KERNEL write_entries(
     const int *vertices, int64 count, int64 first, int64 rows, const int64 *offsets, const int *neighbours,
-    const byte *among, const int *positions, const int64 *begins, int *entries
+    const byte *among, const int *through, const int64 *begins, int *entries
 ) {
     Rows adjacency{0, first, rows, offsets, neighbours};
     for (int64 i = warp(); i < count; i += warps()) {
@@ -64,7 +71,7 @@ KERNEL write_entries(
             int64 at = begin + lane();
             bool inside = at < row.end && (!among || among[neighbours[at]]);
             unsigned found = __ballot_sync(ALL, inside);
-            if (inside) entries[place + before(found)] = positions ? positions[neighbours[at]] : neighbours[at];
+            if (inside) entries[place + before(found)] = through ? through[neighbours[at]] - 1 : neighbours[at];
             place += in_all(found);
         }
     }
