@@ -19,6 +19,7 @@ from gquery.executor.profile import EnumerationCounters
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.walks import Sampler
 from gquery.storage.graph import Snapshot
 
 
@@ -95,6 +96,11 @@ class Candidates(Protocol):
 
     def refine(self) -> None:
         """Sweeps over the candidate edges (EGSM section 4.2, wedge refinement); narrows the sets in place."""
+        ...
+
+    @property
+    def sampler(self) -> Sampler | None:
+        """Tells planning how many partial matches there are, once the sets are refined; None where a backend cannot."""
         ...
 
     def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:

@@ -24,6 +24,7 @@ from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Spac
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
+from gquery.planner.ir.walks import Sampler
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
 
@@ -39,8 +40,11 @@ class SecondHalf(Protocol):
         """Where matching looks for neighbours, and why."""
         ...
 
-    def matchings(self, known: Cardinalities, space: Space, reason: str, check: Check) -> tuple[MatchPlan, ...]:
-        """The plans whose matches, added and subtracted, are those of the segment."""
+    def matchings(
+        self, known: Cardinalities, space: Space, reason: str, check: Check, sampler: Sampler | None = None
+    ) -> tuple[MatchPlan, ...]:
+        """The plans whose matches, added and subtracted, are those of the segment. sampler: tells how many partial
+        matches there are."""
         ...
 
 
@@ -185,7 +189,8 @@ class Matching:
             with profile.timed("refine"):
                 matcher.candidates.refine()
             known = self.second_half.cardinalities(matcher.counted)
+        sampler = matcher.candidates.sampler if space == "candidates" else None
         with profile.timed("plan"):
-            matchings = self.second_half.matchings(known, space, reason, check)
+            matchings = self.second_half.matchings(known, space, reason, check, sampler)
         self.measured.matchings, self.measured.candidates = matchings, matcher.candidates
         return matcher

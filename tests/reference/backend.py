@@ -67,6 +67,7 @@ class ReferenceCandidates:
     """The candidate sets, as sets, and the rows of relations, as (neighbour, edge) pairs."""
 
     nbytes = 0
+    sampler = None  # plans are made from estimates
 
     def __init__(self, graph: QueryGraph, snapshot: Snapshot, masks: Masks, control: Control, seeds: Seeds) -> None:
         self.graph, self.snapshot, self.masks, self.control, self.seeds = graph, snapshot, masks, control, seeds

@@ -13,6 +13,7 @@ from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.heap import keep_freed_memory
 from gquery.executor.cpu.search.run import CpuSlices
+from gquery.executor.cpu.search.sampling import CpuSampler
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
@@ -83,6 +84,10 @@ class CpuCandidates:
     def refine(self) -> None:
         with stoppable(self.sets.control.check):
             refine(self.sets)
+
+    @property
+    def sampler(self) -> CpuSampler:
+        return CpuSampler(self.sets)
 
     def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:
         return self.sets.common(merged).vertices

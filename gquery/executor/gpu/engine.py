@@ -84,6 +84,10 @@ class GpuCandidates:
         """Of the host's memory."""
         return 0
 
+    @property
+    def sampler(self) -> None:
+        """Planning goes by estimates: each walk would be a launch and a copy back."""
+
     def refine(self) -> None:
         with self.sets.device.guarded():
             self.sets.refine()

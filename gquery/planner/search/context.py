@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gquery.planner.ir.walks import Sampler
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.search.costs import CostModel
 from gquery.stopping import Check, unchecked
@@ -14,14 +15,16 @@ from gquery.storage.statistics import Statistics
 @dataclass(frozen=True, slots=True)
 class Context:
     """invariants, statistics: what is certain of the graph, and what is about so. costs: of the backend that is planned
-    for. memo: what is known of the plan's problems. check: called while anything is gone through that a user gave."""
+    for. memo: what is known of the plan's problems. check: called while anything is gone through that a user gave.
+    sampler: tells how many partial matches there are, once there are candidates."""
 
     invariants: Invariants
     statistics: Statistics
     costs: CostModel
     memo: PlanMemo
     check: Check = unchecked
+    sampler: Sampler | None = None
 
-    def under(self, check: Check) -> Context:
-        """The same under another check."""
-        return replace(self, check=check)
+    def under(self, check: Check, sampler: Sampler | None = None) -> Context:
+        """The same under another check, and with what candidates can tell."""
+        return replace(self, check=check, sampler=sampler)

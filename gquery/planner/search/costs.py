@@ -38,9 +38,16 @@ class Effort:
     context: int = 16  # vertices of a context; larger ones hardly come twice, and are not estimated
     permutations: int = 720  # matches that one is turned into, at most, when they are listed
 
+    # Walks through the candidate graph.
+    walked: int = 64  # partial matches of a level
+    confirmed: int = 256  # where another order looks better
+    invested: float = 0.05  # share of the cost of a plan that looking for better ones may take
+    changes: int = 200  # of an order, tried at most
+
     # Inclusion and exclusion.
     gain: float = 0.7  # share of the cost that must be left at most
     plenty: float = 0.05  # share of the cost that is so little that no other way is looked for
+    weighed: float = 0.1  # share of the cost, where walks have shown it, that weighing problems may take
     least_problems: int = 6  # weighed at most for one query, however cheap it is
     most_problems: int = 200  # however dear
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
@@ -62,6 +69,7 @@ class CostModel:
     recall: float  # looking a sum up, and storing it
     test: float  # correcting a set size for a vertex that must be another
     reuse: float  # visits for each context from which on remembering pays
+    remembered: float  # sums of a level that can be remembered at once
     fold_row: float  # folding a row
     fold_look: float  # each of its entries, when they are looked at
     folds: float  # rows folded for each visit of the parent that would need one, up to which folding pays
@@ -78,6 +86,8 @@ class CostModel:
     weigh: float  # weighing one more problem, times its query vertices squared
     filters_weighed: float  # filters that cost less together are all run without planning first
     worth_improving: float  # a plan that costs less is taken as it is
+    worth_walking: float  # and one that costs less by estimates is believed to
+    change: float  # weighing one more order by a walk, times its query vertices
     effort: Effort = Effort()
 
     def intersection(self, rows: Iterable[float]) -> float:
@@ -125,6 +135,7 @@ CPU = CostModel(
     recall=2.0,
     test=0.5,
     reuse=1.3,
+    remembered=300_000.0,
     fold_row=0.1,
     fold_look=0.15,
     folds=10.0,
@@ -137,6 +148,8 @@ CPU = CostModel(
     weigh=1250.0,
     filters_weighed=12_000.0,
     worth_improving=50_000.0,
+    worth_walking=20_000.0,
+    change=7_000.0,
 )
 
 _BACKENDS = {"cpu": CPU}

@@ -112,17 +112,20 @@ class _CountPlanner:
         self.solver = solver
         self.costs = context.costs
         self.invariants = context.invariants
+        self.walking = context.sampler is not None  # costs are true ones
         self._left = -1  # problems that may still be weighed, once the first is
 
     def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
-        solution = self._best(problem)
+        self._best(problem)
+        solution = self.solver.improved(problem)
         effort = self.costs.effort
         if not self.counting or solution.tree.cost < self.costs.worth_improving:
             return (solution,)
         if self._left < 0:
             size = len(problem.graph.vertices)
-            affordable = max(solution.tree.cost / self.costs.weighing(size), effort.least_problems)
+            spent = effort.weighed if self.walking else 1.0
+            affordable = max(spent * solution.tree.cost / self.costs.weighing(size), effort.least_problems)
             self._left = int(min(affordable, effort.most_problems, effort.problem_steps / size**3))
         least = solution.tree.cost * effort.gain
         chosen: tuple[Problem, ...] = (problem,)

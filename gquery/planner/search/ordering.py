@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
+from random import Random
 
 from gquery.planner.search.cardinality import PrefixModel
 from gquery.planner.search.grouping import Region
@@ -29,6 +30,28 @@ def rooted_orders(model: PrefixModel, vertices: Iterable[int], colours: Sequence
         candidate = _rooted(model, root, chosen)
         found[colours[root]] = min(found.get(colours[root], candidate), candidate)
     return [order for _, order in sorted(found.values())[: model.costs.effort.roots]]
+
+
+def moved(order: tuple[int, ...], kept: int, near: Sequence[int], random: Random) -> tuple[int, ...] | None:
+    """The order with one or two vertices somewhere else, those that are listed among themselves; None where a vertex
+    would come before all of its neighbours that was not before."""
+    changed = list(order)
+    for _ in range(random.choice((1, 1, 2))):
+        place = random.randrange(len(order))
+        begin, end = (0, kept) if place < kept else (kept, len(order))
+        changed.insert(random.randrange(begin, end), changed.pop(place))
+    if changed == list(order) or _loose(changed, near) > _loose(order, near):
+        return None
+    return tuple(changed)
+
+
+def _loose(order: Sequence[int], near: Sequence[int]) -> int:
+    """The vertices that come before all of their neighbours."""
+    matched = count = 0
+    for vertex in order:
+        count += not near[vertex] & matched
+        matched |= 1 << vertex
+    return count
 
 
 def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.walks import Sampler
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.matching import pick_space, plan_matching
@@ -27,9 +28,12 @@ class SecondHalf:
         """Where matching looks for neighbours, and why."""
         return pick_space(self.plan, known, self.context.under(check))
 
-    def matchings(self, known: Cardinalities, space: Space, reason: str, check: Check) -> tuple[MatchPlan, ...]:
-        """The plans whose matches, added and subtracted, are those of the segment."""
-        return plan_matching(self.plan, known, space, reason, self.context.under(check))
+    def matchings(
+        self, known: Cardinalities, space: Space, reason: str, check: Check, sampler: Sampler | None = None
+    ) -> tuple[MatchPlan, ...]:
+        """The plans whose matches, added and subtracted, are those of the segment. sampler: tells how many partial
+        matches there are."""
+        return plan_matching(self.plan, known, space, reason, self.context.under(check, sampler))
 
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from random import Random
 
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.match_plan import Cardinalities, Space
@@ -15,7 +16,8 @@ from gquery.planner.search.alike.symmetry import Breaking, Symmetry
 from gquery.planner.search.cardinality import PrefixModel, derived
 from gquery.planner.search.context import Context
 from gquery.planner.search.grouping import Region, regions_of
-from gquery.planner.search.ordering import pick_order, rooted_orders
+from gquery.planner.search.ordering import moved, pick_order, rooted_orders
+from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.search.sums.ties import Ties, ties_of
 from gquery.stopping import Check
@@ -80,12 +82,13 @@ class Solver:
         self.memo = context.memo
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
-        self._where = Hashed((space, cardinalities))
+        self._where = Hashed((space, cardinalities, context.sampler is None))
 
     @cached_property
     def _alike(self) -> Hashed:
         """What this has in common with queries whose orders are likely to be as good here."""
-        return Hashed((self.memo.shape(self.query, self.kept), self.raw, about(self.cardinalities)))
+        walked = self.context.sampler is not None
+        return Hashed((self.memo.shape(self.query, self.kept), self.raw, walked, about(self.cardinalities)))
 
     def knows(self, problem: Problem) -> bool:
         return self.memo.solutions.find((problem.key, self._where)) is not None
@@ -105,6 +108,22 @@ class Solver:
         self.memo.advise(alike, (solution.tree.order, solution.broken), problem)
         return solution
 
+    def improved(self, problem: Problem) -> Solution:
+        """A solution that took some of the time to find that it takes to run: the best one, with its order changed
+        here and there as long as that pays."""
+        key = problem.key
+        known = (key, self._where, "improved")
+        solution: Solution = self.memo.solutions.get(known, lambda: self._changed(problem, key))
+        return solution if solution.problem is problem else replace(solution, problem=problem)
+
+    def _changed(self, problem: Problem, key: object) -> Solution:
+        solution = self.best(problem)
+        if self.context.sampler is None or solution.tree.cost < self.context.costs.worth_improving:
+            return solution
+        solution = self._orders(problem).improved(solution)
+        self.memo.advise((self._alike, key), (solution.tree.order, solution.broken), problem)
+        return solution
+
     def rough(self, problem: Problem) -> Tree:
         """The tree of a good matching order, found in a fraction of the time."""
         return self._orders(problem).few()[0][0]
@@ -113,7 +132,7 @@ class Solver:
         cardinalities = self.cardinalities
         if problem is not self.query:
             cardinalities = derived(problem, self.query.graph, cardinalities, self.context.statistics)
-        return _Orders(problem, self._structure(problem), cardinalities, self.raw, self.kept, self.context)
+        return _Orders(problem, self, self._structure(problem), cardinalities)
 
     def _structure(self, problem: Problem) -> _Structure:
         check, asked = self.context.check, None if problem is self.query else self.asked
@@ -127,37 +146,83 @@ class _Orders:
     def __init__(
         self,
         problem: Problem,
+        solver: Solver,
         structure: _Structure,
         cardinalities: Cardinalities,
-        raw: bool,
-        kept: frozenset[int],
-        context: Context,
     ) -> None:
+        context = solver.context
         self.problem = problem
         self.structure = structure
         self.cardinalities = cardinalities
-        self.kept = kept
+        self.kept = solver.kept
         self.costs = context.costs
-        self.model = PrefixModel(problem.graph, cardinalities, raw, self.costs)
-        self.factoriser = Factoriser(self.model, structure.ties, kept, problem.graph.parts, context.check)
+        self.model = PrefixModel(problem.graph, cardinalities, solver.raw, self.costs)
+        self.factoriser = Factoriser(self.model, structure.ties, self.kept, problem.graph.parts, context.check)
         self.check = context.check
+        self.sampling = None
+        if context.sampler is not None and not problem.graph.parts:
+            self.sampling = Sampling(problem, solver.query.graph, context.sampler, self.costs)
 
     @cached_property
     def _eliminated(self) -> tuple[int, ...]:
         return self.factoriser.eliminated()
 
     def best(self) -> Solution:
-        """The cheapest, with and without breaking symmetry."""
+        """The cheapest, with and without breaking symmetry: by estimates, and where those say that there is work to do,
+        by walks."""
+        weighed = sorted(self._weighed(), key=_dearness)
+        if self.sampling is None or weighed[0].tree.cost < self.costs.worth_walking:
+            return weighed[0]
+        first = self.walked(weighed[0])
+        if first.tree.cost < self.costs.worth_improving:
+            return first
+        return min((first, *map(self.walked, weighed[1:])), key=_dearness)
+
+    def walked(self, solution: Solution, width: int = 0) -> Solution:
+        """The same solution, with what a walk sees."""
+        if self.sampling is None:
+            return solution
+        order, above = solution.tree.order, solution.above
+        levels = [(level.vertex, level.parent) for level in solution.tree.levels]
+        seen = self.sampling.seen(levels, above, width or self.costs.effort.walked)
+        factoriser = self.factoriser.tied(self.structure.ties.broken(above)) if above else self.factoriser
+        return replace(solution, tree=factoriser.tree(order, len(self.kept), above, seen))
+
+    def improved(self, solution: Solution) -> Solution:
+        """The solution after changes of its order that walks approve of: as many are tried as its cost is worth. What
+        looks better in a small sample has to in a larger one."""
+        effort, random = self.costs.effort, Random(0)
+        rough, best = solution, self.walked(solution, effort.confirmed)
+        worth = effort.invested * best.tree.cost / (self.costs.change * len(solution.tree.order))
+        for _ in range(int(min(worth, effort.changes))):
+            self.check()
+            order = moved(best.tree.order, len(self.kept), self.model.near, random)
+            changed = None
+            if order is not None and solution.factor > 1:
+                changed = self._with(order, self._breaking(order))
+            elif order is not None:
+                changed = self._plain(self.factoriser.tree(order, len(self.kept)))
+            if changed is None or (changed := self.walked(changed)).tree.cost >= rough.tree.cost:
+                continue
+            confirmed = self.walked(changed, effort.confirmed)
+            if confirmed.tree.cost < best.tree.cost:
+                rough, best = changed, confirmed
+        return best
+
+    def _weighed(self) -> Iterator[Solution]:
+        """Solutions by estimates: the cheapest without breaking symmetry, and with walks ahead others of another order,
+        and those with symmetry broken."""
         trees = self.few()
         worth = trees[0][0].cost > self.costs.worth_improving
-        if not self.kept and worth and len(self.problem.graph.vertices) <= self.costs.effort.trusted:
+        trusted = self.sampling is not None or len(self.problem.graph.vertices) <= self.costs.effort.trusted
+        if not self.kept and worth and trusted:
             trees += self._rooted({order for _, order in trees})
             trees.sort(key=_cost)
-        plain = self._plain(trees[0][0])
+        yield from (self._plain(tree) for tree, _ in (trees if self.sampling else trees[:1]))
         if self.structure.symmetry.is_trivial or not self._breakable:
-            return plain
-        promising = (each for each in trees if each[0].cost < plain.tree.cost * self.structure.symmetry.at_most)
-        return min((plain, *self._broken(promising)), key=lambda solution: solution.tree.cost)
+            return
+        least = trees[0][0].cost * self.structure.symmetry.at_most
+        yield from self._broken(each for each in trees if each[0].cost < least)
 
     @property
     def _breakable(self) -> bool:
@@ -170,7 +235,8 @@ class _Orders:
     def along(self, order: tuple[int, ...], vertices: tuple[int, ...]) -> Solution:
         """The solution of one order, with symmetry broken at the vertices where it can be."""
         found = self._with(order, self._breaking(order).at(vertices)) if vertices else None
-        return found or self._plain(self.factoriser.tree(order, len(self.kept)))
+        found = found or self._plain(self.factoriser.tree(order, len(self.kept)))
+        return self.walked(found) if found.tree.cost >= self.costs.worth_walking else found
 
     def _plain(self, tree: Tree) -> Solution:
         return Solution(self.problem, self.cardinalities, tree, 1, EMPTY)
@@ -220,3 +286,7 @@ class _Orders:
 
 def _cost(weighed: tuple[Tree, tuple[int, ...]]) -> float:
     return weighed[0].cost
+
+
+def _dearness(solution: Solution) -> float:
+    return solution.tree.cost

@@ -93,8 +93,20 @@ class Wanted(NamedTuple):
     with_edges: bool
 
 
-def build_candidate_edges(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[Adjacency]:
-    """Candidate edges in positions: neighbours are positions in `other`. `edges` is empty unless asked for."""
+def candidate_edges(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[Adjacency]:
+    """Candidate edges in positions: neighbours are positions in `other`. `edges` is empty unless asked for. Those
+    between the query's own sets are kept for whoever asks next."""
+    own = set(map(id, candidates.sets))
+    keys = [(each.rows._replace(level=0), id(each.source), id(each.other), each.with_edges) for each in wanted]
+    new = {key: each for key, each in zip(keys, wanted, strict=True) if key not in candidates.built}
+    built = dict(zip(new, _built(candidates, list(new.values())), strict=True))
+    for key, each in new.items():
+        if key[1] in own and key[2] in own:
+            candidates.built[key] = built[key], each.source, each.other
+    return [built[key] if key in built else candidates.built[key][0] for key in keys]
+
+
+def _built(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[Adjacency]:
     if not wanted:
         return []
     jobs = _jobs(candidates, wanted)

@@ -105,12 +105,14 @@ class CandidateSets:
         self._labelled: list[CandidateSet] = []  # after labels, seeds and predicates: what alike query vertices share
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
+        self.built: dict[object, tuple[Adjacency, CandidateSet, CandidateSet]] = {}  # candidate edges, with their ends
         self._filtered: dict[tuple[int, Direction], Adjacency] = {}
         self._held: dict[tuple[Relation, Direction], Adjacency] = {}  # the snapshot may forget what it made
 
     @property
     def nbytes(self) -> int:
         kept = sum(adjacency.nbytes for adjacency in self._filtered.values())
+        kept += sum(adjacency.nbytes for adjacency, *_ in self.built.values())
         return kept + sum(candidates.nbytes for candidates in self.sets)
 
     def common(self, merged: tuple[int, ...]) -> CandidateSet:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Ranks
-from gquery.executor.cpu.candidates.candidate_graph import Wanted, build_candidate_edges
+from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edges
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
 from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, rows_of
 from gquery.executor.cpu.kernels.blocks import Blocks
@@ -285,7 +285,7 @@ class _Packer:
             (rows, number): Wanted(rows, self.sets[rows.level], self.sets[number], (rows.level, number) in weighed)
             for rows, number in (*backward, *chosen)
         }
-        return dict(zip(wanted, build_candidate_edges(self.candidates, list(wanted.values())), strict=True))
+        return dict(zip(wanted, candidate_edges(self.candidates, list(wanted.values())), strict=True))
 
     def _adjacency_row(self, level: int, adjacency: Adjacency, bitsets: Columns) -> tuple[int, ...]:
         self.keep.append(adjacency)

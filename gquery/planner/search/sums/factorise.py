@@ -15,6 +15,7 @@ from heapq import heapify, heappop, heappush
 
 from gquery.planner.ir.query_graph import Part
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
+from gquery.planner.search.sampling import Seen
 from gquery.planner.search.sums.ties import Ties
 from gquery.stopping import Check
 
@@ -144,9 +145,16 @@ class Factoriser:
             matched |= 1 << vertex
         return tuple(result)
 
-    def tree(self, order: tuple[int, ...], kept: int, above: Mapping[int, tuple[int, ...]] = EMPTY) -> Tree:
+    def tree(
+        self,
+        order: tuple[int, ...],
+        kept: int,
+        above: Mapping[int, tuple[int, ...]] = EMPTY,
+        seen: Seen | None = None,
+    ) -> Tree:
         """The tree of a matching order whose first `kept` vertices are listed. A vertex may move up in the order, next
-        to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out."""
+        to what it hangs on. `above`: vertices that must be smaller, which thins the candidates out. `seen`: by a walk
+        down the same tree, instead of estimates."""
         parents, contexts, constants = self._parents(order, kept)
         children: dict[int, list[int]] = {}
         for vertex in order[max(1, kept) :]:
@@ -166,8 +174,12 @@ class Factoriser:
             placed[vertex] = len(levels)
             matched |= 1 << vertex
             factor, looks, backward = self.model.extension(vertex, context)
-            thinned = 1 + len(above.get(vertex, ()))
-            factor, looks = factor / thinned, looks / thinned
+            measured = seen.extension(len(levels)) if seen else None
+            if measured is not None:
+                factor, looks = measured
+            else:
+                thinned = 1 + len(above.get(vertex, ()))
+                factor, looks = factor / thinned, looks / thinned
             leaf = not listed and vertex not in children
             if vertex in foldable:
                 above_all = self.model.sizes[parents[vertex]]
@@ -180,10 +192,15 @@ class Factoriser:
             evaluations = visits
             remembered = 0.0
             if not listed:
-                number = self._number(context)
                 trivial = leaf and backward == 1 and context.bit_count() == 1
-                if number * costs.reuse < visits and not trivial:
-                    evaluations = remembered = number
+                if trivial:
+                    number = needed = visits
+                elif seen:
+                    number, needed = seen.sums(parent, _members(context), visits)
+                else:
+                    number = needed = self._number(context)
+                if needed * costs.reuse < visits:
+                    evaluations, remembered = needed, number
                     cost += visits * costs.recall
             counted = leaf and backward == 1 and not self.ties.checked[vertex] & context
             each = context.bit_count() * costs.test if counted else looks + (0 if leaf else factor)

@@ -1,0 +1,73 @@
+"""What planning asks of the candidate graph, answered by walks through a sample of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edges
+from gquery.executor.cpu.candidates.sets import CandidateSets
+from gquery.executor.cpu.kernels import sample
+from gquery.executor.cpu.machine.compile import stoppable
+from gquery.executor.cpu.machine.native import address
+from gquery.planner.ir.walks import Walked, WalkLevel
+
+
+class CpuSampler:
+    """Walks through the candidate edges of a query, which are built where a walk first needs them and kept for the
+    search."""
+
+    def __init__(self, candidates: CandidateSets) -> None:
+        self.candidates = candidates
+        self._ends: list[list[tuple[int, int]]] = [[] for _ in candidates.sets]  # by vertex: other end, edge
+        for edge in candidates.graph.edges:
+            if edge.source != edge.target:
+                self._ends[edge.source].append((edge.target, edge.index))
+                self._ends[edge.target].append((edge.source, edge.index))
+        self._lists: dict[tuple[int, int], tuple[int, int]] = {}  # by edge and its far end: offsets, neighbours
+
+    def walk(self, levels: Sequence[WalkLevel], width: int) -> Walked:
+        """See `Sampler`."""
+        with stoppable(self.candidates.control.check):
+            self.candidates.control.check()
+            tables = self._tables(levels)
+            size = len(levels)
+            population = np.empty((size, width, size), np.int32)
+            extensions = np.empty((3, width * sample.LOOKED), np.int32)
+            outcome = np.zeros((4, size))
+            sample.sample(*tables, population, extensions, np.array([sample.SEED], np.uint64), outcome)
+        return Walked(outcome[0].tolist(), outcome[1].tolist())
+
+    def _tables(self, levels: Sequence[WalkLevel]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        table: list[tuple[int, ...]] = []
+        joined: list[tuple[int, tuple[int, int]]] = []  # by row its level, and the edge with the vertex there
+        others: list[int] = []
+        above: list[dict[int, int]] = []  # at each level, the levels of the vertices on the way down to it
+        parents = {level.parent for level in levels}
+        for number, level in enumerate(levels):
+            path = above[level.parent] if level.parent >= 0 else {}
+            begin = len(joined)
+            joined += [(path[other], (edge, other)) for other, edge in self._ends[level.vertex] if other in path]
+            places = [len(others), len(others) + len(level.different)]
+            others += (*level.different, *level.smaller)
+            vertices = self.candidates.sets[level.vertex].vertices
+            kind = (level.parent, level.same, len(vertices), address(vertices), int(number not in parents))
+            table.append((*kind, begin, len(joined), *places, places[1], len(others)))
+            above.append({**path, level.vertex: number})
+        self._build({end for _, end in joined if end not in self._lists})
+        rows = [(level, *self._lists[end]) for level, end in joined]
+        return (
+            np.array(table, np.int64),
+            np.array(rows, np.int64).reshape(-1, sample.ROW_COLUMNS),
+            np.array(others, np.int64),
+        )
+
+    def _build(self, ends: Collection[tuple[int, int]]) -> None:
+        """Builds the candidate edges of query edges, each seen from one of its ends."""
+        candidates, wanted = self.candidates, []
+        for edge, source in ends:
+            other = candidates.graph.edges[edge].other(source)
+            wanted.append(Wanted(candidates.rows(edge, source), candidates.sets[source], candidates.sets[other], False))
+        for end, adjacency in zip(ends, candidate_edges(candidates, wanted), strict=True):
+            self._lists[end] = address(adjacency.offsets), address(adjacency.neighbours)
