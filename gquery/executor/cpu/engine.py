@@ -86,8 +86,11 @@ class CpuCandidates:
             refine(self.sets)
 
     @property
-    def sampler(self) -> CpuSampler:
-        return CpuSampler(self.sets)
+    def sampler(self) -> CpuSampler | None:
+        """None where a limit leaves little for candidate edges that only planning looks at."""
+        entries = 2 * (sum(self.sizes) + sum(self.edge_counts.values()))
+        available = self.sets.control.memory.available
+        return CpuSampler(self.sets) if available is None or 8 * entries < available // 4 else None
 
     def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:
         return self.sets.common(merged).vertices

@@ -41,13 +41,13 @@ class Effort:
     # Walks through the candidate graph.
     walked: int = 64  # partial matches of a level
     confirmed: int = 256  # where another order looks better
-    invested: float = 0.05  # share of the cost of a plan that looking for better ones may take
+    invested: float = 0.03  # share of the cost of a plan that looking for better ones may take
     changes: int = 200  # of an order, tried at most
 
     # Inclusion and exclusion.
     gain: float = 0.7  # share of the cost that must be left at most
     plenty: float = 0.05  # share of the cost that is so little that no other way is looked for
-    weighed: float = 0.1  # share of the cost, where walks have shown it, that weighing problems may take
+    weighed: float = 0.05  # share of the cost, where walks have shown it, that weighing problems may take
     least_problems: int = 6  # weighed at most for one query, however cheap it is
     most_problems: int = 200  # however dear
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
@@ -87,6 +87,7 @@ class CostModel:
     filters_weighed: float  # filters that cost less together are all run without planning first
     worth_improving: float  # a plan that costs less is taken as it is
     worth_walking: float  # and one that costs less by estimates is believed to
+    dear: float  # where walks say that it costs less, no better one is looked for
     change: float  # weighing one more order by a walk, times its query vertices
     effort: Effort = Effort()
 
@@ -148,7 +149,8 @@ CPU = CostModel(
     weigh=1250.0,
     filters_weighed=12_000.0,
     worth_improving=50_000.0,
-    worth_walking=20_000.0,
+    worth_walking=5_000.0,
+    dear=1_000_000.0,
     change=7_000.0,
 )
 

@@ -120,12 +120,14 @@ class _CountPlanner:
         self._best(problem)
         solution = self.solver.improved(problem)
         effort = self.costs.effort
-        if not self.counting or solution.tree.cost < self.costs.worth_improving:
+        enough = self.costs.dear if self.walking else self.costs.worth_improving
+        if not self.counting or solution.tree.cost < enough:
             return (solution,)
         if self._left < 0:
             size = len(problem.graph.vertices)
-            spent = effort.weighed if self.walking else 1.0
-            affordable = max(spent * solution.tree.cost / self.costs.weighing(size), effort.least_problems)
+            affordable = max(solution.tree.cost / self.costs.weighing(size), effort.least_problems)
+            if self.walking:
+                affordable = effort.weighed * solution.tree.cost / self.costs.weighing(size)
             self._left = int(min(affordable, effort.most_problems, effort.problem_steps / size**3))
         least = solution.tree.cost * effort.gain
         chosen: tuple[Problem, ...] = (problem,)

@@ -118,7 +118,7 @@ class Solver:
 
     def _changed(self, problem: Problem, key: object) -> Solution:
         solution = self.best(problem)
-        if self.context.sampler is None or solution.tree.cost < self.context.costs.worth_improving:
+        if self.context.sampler is None or solution.tree.cost < self.context.costs.dear:
             return solution
         solution = self._orders(problem).improved(solution)
         self.memo.advise((self._alike, key), (solution.tree.order, solution.broken), problem)
@@ -170,13 +170,14 @@ class _Orders:
     def best(self) -> Solution:
         """The cheapest, with and without breaking symmetry: by estimates, and where those say that there is work to do,
         by walks."""
-        weighed = sorted(self._weighed(), key=_dearness)
-        if self.sampling is None or weighed[0].tree.cost < self.costs.worth_walking:
-            return weighed[0]
-        first = self.walked(weighed[0])
-        if first.tree.cost < self.costs.worth_improving:
-            return first
-        return min((first, *map(self.walked, weighed[1:])), key=_dearness)
+        trees = self.few()
+        if self.sampling is not None and trees[0][0].cost >= self.costs.worth_walking:
+            first = self.walked(self._plain(trees[0][0]))
+            built = self.costs.build * sum(self.cardinalities.edges)  # other orders need other rows
+            if first.tree.cost < max(built, self.costs.dear):
+                return first
+            return min(map(self.walked, self._weighed(trees)), key=_dearness)
+        return min(self._weighed(trees), key=_dearness)
 
     def walked(self, solution: Solution, width: int = 0) -> Solution:
         """The same solution, with what a walk sees."""
@@ -209,10 +210,9 @@ class _Orders:
                 rough, best = changed, confirmed
         return best
 
-    def _weighed(self) -> Iterator[Solution]:
-        """Solutions by estimates: the cheapest without breaking symmetry, and with walks ahead others of another order,
-        and those with symmetry broken."""
-        trees = self.few()
+    def _weighed(self, trees: list[tuple[Tree, tuple[int, ...]]]) -> Iterator[Solution]:
+        """Solutions by estimates: the cheapest without breaking symmetry, all of them if walks are to tell, and those
+        with symmetry broken."""
         worth = trees[0][0].cost > self.costs.worth_improving
         trusted = self.sampling is not None or len(self.problem.graph.vertices) <= self.costs.effort.trusted
         if not self.kept and worth and trusted:
