@@ -30,6 +30,7 @@ from benchmarks.lsqb.statements import CYPHER
 from gquery import session
 from gquery.executor.cpu.candidates import candidate_graph
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
+from gquery.executor.cpu.engine import CpuCandidates
 from gquery.executor.cpu.search import pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
@@ -104,6 +105,7 @@ TECHNIQUES = (
     Technique("folded branches", (_costs(folds=-1.0),)),
     Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
+    Technique("walks for estimates", ((CpuCandidates, "sampler", None),)),
     Technique("orders from several roots", (_costs(effort=replace(CPU.effort, roots=0)),)),
     Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
     Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),

@@ -243,6 +243,8 @@ def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
                 estimates.append(f"in {_number(step.contexts)} contexts")
             if measured and level < len(measured.found) and measured.found[level]:
                 estimates.append(f"found {measured.found[level]:,}")
+                if f"{(ratio := step.rows / measured.found[level]):.2g}" != "1":
+                    estimates.append(f"ratio {_ratio(ratio)}")
             indent = "  " * (1 + depths[level])
             lines.append(f"{indent}{_step_text(matching, level, step)}  [{', '.join(estimates)}]")
             level += 1
@@ -306,6 +308,11 @@ def _bytes(size: int) -> str:
 
 def _number(value: float) -> str:
     return f"{round(value):,.15g}" if value >= 10 or value == int(value) else f"{value:.2g}"
+
+
+def _ratio(value: float) -> str:
+    """Of an estimate to the truth, in two digits."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _count(number: int, noun: str) -> str:

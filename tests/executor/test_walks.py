@@ -1,0 +1,180 @@
+"""Walks through the candidate graph: what planning is told of the data is true, and nothing but plans depends on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gquery
+from gquery.executor.cpu.engine import CpuBackend, CpuCandidates
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.matcher import Matcher
+from gquery.executor.progress import Control
+from gquery.planner.ir.walks import Walked, WalkLevel
+from gquery.planner.search.sampling import Sampling
+from gquery.session import Prepared
+
+WIDE = 100_000
+EDGES = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3), (3, 4), (4, 5), (3, 5), (5, 6), (6, 7), (5, 7)]
+PATTERN = "MATCH DIFFERENT NODES " + ", ".join(f"(v{a})-[:X]-(v{b})" for a, b in EDGES) + " RETURN count(*)"
+
+
+def ends(size: int, edges: int, seed: int) -> NDArray[np.int64]:
+    """Pairs of vertices, few of which have most edges."""
+    drawn = (size * np.random.default_rng(seed).random((edges, 2)) ** 3).astype(np.int64)
+    return np.unique(np.sort(drawn[drawn[:, 0] != drawn[:, 1]], axis=1), axis=0)
+
+
+def skewed(size: int, edges: int, seed: int) -> gquery.Graph:
+    """A graph with these edges."""
+    source, target = ends(size, edges, seed).T
+    return gquery.from_arrow(
+        {"A": {"id": np.arange(size)}}, {("A", "X", "A"): {"source": source.copy(), "target": target.copy()}}
+    )
+
+
+def refined(graph: gquery.Graph, text: str) -> tuple[Matcher, Prepared]:
+    query = Prepared(graph.snapshot, text, {}, graph.settings)
+    step = query.plan.matches[0]
+    matcher = Matcher(CpuBackend(1), step.graph, step.filters, Reading(graph.snapshot, {}, Control(None), None))
+    matcher.candidates.refine()
+    return matcher, query
+
+
+def matches_of(levels: Sequence[WalkLevel], pairs: NDArray[np.int64], sets: list[list[int]], wanted: int) -> int:
+    """Partial matches down to a level, by recursion."""
+    near: dict[int, set[int]] = {}
+    for source, target in pairs.tolist():
+        near.setdefault(source, set()).add(target)
+        near.setdefault(target, set()).add(source)
+    way = []
+    level = wanted
+    while level >= 0:
+        way.append(level)
+        level = levels[level].parent
+    way.reverse()
+    joined = [{other for pair in EDGES for other in pair if v in pair and other != v} for v in range(8)]
+
+    def count(place: int, matched: dict[int, int]) -> int:
+        if place == len(way):
+            return 1
+        number, found = way[place], 0
+        step = levels[number]
+        for vertex in sets[step.vertex]:
+            rows = (matched[up] for up in way[:place] if levels[up].vertex in joined[step.vertex])
+            tests = [vertex in near[other] for other in rows] + [matched[up] != vertex for up in step.different]
+            tests += [matched[up] < vertex for up in step.smaller] + [matched.get(step.same, vertex) == vertex]
+            if all(tests):
+                found += count(place + 1, {**matched, number: vertex})
+        return found
+
+    return count(0, {})
+
+
+TREE = (
+    WalkLevel(2, -1, -1, (), ()),
+    WalkLevel(1, 0, -1, (), (0,)),
+    WalkLevel(0, 1, -1, (), ()),
+    WalkLevel(3, 1, -1, (), ()),
+    WalkLevel(4, 3, -1, (0, 1), ()),
+    WalkLevel(5, 4, -1, (1,), ()),
+    WalkLevel(6, 5, -1, (), ()),
+    WalkLevel(0, 3, -1, (), ()),
+)
+ONE = (
+    WalkLevel(3, -1, -1, (), ()),
+    WalkLevel(1, 0, -1, (), ()),
+    WalkLevel(5, 1, 1, (), ()),
+    WalkLevel(2, 2, -1, (), ()),
+    WalkLevel(4, 2, -1, (0,), ()),
+)
+APART = (WalkLevel(0, -1, -1, (), ()), WalkLevel(7, 0, -1, (0,), ()), WalkLevel(6, 1, -1, (), ()))
+
+
+@pytest.mark.parametrize("levels", [TREE, ONE, APART], ids=["tree", "one", "apart"])
+def test_wide_walks_count(levels: tuple[WalkLevel, ...]) -> None:
+    """Where the sample holds all partial matches the numbers are those of a search."""
+    matcher, _ = refined(skewed(24, 110, 1), PATTERN)
+    sets = [matcher.candidates.vertices((vertex,)).tolist() for vertex in range(8)]
+    assert max(map(len, sets)) <= 32, "rows of more are not gone through"
+    walked = matcher.candidates.sampler.walk(levels, WIDE)
+    own = [level for level in range(len(levels)) if all(each.same != level for each in levels)]
+    expected = [matches_of(levels, ends(24, 110, 1), sets, level) for level in own]
+    assert [walked.rows[level] for level in own] == expected
+
+
+def test_narrow_walks_are_about_right_and_always_the_same() -> None:
+    matcher, _ = refined(skewed(400, 4_000, 2), PATTERN)
+    sampler = matcher.candidates.sampler
+    wide, narrow = sampler.walk(TREE, WIDE), sampler.walk(TREE, 256)
+    assert narrow == sampler.walk(TREE, 256)
+    assert max(wide.rows) > 1e5
+    for true, found in zip(wide.rows, narrow.rows, strict=True):
+        assert 1 / 3 < found / true < 3
+
+
+def test_nothing_to_walk() -> None:
+    """No candidates, or one that has no way on."""
+    graph = gquery.from_arrow(
+        {"A": {"id": np.arange(8)}}, {("A", "X", "A"): {"source": np.arange(7), "target": np.arange(1, 8)}}
+    )
+    matcher, _ = refined(graph, PATTERN)
+    walked = matcher.candidates.sampler.walk(TREE, 64)
+    assert list(walked.rows) == [0.0] * len(TREE)
+
+
+def test_contexts_are_numbers_of_matches() -> None:
+    matcher, query = refined(skewed(24, 110, 3), PATTERN)
+    step = query.plan.matches[0]
+    sampling = Sampling(step.problem, step.graph, matcher.candidates.sampler, query.matchings[0].context.costs)
+    sizes = matcher.candidates.sizes
+    assert sampling.number((0,)) == sizes[0]
+    assert sampling.number((0, 7)) == sizes[0] * sizes[7], "in two pieces"
+    assert 1 <= sampling.number((0, 1)) <= sizes[0] * sizes[1]
+
+
+class Wild:
+    """Walks that see anything."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+
+    def walk(self, levels: Sequence[WalkLevel], width: int) -> Walked:
+        def anything() -> list[float]:
+            return [self.random.choice((0.0, 1.0, 10 ** self.random.uniform(-3, 15))) for _ in levels]
+
+        return Walked(anything(), anything())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_answer_depends_on_walks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever walks see, counts and rows stay the same."""
+    graph = skewed(60, 150, seed)
+    texts = [PATTERN, PATTERN.replace("count(*)", "id(v0), count(*) AS n ORDER BY id(v0)")]
+    texts += [PATTERN.replace("RETURN count(*)", "RETURN DISTINCT id(v3), id(v5) ORDER BY id(v3), id(v5)")]
+    with monkeypatch.context() as patch:
+        patch.setattr(CpuCandidates, "sampler", None)
+        expected = [graph.query(text).to_arrow() for text in texts]
+    random = Random(f"walks {seed}")
+    monkeypatch.setattr(CpuCandidates, "sampler", property(lambda _: Wild(random)))
+    for text, rows in zip(texts, expected, strict=True):
+        again = gquery.Graph(graph.snapshot)
+        assert again.query(text).to_arrow() == rows, f"seed {seed}: {text}"
+
+
+def test_a_tight_limit_is_not_spent_on_planning() -> None:
+    """What only planning looks at is not built where there is little room."""
+    graph = skewed(400, 4_000, 4)
+    query = Prepared(graph.snapshot, PATTERN, {}, graph.settings)
+    step = query.plan.matches[0]
+    matcher = Matcher(
+        CpuBackend(1), step.graph, step.filters, Reading(graph.snapshot, {}, Control(None, 400_000), None)
+    )
+    matcher.candidates.refine()
+    assert matcher.candidates.sampler is None
+    assert math.prod(matcher.candidates.sizes) > 0
