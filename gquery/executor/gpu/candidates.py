@@ -15,6 +15,7 @@ from gquery.planner.ir.filters import (
     EdgePredicateFilter,
     Filter,
     LabelFilter,
+    LookupFilter,
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
@@ -53,6 +54,10 @@ class CandidateSets:
                 case LabelFilter(tables=tables):
                     before = self.rows.snapshot.vertex_count
                     after = self._begin(self.rows.graph.of_tables(tables, self.rows.snapshot))
+                case LookupFilter():
+                    before = self.rows.snapshot.vertex_count
+                    named = self.device.xp.asarray(masks.vertices[place])
+                    after = self._begin(CandidateSet(self.device, named, before))
                 case SeedFilter():
                     assert self.rows.seeds is not None
                     before = self.rows.seeds.count
