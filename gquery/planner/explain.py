@@ -15,6 +15,7 @@ from gquery.planner.ir.filters import (
     EdgePredicateFilter,
     Filter,
     LabelFilter,
+    LookupFilter,
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
@@ -192,7 +193,7 @@ def _filters(plan: QueryPlan, matching: MatchPlan, actual: Measured | None) -> l
         if actual and actual.candidates:
             outcome = actual.candidates.outcomes[index]
             notes.append(f"{outcome.before:,} -> {outcome.after:,}")
-        elif isinstance(filter_, LabelFilter | SeedFilter):
+        elif isinstance(filter_, LabelFilter | SeedFilter | LookupFilter):
             notes.append(f"about {_number(matching.cardinalities.vertices[filter_.vertex])} after all filters")
         elif isinstance(filter_, NeighbourFilter):
             notes.append(f"{'by signature, ' if filter_.signature is not None else ''}keeps about {filter_.share:.0%}")
@@ -208,6 +209,8 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
     match filter_:
         case LabelFilter(vertex=vertex):
             return f"{graph.vertices[vertex].described}: label"
+        case LookupFilter(vertex=vertex, predicate=predicate):
+            return f"{graph.vertices[vertex].described}: {written((predicate,))}, by an index"
         case SeedFilter():
             return "seeds: distinct bindings of the clauses before"
         case BindingFilter(vertex=vertex):

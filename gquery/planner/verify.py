@@ -12,7 +12,14 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 
 from gquery.errors import PlanError
-from gquery.planner.ir.filters import EdgePredicateFilter, LabelFilter, LoopFilter, PredicateFilter, SeedFilter
+from gquery.planner.ir.filters import (
+    EdgePredicateFilter,
+    LabelFilter,
+    LookupFilter,
+    LoopFilter,
+    PredicateFilter,
+    SeedFilter,
+)
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
@@ -59,7 +66,7 @@ def _edges_of(draft: Draft) -> Iterator[tuple[str, int]]:
     yield from (("a clause", edge) for scope in graph.scopes for edge in scope.edges)
     yield from (("a part", edge) for part in graph.parts for edge in part.edges)
     for each in draft.filters:
-        if not isinstance(each, LabelFilter | SeedFilter | PredicateFilter) and each.edge is not None:
+        if not isinstance(each, LabelFilter | SeedFilter | LookupFilter | PredicateFilter) and each.edge is not None:
             yield "a filter", each.edge
 
 

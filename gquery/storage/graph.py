@@ -19,6 +19,7 @@ from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.counting import count
 from gquery.storage.counts import Counts
 from gquery.storage.edges import AdjacencyKey, Edges
+from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
@@ -52,6 +53,7 @@ class Snapshot:
         self._load_counts = load_counts
         self.load_signatures = load_signatures or CountedSignatures()
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
+        self.indexes = Indexes(self.vertex_tables, self.cache)
 
     @property
     def vertex_count(self) -> int:

@@ -100,6 +100,13 @@ class Numbering:
         ranges = [np.arange(begin, end, dtype=dtype) for begin, end, *_ in self.of(tables)]
         return ranges[0] if len(ranges) == 1 else np.concatenate([np.zeros(0, dtype), *ranges])
 
+    def ids_at(self, table: int, rows: Ids) -> Ids:
+        """The ids of some rows of a table, ascending as they are."""
+        segments = self._by_table[table]
+        begins = np.array([segment.begin - segment.row for segment in segments])
+        ids: Ids = rows + begins.take(np.searchsorted([segment.row for segment in segments], rows, side="right") - 1)
+        return ids
+
     def by_id(self, values: Mapping[int, NDArray[Value]], dtype: type[Value]) -> NDArray[Value]:
         """One value a row for each of some tables, in the order of the rows' ids."""
         parts = [values[table][row : row + end - begin] for begin, end, table, row in self.of(values)]

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.stopping import Check
+
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
 
 
@@ -52,12 +54,15 @@ class VertexTable:
         id_name: str | None,
         columns: Columns,
         load_ids: Callable[[], pa.ChunkedArray],
+        orders: Mapping[str | None, Callable[[Check], NDArray[np.int32]]] | None = None,
     ) -> None:
+        """orders: loads what is saved of indexes, by column, of the ids by None."""
         self.labels = labels
         self.count = count
         self.id_type = id_type
         self.id_name = id_name
         self.columns = columns
+        self.orders = orders or {}
         self._load_ids = load_ids
 
     @classmethod
@@ -69,6 +74,10 @@ class VertexTable:
     @cached_property
     def ids(self) -> pa.ChunkedArray:
         return self._load_ids()
+
+    def column(self, name: str | None) -> pa.ChunkedArray | None:
+        """A property, None when there is no such; the users' ids when `name` is None."""
+        return self.ids if name is None else self.columns.get(name)
 
 
 class EdgeTable:

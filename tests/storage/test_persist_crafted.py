@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from gquery.storage import indexes
 from gquery.storage.persist import save
 from tests.storage.crafted import rich_graph
 from tests.storage.scattered import scattered
@@ -25,7 +26,8 @@ WORKERS = 2 if SLOW else 1
 
 @pytest.mark.skipif(os.name != "posix", reason="bounds its own memory and makes pipes")
 @pytest.mark.parametrize("numbered", ["as loaded", "in segments"])
-def test_graphs_that_lie(tmp_path: Path, numbered: str) -> None:
+def test_graphs_that_lie(tmp_path: Path, numbered: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexes, "FEWEST", 4)
     saved, segments = tmp_path / "saved.gq", numbered == "in segments"
     save(scattered(rich_graph(), Random(SEED)) if segments else rich_graph(), saved)
     seconds = SECONDS // 2 if segments else SECONDS

@@ -21,6 +21,7 @@ from gquery.planner.ir.filters import (
     EdgePredicateFilter,
     Filter,
     LabelFilter,
+    LookupFilter,
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
@@ -84,6 +85,9 @@ class CandidateSets:
         match step:
             case LabelFilter(tables=tables):
                 self._begin(self.rows.graph.of_tables(tables, self.rows.snapshot))
+            case LookupFilter():
+                assert kept is not None
+                self._begin(CandidateSet(self.device, self.device.xp.asarray(kept), self.rows.snapshot.vertex_count))
             case SeedFilter():
                 assert self.rows.seeds is not None
                 count = self.rows.seeds.count

@@ -12,7 +12,14 @@ from gquery.executor.lowering.adjacency import adjacency_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.relational import scan
 from gquery.planner.ir.expr import Expression
-from gquery.planner.ir.filters import BindingFilter, EdgePredicateFilter, Filter, PredicateFilter, ReachedFilter
+from gquery.planner.ir.filters import (
+    BindingFilter,
+    EdgePredicateFilter,
+    Filter,
+    LookupFilter,
+    PredicateFilter,
+    ReachedFilter,
+)
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Binding
 
@@ -25,6 +32,8 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
     known: dict[int, Vertices] = {}  # by query vertex: what is left of it so far
     for place, step in enumerate(filters):
         match step:
+            case LookupFilter(vertex=vertex):
+                kept[place] = known[vertex] = _looked_up(step, reading)
             case BindingFilter(vertex=vertex, edge=edge):
                 kept[place] = known[vertex] = _bound(graph, step, known.get(vertex), reading)
             case ReachedFilter(vertex=vertex):
@@ -42,6 +51,15 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
     return Masks(kept, edges)
 
 
+def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
+    """The vertices that the predicate names."""
+    snapshot, found = reading.snapshot, [np.zeros(0, np.int32)]
+    for table in step.tables:
+        rows = scan.look_up(snapshot, table, step.predicate, reading.parameters, reading.control)
+        found.append(snapshot.vertex_numbers.ids_at(table, rows).astype(np.int32))
+    return np.sort(np.concatenate(found))
+
+
 def _bound(graph: QueryGraph, step: BindingFilter, before: Vertices | None, reading: Reading) -> Vertices:
     """The vertices of the query vertex's tables that a seed binds to it."""
     relation = graph.edges[step.edge].relation
@@ -57,7 +75,7 @@ def _reached(
     """The vertices of the query vertex's tables that the edge leads to; None when they are not few."""
     edge = graph.edges[step.edge]
     other = edge.other(step.vertex)
-    if len(known[other]) > step.most:
+    if other not in known or len(known[other]) > step.most:
         return None
     adjacency = adjacency_of(edge.relation, edge.direction(other), reading.snapshot, reading.control.memory)
     reached = adjacency.reached(known[other], step.most)

@@ -53,6 +53,17 @@ def select_vertices(
     return _Scan(snapshot, Kind.NODE, parameters, control, table).select(predicates)
 
 
+def look_up(
+    snapshot: Snapshot, table: int, predicate: Expression, parameters: Parameters, control: Control
+) -> NDArray[np.int32]:
+    """The rows of a vertex table for which the predicate is true, ascending: those that an index of its column names,
+    where the values that it asks for can be told and there is one. Else all rows are looked at."""
+    scan = _Scan(snapshot, Kind.NODE, parameters, control, table)
+    with translated():
+        found = scan.look_up(predicate)
+    return np.flatnonzero(scan.select((predicate,))).astype(np.int32) if found is None else found
+
+
 def select_edges(
     snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters, control: Control
 ) -> NDArray[np.bool_]:
@@ -138,6 +149,26 @@ class _Scan:
                     values = self._compared(here)
                     keep &= _truths(self._computed(here) if values is None else values)
         return keep
+
+    def look_up(self, predicate: Expression) -> NDArray[np.int32] | None:
+        """The rows of a vertex table for which the predicate is true, by an index; None without one."""
+        match predicate:
+            case Call(function="=" | "in" as operator, arguments=(Column() as column, other)):
+                stored, value = self._stored(column), self._known(other)
+            case _:
+                return None
+        if stored is None:
+            return np.zeros(0, np.int32)  # nothing is equal to null
+        wanted = value if operator == "in" else [value]
+        if not (isinstance(wanted, list | tuple | set | frozenset) and all(map(_is_scalar, wanted))):
+            return None
+        same = _all_stored(list(wanted), stored.type)
+        if operator == "=" and not same:
+            return None  # it may be equal in another way
+        name = None if column.attribute is Attribute.ID else column.key
+        control = self.control
+        index = self.snapshot.indexes.index(self.number, name, len(same), control.check, control.memory)
+        return None if index is None else index.rows(same)
 
     def _within(self, expression: Expression) -> Expression:
         """The expression as it is in this table, where a property of several types is of one."""
@@ -237,12 +268,17 @@ def _found(stored: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray | N
     """Where a stored value is one of a list; None when Arrow cannot tell. What the stored type cannot hold is none."""
     if not (_holds_all(stored.type) and all(map(_is_scalar, values))):
         return None
-    same = values if _are_stored(values, stored.type) else [
-        each.as_py() for value in values if (each := as_stored(value, stored.type)) is not None
-    ]  # fmt: skip
+    same = _all_stored(values, stored.type)
     if 0.0 in same and pa.types.is_floating(stored.type):
         same = [*same, 0.0, -0.0]  # which Arrow tells apart here
     return pc.is_in(stored, pa.array(same, stored.type), skip_nulls=True)
+
+
+def _all_stored(values: list[object], stored: pa.DataType) -> list[object]:
+    """Those of some scalars that are values of the stored type, as these."""
+    if _are_stored(values, stored):
+        return values
+    return [each.as_py() for value in values if (each := as_stored(value, stored)) is not None]
 
 
 def _are_stored(values: list[object], stored: pa.DataType) -> bool:

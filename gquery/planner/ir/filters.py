@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from gquery.planner.ir.expr import Expression
@@ -23,6 +24,16 @@ class SeedFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class LookupFilter:
+    """C(vertex) starts as the vertices of these tables for which the predicate is true: a property or the users' id is
+    one of some values, which are looked up in an index of the column where there is one."""
+
+    vertex: int
+    tables: tuple[int, ...]
+    predicate: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class BindingFilter:
     """Keeps the vertices that some seed binds: the edge leads from the seeds to them."""
 
@@ -41,11 +52,13 @@ class PredicateFilter:
 @dataclass(frozen=True, slots=True)
 class ReachedFilter:
     """Keeps the vertices that the edge leads to from those that predicates and seeds leave of its other end, where
-    `most` entries of its adjacency or fewer lead there; keeps all otherwise. A column scan costs more than these."""
+    `most` entries of its adjacency or fewer lead there; keeps all otherwise. A column scan costs more than these.
+    rows: about how many vertices stay, where that is known."""
 
     vertex: int
     edge: int
     most: int
+    rows: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +98,7 @@ class EdgePredicateFilter:
 Filter = (
     LabelFilter
     | SeedFilter
+    | LookupFilter
     | BindingFilter
     | ReachedFilter
     | PredicateFilter

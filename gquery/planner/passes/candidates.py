@@ -30,7 +30,12 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     graph, statistics, costs = draft.graph, context.statistics, context.costs
     possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in _neighbour_counts(draft)]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
-    sizes = estimate(graph, statistics).vertices
+    sizes = list(estimate(graph, statistics).vertices)
+    for reached in (each for each in draft.filters if isinstance(each, ReachedFilter)):
+        share = reached.rows / sizes[reached.vertex]
+        if share < 1.0:
+            sizes[reached.vertex] = reached.rows
+            everywhere[reached.vertex, reached.edge] = share
     left = list(sizes)
     for filter_, share, _ in possible:
         left[filter_.vertex] *= share

@@ -10,7 +10,7 @@ import re
 import secrets
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ from gquery.storage.schema import Direction
 
 NAME = "gquery.json"
 FORMAT = "gquery graph"
-_CONSECUTIVE, _SEGMENTS = 1, 2  # versions: tables numbered one after the other, in segments
+_CONSECUTIVE, _SEGMENTS, _ORDERED = 1, 2, 3  # versions: tables numbered one after the other, in segments; with indexes
+_VERSIONS = (_CONSECUTIVE, _SEGMENTS, _ORDERED)
 DIRECTIONS: tuple[Direction, ...] = ("out", "in")  # in which the edges of each type are saved
 
 _NUMBERS = {"vertex_segments", "edge_segments"}
@@ -44,6 +45,9 @@ class VertexTableEntry:
     ids: FileEntry
     types: Mapping[str, pa.DataType]
     columns: dict[str, FileEntry]
+    id_order: FileEntry | None = None
+    orders: dict[str, FileEntry] = field(default_factory=dict)
+    """Of columns that have an index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,9 @@ class Manifest:
         for vertex_table in self.vertex_tables:
             yield vertex_table.ids
             yield from vertex_table.columns.values()
+            yield from vertex_table.orders.values()
+            if vertex_table.id_order is not None:
+                yield vertex_table.id_order
         for edge_table in self.edge_tables:
             yield edge_table.ends
             yield from edge_table.columns.values()
@@ -122,6 +129,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Replace the manifest of a directory in one step, which every file of the new one must precede."""
     graph = _encode(manifest)
     version = _SEGMENTS if _NUMBERS & graph.keys() else _CONSECUTIVE
+    version = _ORDERED if any("orders" in table for table in graph["vertex_tables"]) else version
     document = {"format": FORMAT, "version": version, "checksum": zlib.crc32(_text(graph)), "graph": graph}
     text = json.dumps(document, indent=1)
     if len(text) > _LARGEST:
@@ -140,10 +148,10 @@ def read_manifest(directory: Path) -> Manifest:
     path = directory / NAME
     try:
         document = json.loads(_read(path), parse_constant=_refuse)
-        if document["format"] == FORMAT and document["version"] not in (_CONSECUTIVE, _SEGMENTS):
+        if document["format"] == FORMAT and document["version"] not in _VERSIONS:
             raise LoadError(
-                f"the graph was saved in version {document['version']} of the format, this gquery reads {_CONSECUTIVE} "
-                f"and {_SEGMENTS}",
+                f"the graph was saved in version {document['version']} of the format, this gquery reads those up to "
+                f"{_ORDERED}",
                 file=str(path),
                 hint="load the graph from its source and save it again, or open it with the gquery that saved it",
             )
@@ -204,10 +212,7 @@ def _text(graph: Any) -> bytes:
 
 def _encode(manifest: Manifest) -> dict[str, Any]:
     return {
-        "vertex_tables": [
-            asdict(table) | {"id_type": _encode_types({"id": table.id_type}), "types": _encode_types(table.types)}
-            for table in manifest.vertex_tables
-        ],
+        "vertex_tables": [_encode_vertex_table(table) for table in manifest.vertex_tables],
         "edge_tables": [asdict(table) | {"types": _encode_types(table.types)} for table in manifest.edge_tables],
         "adjacencies": [asdict(entry) for entry in manifest.adjacencies],
         "statistics": counts.to_json(manifest.counts),
@@ -215,6 +220,13 @@ def _encode(manifest: Manifest) -> dict[str, Any]:
         **_encode_numbers("vertex_segments", manifest.vertex_numbers),
         **_encode_numbers("edge_segments", manifest.edge_numbers),
     }
+
+
+def _encode_vertex_table(table: VertexTableEntry) -> dict[str, Any]:
+    encoded = asdict(table) | {"id_type": _encode_types({"id": table.id_type}), "types": _encode_types(table.types)}
+    if table.id_order is None and not table.orders:
+        del encoded["id_order"], encoded["orders"]
+    return encoded
 
 
 def _encode_numbers(name: str, numbers: Numbering) -> dict[str, list[tuple[int, int]]]:
@@ -260,7 +272,14 @@ def _check_agreement(manifest: Manifest) -> None:
 
 
 def _decode_vertex_table(
-    labels: list[str], count: int, id_name: str | None, id_type: str, ids: Any, types: str, columns: dict[str, Any]
+    labels: list[str],
+    count: int,
+    id_name: str | None,
+    id_type: str,
+    ids: Any,
+    types: str,
+    columns: dict[str, Any],
+    **orders: Any,
 ) -> VertexTableEntry:
     (decoded_id_type,) = _decode_types(id_type).values()
     decoded_types, files = _decode_columns(types, columns)
@@ -269,7 +288,25 @@ def _decode_vertex_table(
     is_id = is_id or pa.types.is_large_string(decoded_id_type)
     if not is_id or len(names) != len(set(names)) or not (id_name is None or id_name in decoded_types):
         raise ValueError(id_name)
-    return VertexTableEntry(names, _count(count), id_name, decoded_id_type, _decode_file(**ids), decoded_types, files)
+    return VertexTableEntry(
+        names,
+        _count(count),
+        id_name,
+        decoded_id_type,
+        _decode_file(**ids),
+        decoded_types,
+        files,
+        *_decode_orders(decoded_types, **orders),
+    )
+
+
+def _decode_orders(
+    types: Mapping[str, pa.DataType], id_order: Any = None, orders: Any = None
+) -> tuple[FileEntry | None, dict[str, FileEntry]]:
+    if not (orders or {}).keys() <= types.keys():
+        raise ValueError(orders)
+    columns = {name: _decode_file(**file) for name, file in (orders or {}).items()}
+    return None if id_order is None else _decode_file(**id_order), columns
 
 
 def _decode_edge_table(type: str, count: int, ends: Any, types: str, columns: dict[str, Any]) -> EdgeTableEntry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.counts import Counts
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
+from gquery.storage.indexes import is_order
 from gquery.storage.persist.files import FileEntry, StoredFile, are_below
 from gquery.storage.persist.manifest import (
     DIRECTIONS,
@@ -75,7 +77,7 @@ class _Opened:
             {entry.key: partial(self._adjacency, entry.key) for entry in manifest.adjacencies},
         )
         return Snapshot(
-            [self._vertex_table(entry) for entry in manifest.vertex_tables],
+            [self._vertex_table(number) for number in range(len(manifest.vertex_tables))],
             edges,
             manifest.vertex_numbers,
             self._counts,
@@ -84,9 +86,32 @@ class _Opened:
 
     # --- vertices ----------------------------------------------------------------------------------------------
 
-    def _vertex_table(self, entry: VertexTableEntry) -> VertexTable:
-        load_ids = partial(self._ids, entry)
-        return VertexTable(entry.labels, entry.count, entry.id_type, entry.id_name, self._columns(entry), load_ids)
+    def _vertex_table(self, number: int) -> VertexTable:
+        entry = self._manifest.vertex_tables[number]
+        columns, load_ids = self._columns(entry), partial(self._ids, entry)
+        orders: dict[str | None, Callable[[Check], NDArray[np.int32]]] = {
+            name: partial(
+                self._order, f"order {number} {name!r}", file, entry.columns[name], partial(columns.get, name)
+            )
+            for name, file in entry.orders.items()
+        }
+        if entry.id_order is not None:
+            orders[None] = partial(self._order, f"order {number}", entry.id_order, entry.ids, load_ids)
+            if entry.id_name is not None and entry.columns[entry.id_name] == entry.ids:
+                orders.setdefault(entry.id_name, orders[None])
+        return VertexTable(entry.labels, entry.count, entry.id_type, entry.id_name, columns, load_ids, orders)
+
+    def _order(
+        self, what: str, entry: FileEntry, of: FileEntry, load: Callable[[], pa.ChunkedArray], check: Check
+    ) -> NDArray[np.int32]:
+        """The order of a column, after it was found to be one: rows that it leaves out would not be found."""
+        file, values = self._file(entry), load()
+        order = file.numbers(file.column(pa.int32(), len(values) - values.null_count).combine_chunks())
+        if not self._verdicts.holds(what, [file, self._file(of)]):
+            if not is_order(order, values, check):
+                raise file.damaged("has another order than the column")
+            self._verdicts.note(what, [file, self._file(of)])
+        return order
 
     def _ids(self, entry: VertexTableEntry) -> pa.ChunkedArray:
         file = self._file(entry.ids)

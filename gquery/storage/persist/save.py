@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency
@@ -116,7 +118,10 @@ class _Writer:
             AdjacencyKey((name,), direction) for name in snapshot.schema.types for direction in manifests.DIRECTIONS
         ]
         return Manifest(
-            tuple(self._vertex_table(table) for table in snapshot.vertex_tables),
+            tuple(
+                self._vertex_table(table, snapshot.indexes.orders(number))
+                for number, table in enumerate(snapshot.vertex_tables)
+            ),
             tuple(self._edge_table(table) for table in snapshot.edge_tables),
             tuple(self._adjacency(key, snapshot.adjacency(key.types, key.direction)) for key in keys),
             snapshot.counts,
@@ -125,15 +130,30 @@ class _Writer:
             snapshot.edges.numbers,
         )
 
-    def _vertex_table(self, table: VertexTable) -> VertexTableEntry:
+    def _vertex_table(self, table: VertexTable, orders: Mapping[str | None, NDArray[np.int32]]) -> VertexTableEntry:
         columns = self._columns(table.columns)
         shown = table.columns[table.id_name] if table.id_name is not None else None
         if table.id_name is not None and shown is not None and shown.equals(table.ids):
             ids = columns[table.id_name]
         else:
             ids = self._write(pa.table({"id": table.ids}))
+        twice = table.id_name if table.id_name is not None and ids is columns.get(table.id_name) else None
+        sorted_by = {
+            name: self._write(pa.table({"row": order}))
+            for name, order in orders.items()
+            if name is None or name != twice
+        }
+        of_ids = sorted_by.pop(None, None)
         return VertexTableEntry(
-            table.labels, table.count, table.id_name, table.id_type, ids, table.columns.types, columns
+            table.labels,
+            table.count,
+            table.id_name,
+            table.id_type,
+            ids,
+            table.columns.types,
+            columns,
+            of_ids,
+            {name: file for name, file in sorted_by.items() if name is not None},
         )
 
     def _edge_table(self, table: EdgeTable) -> EdgeTableEntry:

@@ -21,6 +21,7 @@ from gquery.planner.ir.filters import (
     EdgePredicateFilter,
     Filter,
     LabelFilter,
+    LookupFilter,
     LoopFilter,
     NeighbourFilter,
     PredicateFilter,
@@ -187,6 +188,10 @@ class CandidateSets:
                     self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, kept))
                 case SeedFilter():
                     self._start_seeds(step)
+                case LookupFilter(vertex=vertex):
+                    self.sets.append(CandidateSet(self.masks.vertices[place], self.snapshot.vertex_count))
+                    self._labelled.append(self.sets[-1])
+                    self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
                 case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
                     self._narrow(step, vertex, self.masks.vertices.get(place, self.sets[vertex].vertices))
                     self._labelled[vertex] = self.sets[vertex]

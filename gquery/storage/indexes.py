@@ -1,0 +1,131 @@
+"""Indexes: the rows of a table in the order of a column's values. Rows that have a value are found by bisection.
+
+An index is not worth making for one question: sorting a column takes as long as scanning it some fifty times. So it is
+made once a column was asked for that often, but for ids of saved graphs, which were sorted when they were saved.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gquery.stopping import Check, unchecked
+from gquery.storage.cache import Cache, Meter
+from gquery.storage.tables import VertexTable
+
+FEWEST = 1 << 14  # rows of a table that has any
+ENOUGH = 16  # times that a column is scanned before it is sorted
+_PROBE = 2_000  # rows scanned while one value is looked up
+_POLL = 0.02  # seconds between two looks at the clock
+_BLOCK = 1 << 17  # rows looked at together
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """values: of all rows. order: int32, the rows whose value is not null, ascending by value and then by row."""
+
+    values: pa.ChunkedArray
+    order: NDArray[np.int32]
+
+    def rows(self, wanted: Iterable[Any]) -> NDArray[np.int32]:
+        """The rows that have one of some values of the column's type, ascending. O(log n) for each."""
+        found = [self.order[:0], *(self._equal(value) for value in set(wanted) if value is not None)]
+        return np.sort(np.concatenate(found))
+
+    def _equal(self, value: Any) -> NDArray[np.int32]:
+        places = range(len(self.order))
+        begin = bisect_left(places, value, key=self._value)
+        return self.order[begin : bisect_right(places, value, lo=begin, key=self._value)]
+
+    def _value(self, place: int) -> Any:
+        return self.values[int(self.order[place])].as_py()
+
+
+class Indexes:
+    """The indexes of a graph's vertex tables, kept in its cache."""
+
+    def __init__(self, tables: tuple[VertexTable, ...], cache: Cache) -> None:
+        self._tables = tables
+        self._cache = cache
+        self._asked: Counter[tuple[int, str | None]] = Counter()
+
+    def index(self, table: int, name: str | None, wanted: int, check: Check, meter: Meter) -> Index | None:
+        """Of a property, or of the users' ids when `name` is None, to look up so many values. None where there is none
+        yet, where its type has none, or where scanning is quicker."""
+        values = self._tables[table].column(name)
+        if values is None or not _has_index(values) or wanted * _PROBE > len(values):
+            return None
+        key = (table, name)
+        stored = self._tables[table].orders.get(name)
+        self._asked[key] += 1
+        if stored is None and self._asked[key] <= ENOUGH:
+            return None
+
+        def order() -> NDArray[np.int32]:
+            return stored(check) if stored else _apart(lambda: order_of(values), check)
+
+        return Index(values, self._cache.get(("order", *key), order, 16 * len(values), "an index", meter))
+
+    def orders(self, table: int) -> Mapping[str | None, NDArray[np.int32]]:
+        """By column, the orders of a table that are worth saving: of its ids, and of what was asked for often."""
+        names = [name for number, name in self._asked if number == table and self._asked[number, name] > ENOUGH]
+        columns = {name: self._tables[table].column(name) for name in (None, *self._tables[table].orders, *names)}
+        return {name: order_of(values) for name, values in columns.items() if values is not None and _has_index(values)}
+
+
+def _has_index(values: pa.ChunkedArray) -> bool:
+    """Whether a column is long enough, and of a type whose values are ordered in Python as they are in Arrow, and equal
+    where they are the same."""
+    types = pa.types
+    tests = (types.is_integer, types.is_string, types.is_large_string, types.is_date32)
+    return len(values) >= FEWEST and any(test(values.type) for test in tests)
+
+
+def order_of(values: pa.ChunkedArray) -> NDArray[np.int32]:
+    """The rows whose value is not null, ascending by value and then by row."""
+    rows = pc.sort_indices(values)  # stable, nulls at the end
+    return np.asarray(rows)[: len(values) - values.null_count].astype(np.int32)
+
+
+def is_order(order: NDArray[np.int32], values: pa.ChunkedArray, check: Check = unchecked) -> bool:
+    """Whether an order is the one of some values. `check` raises what is to end looking at them."""
+    if len(order) != len(values) - values.null_count:
+        return False
+    for begin in range(0, len(order), _BLOCK):
+        check()
+        rows = order[begin : begin + _BLOCK + 1]  # the first of the next block too
+        if rows.min() < 0 or rows.max() >= len(values):
+            return False
+        here = values.take(pa.array(rows)).combine_chunks()
+        low, high = here[:-1], here[1:]
+        ascending = pc.or_(pc.less(low, high), pc.and_(pc.equal(low, high), pa.array(rows[:-1] < rows[1:])))
+        if here.null_count or not pc.all(ascending, min_count=0).as_py():
+            return False
+    return True
+
+
+def _apart(work: Any, check: Check) -> NDArray[np.int32]:
+    """What `work` gives, in a thread of its own: nothing stops Arrow in the middle of it. Who stops waiting leaves it
+    to its end."""
+    outcome: Future[NDArray[np.int32]] = Future()
+
+    def fulfil() -> None:
+        try:
+            outcome.set_result(work())
+        except BaseException as error:  # raised again by who waits
+            outcome.set_exception(error)
+
+    threading.Thread(target=fulfil, name="gquery-sorting").start()
+    while not wait([outcome], _POLL).done:
+        check()
+    return outcome.result()
