@@ -158,6 +158,7 @@ class ReferenceSlices:
         self.program, self.data, self.ranks = program, candidates, ranks
         self.found = np.zeros(len(program.levels), np.int64)
         self.seconds_until: Mapping[int, float] = {}
+        self.worker_seconds: Sequence[float] = ()
         self._vertices = [candidates.vertices(level.candidates).tolist() for level in program.levels]
         self._sets = [set(vertices) for vertices in self._vertices]
         self._children = program.children()

@@ -46,6 +46,10 @@ class CpuSlices:
     def seconds_until(self) -> Mapping[int, float]:
         return self._first.seconds_until if self._first else {}
 
+    @property
+    def worker_seconds(self) -> Sequence[float]:
+        return self._first.worker_seconds if self._first else ()
+
     def total(self, modulus: int) -> tuple[int, float]:
         with stoppable(self.candidates.control.check):
             fold.run(self._packed.folds, modulus, self.candidates.sliced)

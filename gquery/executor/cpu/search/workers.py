@@ -64,6 +64,7 @@ class Enumeration:
         self.modulus = modulus
         self.found = np.zeros(plan.width, np.int64)
         self.seconds_until = {stage.stop: 0.0 for stage in stages}
+        self.worker_seconds: list[float] = []
         self._pool = pool
         self._next = 0
         self._alone = 0.0 if lasting else _ALONE
@@ -84,11 +85,12 @@ class Enumeration:
         total, size = 0, 0.0
         frame = self._began()
         if frame is not None:
-            status, begun = MORE, time.perf_counter()
+            status, begun, thread_begun = MORE, time.perf_counter(), time.thread_time()
             while status == MORE and time.perf_counter() - begun < _ALONE:
                 self.control.check()
                 status = frame.run()
             self.seconds_until[frame.stop] += time.perf_counter() - begun
+            self.worker_seconds.append(time.thread_time() - thread_begun)
             if status == DONE:
                 self.found += frame.found
                 return int(frame.sums.sum()) % (self.modulus or 2**64), float(frame.sizes.sum())
@@ -256,6 +258,7 @@ class Worker:
         self.working = False
         self.waiting = False
         self._passed = time.monotonic()
+        self._seconds = 0.0
 
     def advance(self) -> tuple[PartialMatches | None, bool]:
         """One slice of work. Returns a finished batch, if any, and whether there was anything to do."""
@@ -268,8 +271,9 @@ class Worker:
                 return task[1], True
             self._push(*task)
         frame = self.frames[-1]
-        began = time.perf_counter()
+        began, thread_began = time.perf_counter(), time.thread_time()
         status = frame.run()
+        self._seconds += time.thread_time() - thread_began
         self.enumeration.note(frame.stage, time.perf_counter() - began)
         if self.enumeration.hungry:
             self._give()
@@ -288,6 +292,7 @@ class Worker:
         for frame in self.frames:
             self.enumeration.note_frame(frame)
         self.frames.clear()
+        self.enumeration.worker_seconds.append(self._seconds)
 
     def _is_late(self, frame: Frame) -> bool:
         """Whether matches have waited long enough in the last stage's output: rare matches are shown early."""
