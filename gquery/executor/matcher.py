@@ -61,14 +61,13 @@ class Matcher:
         slices = self._start(plan, program, profile)
         expansion = Expansion(plan, program, self.candidates, self.masks, self.reading)
         left = plan.limit
-        with closing(slices.batches()) as batches:
-            for partial in batches:
-                for batch in expansion.matches(partial):
-                    if left is not None and batch.count >= left:
-                        yield batch.first(left)
-                        return
-                    yield batch
-                    left = None if left is None else left - batch.count
+        with closing(slices.batches(expansion.matches)) as batches:
+            for batch in batches:
+                if left is not None and batch.count >= left:
+                    yield batch.first(left)
+                    return
+                yield batch
+                left = None if left is None else left - batch.count
 
     def _start(self, plan: MatchPlan, program: Program, profile: Profile) -> Slices:
         if missing := self.backend.lacks and self.backend.lacks & program.needs:
