@@ -80,8 +80,8 @@ def questions(data: Path) -> Iterator[Question]:
             yield Question(f"R-MAT {scale} {name}", _graph(*_rmat(scale, 8)), text)
     vertices, degree = _LISTED
     random = np.random.default_rng(_SEED)
-    ends = np.repeat(np.arange(vertices), degree), random.permutation(np.repeat(np.arange(vertices), degree))
-    listed = _graph(*ends)
+    sources, steps = np.arange(vertices), random.choice(np.arange(1, vertices), degree, replace=False)
+    listed = _graph(np.repeat(sources, degree), ((sources[:, None] + steps) % vertices).ravel())
     path = "MATCH REPEATABLE ELEMENTS (a)-[]->(b)-[]->(c)"
     yield Question("2e7 rows, ids", listed, f"{path} RETURN id(a) AS a, id(b) AS b, id(c) AS c")
     yield Question("2e7 rows, properties", listed, f"{path} RETURN a.age AS a, c.age AS c")
