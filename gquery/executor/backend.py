@@ -6,9 +6,9 @@ behind it partial matches become matches (`expand.py`).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.walks import Sampler
 from gquery.storage.graph import Snapshot
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,10 @@ no comparison holds for."""
 class Slices(EnumerationCounters, Protocol):
     """One run of a program from its start pool: either `batches`, once, or `total`, once for each modulus."""
 
-    def batches(self) -> Generator[PartialMatches, None, None]:
-        """Partial matches as wide as what is listed, with their sums when anything is summed out; closing the generator
-        stops the work."""
+    def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
+        """What `behind` makes of partial matches as wide as what is listed, with their sums when anything is summed
+        out; a row may come several times, with a part of its sum each. `behind` is called by whoever finds them, in
+        several threads at once. Closing the generator stops the work."""
         ...
 
     def total(self, modulus: int) -> tuple[int, float]:

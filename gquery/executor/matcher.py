@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 
 from gquery.errors import UnsupportedError
-from gquery.executor.backend import Backend, Slices
+from gquery.executor.backend import Backend, Item, Slices
 from gquery.executor.expand import Expansion, Matches
 from gquery.executor.lowering.exact import exact_sum
 from gquery.executor.lowering.lower import lower
@@ -55,20 +55,20 @@ class Matcher:
             with profile.timed("search"):
                 return plan.problem.coefficient * plan.factor * exact_sum(slices.total)
 
-    def matches(self, plan: MatchPlan, profile: Profile) -> Generator[Matches, None, None]:
-        """The matches, batch by batch; closing the generator stops the work."""
+    def matches(
+        self, plan: MatchPlan, profile: Profile, behind: Callable[[Matches], Iterable[Item]]
+    ) -> Generator[Item, None, None]:
+        """What `behind` makes of the matches, batch by batch; it is called by whoever finds them, in several threads at
+        once. Closing the generator stops the work."""
         program = lower(plan)
         slices = self._start(plan, program, profile)
         expansion = Expansion(plan, program, self.candidates, self.masks, self.reading)
-        left = plan.limit
-        with closing(slices.batches()) as batches:
-            for partial in batches:
-                for batch in expansion.matches(partial):
-                    if left is not None and batch.count >= left:
-                        yield batch.first(left)
-                        return
-                    yield batch
-                    left = None if left is None else left - batch.count
+        if plan.limit is None:
+            with closing(slices.batches(lambda partial: _through(expansion.matches(partial), behind))) as items:
+                yield from items
+            return
+        with closing(slices.batches(expansion.matches)) as batches:
+            yield from _through(_first(batches, plan.limit), behind)
 
     def _start(self, plan: MatchPlan, program: Program, profile: Profile) -> Slices:
         if missing := self.backend.lacks and self.backend.lacks & program.needs:
@@ -88,3 +88,17 @@ class Matcher:
             yield
         finally:
             memory.release(memory.used - self.candidates.nbytes - before)
+
+
+def _through(batches: Iterable[Matches], behind: Callable[[Matches], Iterable[Item]]) -> Iterator[Item]:
+    return (item for batch in batches for item in behind(batch))
+
+
+def _first(batches: Iterable[Matches], count: int) -> Iterator[Matches]:
+    """So many of the matches."""
+    for batch in batches:
+        if batch.count >= count:
+            yield batch.first(count)
+            return
+        yield batch
+        count -= batch.count

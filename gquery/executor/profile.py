@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 
 class EnumerationCounters(Protocol):
     """found: matches at each level, int64[width]; seconds_until: kernel time of all threads by the level at which the
-    vertex group ends (groups may have been combined); nothing for what is summed without a search."""
+    vertex group ends (groups may have been combined); nothing for what is summed without a search. worker_seconds: CPU
+    time in kernels by worker."""
 
     @property
     def found(self) -> NDArray[np.int64]: ...
 
     @property
     def seconds_until(self) -> Mapping[int, float]: ...
+
+    @property
+    def worker_seconds(self) -> Sequence[float]: ...
 
 
 @dataclass(slots=True)

@@ -5,8 +5,7 @@ Rows may have a column WEIGHT too: of how many rows each of them stands for.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -33,28 +32,29 @@ def one_row() -> Rows:
     yield batch_of({}, 1)
 
 
-def id_batches(matches: Generator[Matches, None, None], graph: QueryGraph, variables: Sequence[str]) -> Rows:
-    """Matches as rows: int32 columns for vertices, int64 columns for edges, by variable. Closing it closes `matches`,
-    which an error's traceback may keep alive."""
+def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], pa.RecordBatch]:
+    """What makes rows of matches: int32 columns for vertices, int64 columns for edges, by variable."""
     vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
     edge_of = {edge.variable: edge.index for edge in graph.edges}
     paths = {path.name: path for path in graph.paths}
-    with closing(matches):
-        for batch in matches:
 
-            def ids(name: str, batch: Matches = batch) -> pa.Array:
-                return pa.array(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
+    def ids(batch: Matches, name: str) -> pa.Array:
+        return pa.array(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
 
-            columns: dict[str, pa.Array] = {}
-            for name in variables:
-                if name in paths:
-                    path = paths[name]
-                    columns[name] = path_ids([ids(each) for each in path.vertices], [ids(each) for each in path.edges])
-                else:
-                    columns[name] = ids(name)
-            if batch.weights is not None:
-                columns[WEIGHT] = pa.array(batch.weights)
-            yield batch_of(columns, batch.count)
+    def rows(batch: Matches) -> pa.RecordBatch:
+        columns: dict[str, pa.Array] = {}
+        for name in variables:
+            if name in paths:
+                path = paths[name]
+                nodes, relationships = ([ids(batch, each) for each in part] for part in (path.vertices, path.edges))
+                columns[name] = path_ids(nodes, relationships)
+            else:
+                columns[name] = ids(batch, name)
+        if batch.weights is not None:
+            columns[WEIGHT] = pa.array(batch.weights)
+        return batch_of(columns, batch.count)
+
+    return rows
 
 
 def batch_of(columns: dict[str, pa.Array], count: int) -> pa.RecordBatch:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Protocol
 
 import pyarrow as pa
@@ -17,8 +18,9 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
+from gquery.executor.relational.streams import Made, Work, through
 from gquery.executor.relational.tail import Tail
-from gquery.executor.rows import Rows, hidden_variables, id_batches, one_row
+from gquery.executor.rows import Rows, as_ids, hidden_variables, one_row
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
@@ -140,10 +142,14 @@ def _starts(step: QueryPlan, number: int, plan: ChainPlan) -> bool:
 
 def _watched(rows: Rows, measured: Measured) -> Rows:
     """Counts the rows that a step gives."""
-    with closing(rows):  # type: ignore[type-var]
-        for batch in rows:
+    lock = Lock()
+
+    def count(batch: pa.RecordBatch) -> Rows:
+        with lock:
             measured.rows += batch.num_rows
-            yield batch
+        yield batch
+
+    return through(rows, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +170,28 @@ class Matching:
     def rows(self) -> Rows:
         """The matches, with the variables that go out or are left to check."""
         left = (name for predicate in self.plan.residual for name in variables(predicate))
-        yield from self._listed(tuple(dict.fromkeys((*self.plan.rows, *left))))
+        return self._listed(tuple(dict.fromkeys((*self.plan.rows, *left))))
 
     def from_seeds(self, seeds: Seeds, listed: tuple[str, ...]) -> Rows:
         """The matches that begin with a seed, each with the seed's number in the column SEED. Where nothing is bound
         there is no such column."""
-        yield from self._listed((*listed, *([SEED] if self.plan.segment.bound else [])), seeds)
+        return self._listed((*listed, *([SEED] if self.plan.segment.bound else [])), seeds)
 
     def _listed(self, listed: tuple[str, ...], seeds: Seeds | None = None) -> Rows:
-        matcher = self._prepared(seeds)
-        (matching,) = self.measured.matchings
-        yield from id_batches(matcher.matches(matching, self.measured.profile), self.plan.graph, listed)
+        as_rows = as_ids(self.plan.graph, listed)
+
+        def begin(work: Work) -> Generator[pa.RecordBatch, None, None]:
+            matcher = self._prepared(seeds)
+            (matching,) = self.measured.matchings
+            if self.control.memory_limit is None:
+                yield from matcher.matches(matching, self.measured.profile, lambda batch: work(as_rows(batch)))
+                return
+            # What is gathered for a batch may take a part of the limit: one at a time.
+            with closing(matcher.matches(matching, self.measured.profile, lambda batch: (as_rows(batch),))) as rows:
+                for batch in rows:
+                    yield from work(batch)
+
+        return Made(begin)
 
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""

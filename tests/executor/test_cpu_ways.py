@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+import gquery
 from gquery.executor.cpu.candidates import candidate_graph
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
-from gquery.executor.cpu.search import frames, pack, run
+from gquery.executor.cpu.search import frames, pack, run, sharing
 from gquery.planner.search.sums import strategy
 from gquery.storage.adjacency import Adjacency
 from tests.differential.test_collisions import WAYS as COLLISIONS
@@ -26,6 +27,12 @@ def _no(*_: object) -> bool:
     return False
 
 
+def _promises(self: sharing.Sharing[Any]) -> bool:
+    """As if somebody always waited for work."""
+    self._promised += 1
+    return True
+
+
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "no set sizes": [(pack._Packer, "_set_size", _no), *COLLISIONS["no constants"]],
     "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
@@ -38,6 +45,17 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
     "candidate graph, short slices": [(candidate_graph, "SLICE", 3), *PLANNED["candidate graph"]],
     "no cut rows": [(pack._Packer, "_cut", _no)],
+    "everything is given away": [(frames, "SLICE", 5), (sharing.Sharing, "promises", _promises)],
+    "everything is given away, depth first": [
+        (frames, "SLICE", 3), (pack, "_SMALLEST_ROOM", math.inf), (sharing.Sharing, "promises", _promises),
+    ],
+    "everything is given away, nothing folded": [
+        (frames, "SLICE", 3), (sharing.Sharing, "promises", _promises), costs(folds=-1.0),
+    ],
+    "everything is given away, small blocks": [
+        (frames, "SLICE", 3), (pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1),
+        (sharing.Sharing, "promises", _promises), costs(folds=-1.0),
+    ],
     "short slices": [(frames, "SLICE", 7)],
     "short slices, nothing folded": [(frames, "SLICE", 3), costs(folds=-1.0)],
 }
@@ -60,3 +78,31 @@ def test_blocks_of_any_size(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_SMALLEST_BUFFER", 3)
     for seed in range(8 * FUZZ):
         compare(seed, "cpu")
+
+
+@pytest.mark.parametrize("room", [3, pack._ROOM])
+def test_whatever_is_in_progress_may_be_given_away(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels of trees and blocks are split after every other look; grouped sums come in parts."""
+    monkeypatch.setattr(sharing.Sharing, "promises", _promises)
+    monkeypatch.setattr(frames, "SLICE", 2)
+    monkeypatch.setattr(pack, "_ROOM", room)
+    monkeypatch.setattr(pack, "_SMALLEST_ROOM", 1 if room == 3 else math.inf)
+    for seed in range(16 * FUZZ):
+        compare(seed, "cpu")
+
+
+@pytest.mark.parametrize("shortest", [1, math.inf], ids=["blocks", "depth first"])
+def test_sums_beyond_64_bits_are_exact_in_parts(shortest: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One heavy root among light ones, counted modulo several numbers."""
+    ends = [(0, other) for other in range(1, 60)] + [(one, other) for one in range(60, 99) for other in range(60, one)]
+    edges = {"source": [source for source, _ in ends], "target": [target for _, target in ends]}
+    graph = gquery.from_arrow(vertices={"V": {"id": range(99)}}, edges={("V", "E", "V"): edges})
+    paths = "-[]-".join("()" for _ in range(12))
+    patterns = [f"(a)-[]-{paths}-[]-(b), (a)-[]-(c)-[]-(b)", f"(a)-[]-(b)-[]-{paths}, (a)-[]-(c)-[]-(b), (c)-[]-(d)"]
+    texts = [f"MATCH REPEATABLE ELEMENTS {pattern} RETURN count(*)" for pattern in patterns]
+    whole = [graph.query(text).scalar() for text in texts]
+    assert min(whole) > 2**64
+    monkeypatch.setattr(sharing.Sharing, "promises", _promises)
+    monkeypatch.setattr(frames, "SLICE", 200)
+    monkeypatch.setattr(pack, "_SMALLEST_ROOM", shortest)
+    assert [graph.query(text).scalar() for text in texts] == whole

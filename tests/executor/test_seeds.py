@@ -99,7 +99,7 @@ def _rows(
     (matching,) = plan_matching(plan, estimate(plan.graph, statistics, counted), space, "", context)
     verify(plan, matching)
     place = {vertex.variable: vertex.index for vertex in graph.vertices}
-    for batch in matcher.matches(matching, Profile()):
+    for batch in matcher.matches(matching, Profile(), lambda batch: (batch,)):
         yield from _listed(batch, [place[name] for name in names])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -16,7 +16,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.backend import Backend, FilterOutcome, Masks, PartialMatches, Ranks
+from gquery.executor.backend import Backend, FilterOutcome, Item, Masks, PartialMatches, Ranks
 from gquery.executor.lowering.adjacency import adjacency_of, masked
 from gquery.executor.lowering.program import NULL_RANK, Level, Program, Rows
 from gquery.executor.lowering.seeds import Seeds
@@ -158,6 +158,7 @@ class ReferenceSlices:
         self.program, self.data, self.ranks = program, candidates, ranks
         self.found = np.zeros(len(program.levels), np.int64)
         self.seconds_until: Mapping[int, float] = {}
+        self.worker_seconds: Sequence[float] = ()
         self._vertices = [candidates.vertices(level.candidates).tolist() for level in program.levels]
         self._sets = [set(vertices) for vertices in self._vertices]
         self._children = program.children()
@@ -168,13 +169,13 @@ class ReferenceSlices:
         total = sum(ways for _, ways in self._matches())
         return total % (modulus or 2**64), float(total) if total < 2**1023 else math.inf
 
-    def batches(self) -> Generator[PartialMatches, None, None]:
+    def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
         matches = self._matches()
         while batch := list(islice(matches, BATCH)):
             columns = [[self._position(level, match[level]) for match, _ in batch] for level in range(self._listed)]
             sums = np.array([ways % 2**64 for _, ways in batch], np.uint64) if self.program.summing else None
             sizes = np.array([float(ways) for _, ways in batch]) if self.program.summing else None
-            yield PartialMatches(np.array(columns, np.int32), len(batch), sums, sizes)
+            yield from behind(PartialMatches(np.array(columns, np.int32), len(batch), sums, sizes))
 
     def _matches(self) -> Iterator[tuple[Match, int]]:
         """The matches of the listed levels, with the ways to finish each."""

@@ -75,7 +75,7 @@ class Case:
     def rows(self, pool: NDArray[np.int32] | None = None) -> Counter[tuple[int, ...]]:
         """The listed vertices by level, as often as there are ways to finish them."""
         found: Counter[tuple[int, ...]] = Counter()
-        for batch in self.start(pool).batches():
+        for batch in self.start(pool).batches(lambda batch: [batch]):
             columns = batch.positions[:, : batch.count]
             if self.program.space == "candidates":
                 vertices = [self.matcher.candidates.vertices(level.candidates) for level in self.program.levels]

@@ -7,14 +7,14 @@ in the same way and come back up: values are multiplied over branches and added 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.backend import PartialMatches, Ranks
+from gquery.executor.backend import Item, PartialMatches, Ranks
 from gquery.executor.gpu.candidates import CandidateSets
 from gquery.executor.gpu.device import DeviceArray
 from gquery.executor.gpu.table import Sums, Table
@@ -62,6 +62,7 @@ class GpuSlices:
         self.control = candidates.control
         self.table = Table(program, candidates, ranks)
         self.seconds_until: Mapping[int, float] = {}
+        self.worker_seconds: Sequence[float] = ()
         self._pool = self._whole_pool() if pool is None else self._placed(pool)
         self._found = self.device.xp.zeros(len(program.levels), np.uint64)
         self._capacity = self._block_size()
@@ -75,9 +76,10 @@ class GpuSlices:
         with self.device.guarded():
             return self._total(modulus)
 
-    def batches(self) -> Generator[PartialMatches, None, None]:
+    def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
         with self.device.guarded():
-            yield from self._batches()
+            for batch in self._batches():
+                yield from behind(batch)
 
     def _total(self, modulus: int) -> tuple[int, float]:
         self._fold(modulus)

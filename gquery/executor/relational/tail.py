@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, build_statement
+from gquery.executor.relational.streams import through
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
@@ -140,16 +141,23 @@ class Tail:
                 close()
 
     def _gathered(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
+        if self.skip == 0 and self.limit is None:
+            yield from through(matches, partial(self._shown, control))
+            return
         skip, left = self.skip, self.limit
         while left != 0 and (batch := next(matches, None)) is not None:
-            control.check()
             part = batch.slice(skip, left)
             skip = max(0, skip - batch.num_rows)
             left = None if left is None else left - part.num_rows
-            if part.num_rows:
-                with translated():
-                    travelled = [self._inputs.read_one(output, part) for output in self._outputs]
-                yield from self._answers(travelled, part.num_rows, control)
+            yield from self._shown(control, part)
+
+    def _shown(self, control: Control, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """What the answer has for some rows."""
+        control.check()
+        if rows.num_rows:
+            with translated():
+                travelled = [self._inputs.read_one(output, rows) for output in self._outputs]
+            yield from self._answers(travelled, rows.num_rows, control)
 
     def _selected(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
         statement = self._statement
@@ -158,7 +166,7 @@ class Tail:
             database.check_memory(control)
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
         inputs = self._inputs
-        gathered = (part for batch in matches for part in inputs.batches(batch, control))
+        gathered = through(matches, lambda batch: inputs.batches(batch, control))
         fed = (part for batch in gathered for part in _sliced(batch, rows_in))
         rows_out = min(statement.rows_out or database.BATCH_ROWS, database.rows_of(2 * inputs.average_width, control))
         rows = database.stream(statement.sql, statement.values, inputs.schema, fed, control, rows_out)

@@ -17,6 +17,7 @@ from gquery.executor.cpu.kernels.workspace import (
     FULL,
     MADE,
     MORE,
+    QUANTUM,
     ROW,
     ROW_END,
     START,
@@ -24,7 +25,9 @@ from gquery.executor.cpu.kernels.workspace import (
     STATUS,
     STOP,
     TAKEN,
+    is_wanted,
     tables_of,
+    takes_more,
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import kernel
@@ -44,10 +47,15 @@ def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: i
     written = state[MADE]
     capacity = output.shape[1]
     status = MORE
+    pause = budget - QUANTUM
     while budget > 0:
+        if budget <= pause:
+            if is_wanted(state):
+                break
+            pause = budget - QUANTUM
         if level < top:
             state[ROW] = state[TAKEN]
-            if state[TAKEN] >= state[ROW_END]:
+            if state[TAKEN] >= state[ROW_END] and not takes_more(state):
                 status = DONE
                 break
             made = min(share_of(blocks), state[ROW_END] - state[TAKEN])
@@ -74,7 +82,7 @@ def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: i
             budget -= copied
         else:
             level += 1
-            made, looks = fill_block(tables, walk, blocks, level, budget)
+            made, looks = fill_block(tables, walk, blocks, level, min(budget, QUANTUM))
             budget -= looks
             walk.found[level] += made
             inherit(tables, blocks, level, made)

@@ -25,8 +25,10 @@ from gquery.executor.cpu.kernels.sum_tree import given_matches, load_row
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
+    EACH,
     MODULUS,
     MORE,
+    QUANTUM,
     ROW,
     ROW_END,
     START,
@@ -34,7 +36,9 @@ from gquery.executor.cpu.kernels.workspace import (
     STATUS,
     TAKEN,
     choices_of,
+    is_wanted,
     tables_of,
+    takes_more,
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
@@ -52,7 +56,7 @@ def take_rows(tables, walk, choices, blocks, given, state, modulus):  # type: ig
         product, size = given_matches(tables, walk, choices, start, modulus)
         for column in range(start):
             blocks.columns[top, column, made] = given[column, state[TAKEN]]
-        blocks.columns[top, width, made] = state[TAKEN]
+        blocks.columns[top, width, made] = state[TAKEN] * state[EACH]
         blocks.products[top, made] = product
         blocks.sizes[top, made] = size
         made += size != 0.0
@@ -108,10 +112,15 @@ def sweep(plan, work, marked, packed_blocks, given, sums, sizes, budget):  # typ
     top = state[START] - 1
     depth = state[DEPTH]
     status = MORE
+    pause = budget - QUANTUM
     while budget > 0:
+        if budget <= pause:
+            if is_wanted(state):
+                break
+            pause = budget - QUANTUM
         if depth < top:
             state[ROW] = state[TAKEN]
-            if state[TAKEN] >= state[ROW_END]:
+            if state[TAKEN] >= state[ROW_END] and not takes_more(state):
                 status = DONE
                 break
             made = take_rows(tables, walk, choices, blocks, given, state, into.modulus)
@@ -122,7 +131,7 @@ def sweep(plan, work, marked, packed_blocks, given, sums, sizes, budget):  # typ
         if blocks.fill[NEXT, depth] == blocks.fill[COUNT, depth]:
             depth = steps[depth, PARENT] if depth > top else np.int64(-1)
         elif child >= 0 and steps[child, SET_COUNT] == 0:
-            made, looks = fill_block(tables, walk, blocks, child, budget)
+            made, looks = fill_block(tables, walk, blocks, child, min(budget, QUANTUM))
             budget -= looks
             walk.found[child] += made
             made = multiply(tables, blocks, child, made, into.modulus)
@@ -131,8 +140,8 @@ def sweep(plan, work, marked, packed_blocks, given, sums, sizes, budget):  # typ
                 open_block(tables, blocks, child, steps[child, CHILD], made)
                 depth = child
         elif child >= 0 and steps[child, SPANS] == 2:
-            budget -= count_pairs(tables, walk, blocks, into, depth, budget)
+            budget -= count_pairs(tables, walk, blocks, into, depth, min(budget, QUANTUM))
         else:
-            budget -= add_leaves(tables, walk, blocks, into, depth, budget)
+            budget -= add_leaves(tables, walk, blocks, into, depth, min(budget, QUANTUM))
     state[DEPTH] = depth
     state[STATUS] = status

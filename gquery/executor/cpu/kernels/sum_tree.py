@@ -24,22 +24,27 @@ from gquery.executor.cpu.kernels.sum_branch import capped
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
+    EACH,
     ENTERING,
     MODULUS,
     MORE,
     PRODUCT_SIZES,
     PRODUCTS,
+    QUANTUM,
     ROW,
     ROW_END,
+    SPLIT,
     START,
     STATE_SLOTS,
     STATUS,
     SUM_SIZES,
     SUMS,
     choices_of,
+    is_wanted,
     levels_of,
     table_of,
     tables_of,
+    takes_more,
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
@@ -175,6 +180,16 @@ def given_matches(tables, walk, choices, start, modulus):  # type: ignore[no-unt
 
 
 @inlined
+def add_row(tree, state, sums, sizes):  # type: ignore[no-untyped-def]
+    """The matches of a given row are known, as the product above all levels."""
+    top, place = state[START] - 1, state[ROW] * state[EACH]
+    sums[place] = reduced(sums[place] + tree.products[top], tree.modulus)
+    sizes[place] += tree.product_sizes[top]
+    state[ROW] += 1
+    state[SPLIT] = -1
+
+
+@inlined
 def times_leaves(tables, walk, level, product, size, modulus):  # type: ignore[no-untyped-def]
     """The product times the sizes of the leaves below a level whose children are all leaves, and the looks."""
     steps = tables.steps
@@ -225,7 +240,7 @@ def sum_candidates(tables, walk, choices, tree, level, left):  # type: ignore[no
 
 @kernel
 def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: ignore[no-untyped-def]
-    """One slice: fills `sums` uint64[] and `sizes` float64[] for the rows of `given` int32[start, rows].
+    """One slice: adds to `sums` uint64[] and `sizes` float64[], for each row of `given` int32[start, rows] or for all.
 
     memory int64[slots, 3]: remembered sums. marked int64[*, 3]: see `row_bitset.py`.
     """
@@ -240,9 +255,14 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
     level, entering = state[DEPTH], state[ENTERING]
     status = MORE
     restore(tables, walk, level)
+    pause = budget - QUANTUM
     while budget > 0:
+        if budget <= pause:
+            if is_wanted(state):
+                break
+            pause = budget - QUANTUM
         if level < start:
-            if state[ROW] >= state[ROW_END]:
+            if state[ROW] >= state[ROW_END] and not takes_more(state):
                 status = DONE
                 break
             budget -= 1
@@ -251,8 +271,7 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
             level = steps[top, CHILD]
             entering = np.int64(1)
             if level < 0 or tree.product_sizes[top] == 0.0:
-                sums[state[ROW]], sizes[state[ROW]] = tree.products[top], tree.product_sizes[top]
-                state[ROW] += 1
+                add_row(tree, state, sums, sizes)
                 level = np.int64(-1)
                 continue
         value, size = np.uint64(0), 0.0
@@ -273,7 +292,7 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
                 budget -= looks
                 value, size = np.uint64(found), float(found)
         else:
-            below, looks = sum_candidates(tables, walk, choices, tree, level, budget)
+            below, looks = sum_candidates(tables, walk, choices, tree, level, min(budget, QUANTUM))
             budget -= looks
             if below >= 0:
                 level = below
@@ -284,7 +303,7 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
         # The sum of `level` is known: it is remembered, and is a factor of the parent's candidate.
         if not recalled:
             value, size = capped(steps[level, CAP], value, size)
-            if slot >= 0:
+            if slot >= 0 and level > state[SPLIT]:
                 memory[slot, KEY], memory[slot, SUM] = key, np.int64(value)
                 tree.memory_sizes[slot, APPROXIMATE] = size
         sibling = steps[level, SIBLING]
@@ -295,8 +314,7 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
             level = sibling
             entering = np.int64(1)
         elif level == top:
-            sums[state[ROW]], sizes[state[ROW]] = tree.products[top], tree.product_sizes[top]
-            state[ROW] += 1
+            add_row(tree, state, sums, sizes)
             level = np.int64(-1)
         elif size > 0.0:
             tree.sums[level] += tree.products[level]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu.machine.compile import inlined, inner
-from gquery.executor.cpu.machine.native import pointer
+from gquery.executor.cpu.machine.native import fetch_add, load_int64, load_shared, pointer
 from gquery.executor.cpu.search.packed import (
     ABSENT,
     ADJACENCY_COLUMNS,
@@ -33,10 +33,18 @@ from gquery.executor.cpu.search.packed import (
 )
 
 # Slots of the state, at the front of the work. What a frame is begun with: the rows of its input from ROW to ROW_END,
-# its levels START .. STOP - 1, what sums are reduced by (0 for 2^64), the address of the marks.
-ROW, ROW_END, START, STOP, MODULUS, MARKS_ADDRESS = 0, 1, 2, 3, 4, 5
-DEPTH, ENTERING, TAKEN, MADE, STATUS, STATE_SLOTS = 6, 7, 8, 9, 10, 11
+# its levels START .. STOP - 1, what sums are reduced by (0 for 2^64), the addresses of the marks and of the signals,
+# whether its input is the pool, whose rows are handed out; EACH: 1 when every row has its sum, 0 when all have one.
+ROW, ROW_END, START, STOP, MODULUS, MARKS_ADDRESS, SIGNALS, HANDED, EACH = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# Where a search stands; SPLIT: no level of a tree up to that one has its whole sum here.
+DEPTH, ENTERING, TAKEN, MADE, STATUS, SPLIT, STATE_SLOTS = 9, 10, 11, 12, 13, 14, 15
 DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
+
+# Slots of the signals, which all workers read: the next row of the pool, its rows; in how many parts what is left is
+# handed out; whether somebody waits for work, or all have to stop. What is written often has cache lines of its own.
+NEXT_ROW, POOL_ROWS, PARTS, WANTED, SIGNAL_SLOTS = 0, 8, 9, 16, 24
+_LARGEST_SHARE = 256  # rows: nobody should be left with much when the pool is used up
+QUANTUM = 1 << 16  # looks at neighbours between two looks at the signals: about a millisecond
 
 # Behind the state, one slot a level each: matches found, pivots, last positions, what is matched (two int32 a slot),
 # and for a tree of sums the sums and the products, modulo and about. Then one slot a row of `backward` each.
@@ -88,14 +96,34 @@ class Choices(NamedTuple):
     scratch: NDArray[np.int64]
 
 
-def new_work(plan: PackedPlan, rows: int, start: int, stop: int, modulus: int, marks: int) -> NDArray[np.int64]:
-    """The work of a search through `rows` partial matches, at its beginning. marks: their address."""
+def new_work(plan: PackedPlan, start: int, stop: int, modulus: int, marks: int, signals: int) -> NDArray[np.int64]:
+    """The work of a search at its beginning, without input. marks, signals: their addresses."""
     size = STATE_SLOTS + _LEVEL_PARTS * plan.width + _CURSOR_PARTS * plan.rows + SCRATCH_ROWS * plan.choices
     work = np.zeros(size, np.int64)
-    work[ROW_END] = rows
-    work[START], work[STOP], work[MODULUS], work[MARKS_ADDRESS] = start, stop, modulus, marks
-    work[DEPTH] = -1
+    work[START], work[STOP], work[MODULUS], work[MARKS_ADDRESS], work[SIGNALS] = start, stop, modulus, marks, signals
+    work[EACH] = 1
+    work[DEPTH] = work[SPLIT] = -1
     return work
+
+
+@inlined
+def takes_more(state):  # type: ignore[no-untyped-def]
+    """Takes the next rows of the pool, where it is handed out; returns whether there are any."""
+    if state[HANDED] == 0:
+        return False
+    signals, rows = state[SIGNALS], load_int64(state[SIGNALS], POOL_ROWS)
+    left = rows - load_shared(signals, NEXT_ROW)  # type: ignore[call-arg]
+    share = max(1, min(_LARGEST_SHARE, left // load_int64(signals, PARTS)))
+    begin = min(rows, fetch_add(signals, NEXT_ROW, share))
+    state[ROW] = state[TAKEN] = begin
+    state[ROW_END] = min(rows, begin + share)
+    return begin < rows
+
+
+@inlined
+def is_wanted(state):  # type: ignore[no-untyped-def]
+    """Whether the slice should end early: somebody waits for work, or all have to stop."""
+    return load_shared(state[SIGNALS], WANTED) != 0  # type: ignore[call-arg]
 
 
 @inlined
@@ -172,3 +200,15 @@ def choices_of(plan, work, tables):  # type: ignore[no-untyped-def]
 def found_in(work: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Matches found at each level so far."""
     return work[STATE_SLOTS : STATE_SLOTS + width]
+
+
+def sums_in(work: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """By level, the sums of a tree so far and about the same numbers; a zero is a zero in both."""
+    return levels_of.py_func(work, width, SUMS), levels_of.py_func(work, width, SUM_SIZES)  # type: ignore[attr-defined]
+
+
+def cursors_in(work: NDArray[np.int64], width: int, rows: int) -> tuple[NDArray[np.int64], ...]:
+    """Pivots and last positions by level; cursors, ends and bitsets by row of `backward`."""
+    levels = [levels_of.py_func(work, width, part) for part in (_PIVOTS, _LAST)]  # type: ignore[attr-defined]
+    parts = (_CURSORS, _ENDS, _BITSETS)
+    return (*levels, *(cursors_of.py_func(work, width, rows, part) for part in parts))  # type: ignore[attr-defined]

@@ -1,4 +1,5 @@
-"""The few machine instructions that Numba has no name for: loads from an address, population count, array address."""
+"""The few machine instructions that Numba has no name for: loads from an address, atomic access, population
+count, array address."""
 
 from __future__ import annotations
 
@@ -38,6 +39,28 @@ def store_word(typing_context: Any, address: Any, index: Any, word: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.uint64), generate
+
+
+@intrinsic
+def fetch_add(typing_context: Any, address: Any, index: Any, number: Any) -> Any:
+    """Adds to the int64 at (address, index), which other threads may do as well; returns what was there."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.atomic_rmw("add", builder.gep(pointer, [arguments[1]]), arguments[2], "monotonic")
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def load_shared(typing_context: Any, address: Any, index: Any) -> Any:
+    """The int64 at (address, index), which other threads may change: it is read every time."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.load_atomic(builder.gep(pointer, [arguments[1]]), "monotonic", 8)
+
+    return types.int64(types.int64, types.int64), generate
 
 
 @intrinsic

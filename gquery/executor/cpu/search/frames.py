@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -13,11 +14,26 @@ from gquery.executor.cpu.kernels.blocks import new_blocks
 from gquery.executor.cpu.kernels.list_blocks import extend
 from gquery.executor.cpu.kernels.sum_chain import sweep
 from gquery.executor.cpu.kernels.sum_tree import total
-from gquery.executor.cpu.kernels.workspace import MADE, ROW, ROW_END, STATUS, TAKEN, found_in, new_work
+from gquery.executor.cpu.kernels.workspace import (
+    DEPTH,
+    EACH,
+    HANDED,
+    MADE,
+    ROW,
+    ROW_END,
+    STATUS,
+    TAKEN,
+    found_in,
+    new_work,
+)
 from gquery.executor.cpu.machine.native import address
+from gquery.executor.cpu.search.giving import half_of_block, half_of_tree, moved, put
 from gquery.executor.cpu.search.packed import PackedPlan
+from gquery.executor.cpu.search.sharing import Task
 
-SLICE = 1 << 16  # looks at neighbours in one slice: about a millisecond
+SLICE = 1 << 16  # looks at neighbours in the first slice: about a millisecond
+_LONGEST = 16  # times as many in later ones, if they take not too long
+_SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +56,21 @@ class Memory:
         self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)
         self._plan = plan
         self._blocks: dict[int, NDArray[np.int64]] = {}
+        self._outputs: dict[int, NDArray[np.int32]] = {}
         self._used = False
+        self.seconds = 0.0  # of CPU time in kernels
 
     def blocks(self, stage: int) -> NDArray[np.int64]:
         """The blocks of a stage: one frame of each can be under way."""
         if stage not in self._blocks:
             self._blocks[stage] = new_blocks(self._plan.width, self._plan.room)
         return self._blocks[stage]
+
+    def output(self, search: Search, stage: int) -> NDArray[np.int32]:
+        """The output of a stage, int32[stop, capacity]; one frame of each can be under way."""
+        if stage not in self._outputs:
+            self._outputs[stage] = np.empty((search.stages[stage].stop, search.capacity), np.int32)
+        return self._outputs[stage]
 
     def forget(self) -> None:
         """Before another run, whose sums are other numbers."""
@@ -55,108 +79,157 @@ class Memory:
         self._used = True
 
 
-class Frame(ABC):
-    """Takes the rows of `given` through one stage, slice by slice. modulus: what sums are reduced by, 0 for 2^64."""
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What all frames of one search have in common. capacity: of the outputs; modulus: what sums are reduced by, 0 for
+    2^64; counting: only the sum over the whole pool is wanted."""
 
-    def __init__(
-        self,
-        plan: PackedPlan,
-        stage: int,
-        stages: tuple[Stage, ...],
-        given: PartialMatches,
-        memory: Memory,
-        modulus: int = 0,
-    ) -> None:
-        self.plan = plan
-        self.stage = stage
-        self.stop = stages[stage].stop
-        self.given = given
+    plan: PackedPlan
+    stages: tuple[Stage, ...]
+    capacity: int
+    modulus: int
+    counting: bool
+
+
+class Frame(ABC):
+    """Takes the rows of a task through its stage, slice by slice. in_kernels: the kernels take the rows, of the pool,
+    until none is left."""
+
+    def __init__(self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool) -> None:
+        stage = search.stages[task.stage]
+        self.search = search
+        self.plan = search.plan
+        self.stage = task.stage
+        self.stop = stage.stop
+        self.given = task.given
         self.memory = memory
-        self.work = new_work(plan, given.count, stages[stage].start, self.stop, modulus, memory.marks)
+        self._slice = SLICE
+        if task.begun is not None:
+            self.work = moved(self.plan, task.begun, memory.marks, signals)
+            return
+        self.work = new_work(self.plan, stage.start, stage.stop, search.modulus, memory.marks, signals)
+        self.work[ROW_END] = 0 if in_kernels else task.given.count
+        self.work[HANDED] = in_kernels
+        self.work[EACH] = not search.counting
+
+    def run(self) -> int:
+        """One slice; returns the status. A slice is as long as the clock allows."""
+        began = time.thread_time()
+        self._run(self._slice)
+        took = time.thread_time() - began
+        if took < _SHORT:
+            self._slice = min(2 * self._slice, _LONGEST * SLICE)
+        elif took > _LONG:
+            self._slice = max(self._slice // 2, SLICE)
+        self.memory.seconds += took
+        return int(self.work[STATUS])
 
     @abstractmethod
-    def run(self) -> int:
-        """One slice; returns the status."""
+    def _run(self, looks: int) -> None:
+        """Searches on until about so many neighbours have been looked at."""
 
     @abstractmethod
     def drain(self) -> PartialMatches:
         """What the last slices made; it is the caller's now."""
+
+    @abstractmethod
+    def _half(self) -> Task | None:
+        """Half of what is left of the rows in progress, for another worker."""
 
     @property
     def found(self) -> NDArray[np.int64]:
         """Matches found at each level so far."""
         return found_in(self.work, self.plan.width)
 
-    @property
-    def rows_left(self) -> int:
-        return int(self.work[ROW_END] - max(self.work[ROW], self.work[TAKEN]))
+    def give(self) -> Task | None:
+        """Gives away half of the rows that are left, else half of what is left of those in progress."""
+        end, busy = int(self.work[ROW_END]), bool(self.work[DEPTH] >= 0)
+        untouched = end - self._untouched
+        given = (untouched + busy) // 2
+        if given < 1:
+            return self._half() if busy else None
+        self.work[ROW_END] = end - given
+        return Task(self.stage, PartialMatches(self.given.positions[:, end - given : end].copy(), given))
 
-    def split(self) -> PartialMatches:
-        """Gives away the second half of the input that is left."""
-        end = int(self.work[ROW_END])
-        middle = end - self.rows_left // 2
-        self.work[ROW_END] = middle
-        return PartialMatches(np.ascontiguousarray(self.given.positions[:, middle:end]), end - middle)
+    @property
+    def _untouched(self) -> int:
+        """The first row of the input that has not been begun."""
+        return int(self.work[TAKEN])
 
 
 class ListingFrame(Frame):
     """Writes the matches of its levels to `output`, int32[stop, capacity]."""
 
-    def __init__(
-        self,
-        plan: PackedPlan,
-        stage: int,
-        stages: tuple[Stage, ...],
-        given: PartialMatches,
-        memory: Memory,
-        output: NDArray[np.int32],
-    ) -> None:
-        super().__init__(plan, stage, stages, given, memory)
-        self.output = output
+    def __init__(self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool) -> None:
+        super().__init__(search, task, memory, signals, in_kernels)
+        self.output = memory.output(search, task.stage)
+        if task.begun is not None:
+            put(self.plan, task.begun, memory.blocks(self.stage))
 
-    def run(self) -> int:
+    def _run(self, looks: int) -> None:
         blocks = self.memory.blocks(self.stage)
-        extend(self.plan.tables, self.work, self.memory.marked, blocks, self.given.positions, self.output, SLICE)
-        return int(self.work[STATUS])
+        extend(self.plan.tables, self.work, self.memory.marked, blocks, self.given.positions, self.output, looks)
 
     def drain(self) -> PartialMatches:
         made = int(self.work[MADE])
         self.work[MADE] = 0
         return PartialMatches(self.output[:, :made].copy(), made)
 
+    def _half(self) -> Task | None:
+        begun = half_of_block(self.plan, self.work, self.memory.blocks(self.stage), self.stop - 1)
+        if begun is None:
+            return None
+        return Task(self.stage, PartialMatches(np.empty((len(self.given.positions), 0), np.int32), 0), begun)
+
 
 class SummingFrame(Frame):
     """Sums the levels of its stage out: the rows of `given` stay, and get their numbers of matches.
 
-    sums uint64[rows], sizes float64[rows]: what is known of them so far, as in PartialMatches; 0 for the others.
+    sums uint64[rows], sizes float64[rows]: what is known of them so far, as in PartialMatches; 0 for the others. One
+    sum for all when nothing but the number of matches is wanted.
     """
 
-    def __init__(
-        self,
-        plan: PackedPlan,
-        stage: int,
-        stages: tuple[Stage, ...],
-        given: PartialMatches,
-        memory: Memory,
-        modulus: int,
-    ) -> None:
-        super().__init__(plan, stage, stages, given, memory, modulus)
-        self.sums = np.zeros(given.count, np.uint64)
-        self.sizes = np.zeros(given.count, np.float64)
+    def __init__(self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool) -> None:
+        super().__init__(search, task, memory, signals, in_kernels)
+        self.sums = np.zeros(1 if search.counting else task.given.count, np.uint64)
+        self.sizes = np.zeros(len(self.sums), np.float64)
         self._drained = 0
+        if task.begun is not None and self.plan.is_chain:
+            put(self.plan, task.begun, memory.blocks(self.stage))
 
-    def run(self) -> int:
+    def _run(self, looks: int) -> None:
         memory, given = self.memory, self.given.positions
         if self.plan.is_chain:
             blocks = memory.blocks(self.stage)
-            sweep(self.plan.tables, self.work, memory.marked, blocks, given, self.sums, self.sizes, SLICE)
+            sweep(self.plan.tables, self.work, memory.marked, blocks, given, self.sums, self.sizes, looks)
         else:
-            total(self.plan.tables, self.work, memory.marked, memory.entries, given, self.sums, self.sizes, SLICE)
-        return int(self.work[STATUS])
+            total(self.plan.tables, self.work, memory.marked, memory.entries, given, self.sums, self.sizes, looks)
 
     def drain(self) -> PartialMatches:
-        """The rows done since the last drain for which there are any matches."""
+        """The rows done since the last drain for which there are any matches. What is wanted of the pool alone is known
+        at any time."""
         begin, end = self._drained, int(self.work[ROW])
+        if self.search.counting:
+            begin, end = 0, 1
         self._drained = end
         kept = np.flatnonzero(self.sizes[begin:end]) + begin
-        return PartialMatches(self.given.positions[:, kept], len(kept), self.sums[kept], self.sizes[kept])
+        made = PartialMatches(self.given.positions[:, kept], len(kept), self.sums[kept], self.sizes[kept])
+        if self.search.counting:
+            self.sums[0] = self.sizes[0] = 0
+        return made
+
+    def _half(self) -> Task | None:
+        if self.plan.is_chain:
+            begun = half_of_block(self.plan, self.work, self.memory.blocks(self.stage), self.plan.width)
+        else:
+            begun = half_of_tree(self.plan, self.work)
+        if begun is None:
+            return None
+        positions = np.ascontiguousarray(self.given.positions[:, begun.rows])
+        return Task(self.stage, PartialMatches(positions, len(begun.rows)), begun)
+
+    @property
+    def _untouched(self) -> int:
+        if self.plan.is_chain:
+            return int(self.work[TAKEN])
+        return int(self.work[ROW]) + bool(self.work[DEPTH] >= 0)

@@ -105,6 +105,11 @@ class PackedPlan:
     is_chain: bool
     keep: tuple[object, ...]
 
+    def table(self, index: int, columns: int) -> Table:
+        """One of the tables."""
+        begin, rows = self.tables[2 * index : 2 * index + 2].tolist()
+        return self.tables[begin : begin + rows * columns].reshape(rows, columns)
+
 
 def joined(tables: Sequence[Sequence[Sequence[int] | int]]) -> Table:
     """The tables one after the other, behind a header that says where each begins and how many rows it has."""

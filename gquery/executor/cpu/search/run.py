@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,13 @@ from gquery.executor.backend import PartialMatches, Ranks
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels import sum_branch as fold
 from gquery.executor.cpu.machine.compile import stoppable, stoppable_steps
-from gquery.executor.cpu.search.frames import Memory, Stage
+from gquery.executor.cpu.search.frames import Memory, Search, Stage
 from gquery.executor.cpu.search.pack import pack
 from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.lowering.program import Program
 from gquery.executor.memory import DEFAULT_BUFFERS
+
+Item = TypeVar("Item")
 
 _LARGEST_BUFFER = 1 << 15  # partial matches: stays in the second-level cache, and is a good Arrow batch
 _SMALLEST_BUFFER = 1 << 8
@@ -46,38 +49,34 @@ class CpuSlices:
     def seconds_until(self) -> Mapping[int, float]:
         return self._first.seconds_until if self._first else {}
 
+    @property
+    def worker_seconds(self) -> Sequence[float]:
+        return self._first.worker_seconds if self._first else ()
+
     def total(self, modulus: int) -> tuple[int, float]:
         with stoppable(self.candidates.control.check):
             fold.run(self._packed.folds, modulus, self.candidates.sliced)
             if self._packed.is_folded:
                 root = self._packed.folds[-1]
                 return fold.total(root.at(self._pool[0]) if self._pooled else root, modulus)
-            return self._search(modulus).total()
+            return self._search(modulus, counting=True).total()
 
-    def batches(self) -> Generator[PartialMatches, None, None]:
-        return stoppable_steps(self.candidates.control.check, self._batches())
+    def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
+        return stoppable_steps(self.candidates.control.check, self._batches(behind))
 
-    def _batches(self) -> Generator[PartialMatches, None, None]:
+    def _batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
         fold.run(self._packed.folds, 0, self.candidates.sliced)
-        yield from self._search(0).batches()
+        yield from self._search(0, counting=False).batches(behind)
 
-    def _search(self, modulus: int) -> Enumeration:
+    def _search(self, modulus: int, counting: bool) -> Enumeration:
         self._memory.forget()
         program, candidates = self.program, self.candidates
         lasting = program.limit is None and program.cost > _LASTING
-        search = Enumeration(
-            self._packed,
-            self._stages,
-            self._pool,
-            self._capacity,
-            candidates.threads,
-            candidates.control,
-            self._memory,
-            modulus,
-            lasting,
-        )
-        self._first = self._first or search
-        return search
+        search = Search(self._packed, self._stages, self._capacity, modulus, counting)
+        threads, control = candidates.threads, candidates.control
+        enumeration = Enumeration(search, self._pool, threads, control, self._memory, lasting)
+        self._first = self._first or enumeration
+        return enumeration
 
     def _groups(self, given: int) -> tuple[tuple[Stage, ...], int]:
         """Vertex groups behind the `given` levels as stages, and the buffers' capacity: as large as the budget allows.

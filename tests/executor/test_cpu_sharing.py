@@ -1,0 +1,126 @@
+"""How workers share one search: the pool, what is given away, what is finished, who waits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.executor.backend import PartialMatches
+from gquery.executor.cpu.search import sharing
+from gquery.executor.cpu.search.sharing import Sharing, Task
+from gquery.executor.relational.streams import Made, through
+
+SOON = 20.0  # seconds
+
+
+def pool_of(rows: int) -> PartialMatches:
+    return PartialMatches(np.arange(rows, dtype=np.int32).reshape(1, -1), rows)
+
+
+def test_chunks_are_the_whole_pool() -> None:
+    shared: Sharing[int] = Sharing(2, pool_of(10), 4, False, 1)
+    found, task = [], shared.take(False, 0.0)
+    while task is not None:
+        assert not shared.is_over
+        found.extend(task.given.positions[0].tolist())
+        task = shared.take(True, None)
+    assert found == list(range(10))
+    assert shared.is_over
+
+
+def test_who_waits_is_given_what_was_promised() -> None:
+    shared: Sharing[int] = Sharing(2, pool_of(1), 1, False, 1)
+    assert shared.take(False, 0.0) is not None
+    assert not shared.promises()
+    given, got = Task(0, pool_of(3)), []
+    waiting = threading.Thread(target=lambda: got.append(shared.take(False, None)))
+    waiting.start()
+    deadline = time.monotonic() + SOON
+    while not shared.promises() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert not shared.promises()  # it is promised to already
+    shared.give(given)
+    waiting.join(SOON)
+    assert got == [given]
+
+
+def test_who_waits_wakes_when_nothing_is_left() -> None:
+    shared: Sharing[int] = Sharing(2, pool_of(1), 1, False, 1)
+    assert shared.take(False, 0.0) is not None
+    got: list[Task | None] = []
+    waiting = threading.Thread(target=lambda: got.append(shared.take(False, None)))
+    waiting.start()
+    time.sleep(0.01)
+    assert not got
+    assert shared.take(True, None) is None
+    waiting.join(SOON)
+    assert got == [None]
+
+
+@pytest.mark.parametrize("how", ["consumed", "stopped"])
+def test_finished_items_wait_for_room(how: str) -> None:
+    shared: Sharing[int] = Sharing(2, pool_of(1), 1, False, 1)
+    shared.deliver(0)
+    waiting = threading.Thread(target=lambda: shared.deliver(1))
+    waiting.start()
+    time.sleep(0.01)
+    assert waiting.is_alive()
+    if how == "stopped":
+        shared.stop()
+    found = list(shared.finished())
+    waiting.join(SOON)
+    assert [*found, *shared.finished()] == [0, 1]
+
+
+def test_what_fails_behind_the_kernels_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whatever thread it happens; and no thread is left."""
+    edges = {"source": [n // 300 for n in range(90_000)], "target": [n % 300 for n in range(90_000)]}
+    graph = gquery.from_arrow(vertices={"V": {"id": range(300)}}, edges={("V", "X", "V"): edges})
+    graph = graph.with_settings(threads=3)
+    calls: list[str] = []
+    deliver = Sharing.deliver
+
+    def failing(self: Sharing[object], item: object) -> None:
+        calls.append(threading.current_thread().name)
+        if len(calls) > 2:
+            raise gquery.ExecutionError("as if it could not be made")
+        deliver(self, item)
+
+    monkeypatch.setattr(sharing.Sharing, "deliver", failing)
+    with pytest.raises(gquery.ExecutionError, match="as if"):
+        graph.query("MATCH (a)-[]->(b)-[]->(c)-[]->(d) RETURN id(a) AS a, id(d) AS d").to_arrow()
+    assert set(calls) <= {"gquery-1", "gquery-2"}
+    assert not {"gquery-1", "gquery-2"} & {thread.name for thread in threading.enumerate()}
+
+
+def batch(*values: int) -> pa.RecordBatch:
+    return pa.record_batch([pa.array(values)], ["n"])
+
+
+def plus(number: int) -> Callable[[pa.RecordBatch], Iterator[pa.RecordBatch]]:
+    return lambda rows: iter([batch(*(value + number for value in rows.column(0).to_pylist()))])
+
+
+@pytest.mark.parametrize("kind", ["made", "given"])
+def test_rows_go_through_all_that_is_done_with_them(kind: str) -> None:
+    closed: list[str] = []
+
+    def numbers(work: Callable[[pa.RecordBatch], Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+        try:
+            for number in range(3):
+                yield from work(batch(number))
+        finally:
+            closed.append(kind)
+
+    rows = Made(numbers) if kind == "made" else numbers(lambda each: iter([each]))
+    rows = through(through(rows, plus(10)), plus(100))
+    assert next(rows).column(0).to_pylist() == [110]
+    assert next(rows).column(0).to_pylist() == [111]
+    rows.close()
+    assert closed == [kind]
