@@ -6,7 +6,7 @@ Spans take no part in equality, so that two texts that say the same compare equa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 
 from gquery.errors import Span
@@ -21,6 +21,17 @@ class Node:
     """Base of every node of the tree (a graph's node is a `NodePattern`)."""
 
     span: Span = field(compare=False)
+
+
+def parts_of(node: Node) -> tuple[str, ...]:
+    """The names of the fields of a node that may hold others, alone or in a tuple."""
+    kind = type(node)
+    if kind not in _parts:
+        _parts[kind] = tuple(each.name for each in fields(kind) if each.type != "Span")
+    return _parts[kind]
+
+
+_parts: dict[type[Node], tuple[str, ...]] = {}
 
 
 # --- expressions -------------------------------------------------------------------------------------------------

@@ -98,12 +98,12 @@ class _Reader:
     def _step(self, place: int) -> int:
         """Feed what stands at `place`; returns how many tokens of the text that was."""
         token = self._tokens[place]
-        acceptable = self._machine.choices
         if token.type == NAME:
-            return self._word(place, acceptable)
-        if token.text == "(" and _PATTERN in acceptable and opens_pattern(self._tokens, self._pairs, place):
-            self._feed(Token(_PATTERN, "", token.start, token.start))
-        elif token.text == "[" and _FUNCTION in acceptable:
+            return self._word(place, self._machine.choices)
+        if token.text == "(":
+            if _PATTERN in self._machine.choices and opens_pattern(self._tokens, self._pairs, place):
+                self._feed(Token(_PATTERN, "", token.start, token.start))
+        elif token.text == "[" and _FUNCTION in self._machine.choices:
             refuse_pattern_comprehension(self._tokens, place, self._pairs)
         self._feed(token)
         return 1

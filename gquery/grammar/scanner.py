@@ -83,7 +83,7 @@ def scan(text: str, lexicon: Lexicon) -> list[Token]:
             kind = lexicon.punctuation[found]
         elif kind == _ILLEGAL:
             raise _illegal(text, match.start())
-        tokens.append(Token(kind, found, match.start(), match.end()))
+        tokens.append(Token(kind, found, *match.span()))
         if len(tokens) > MAX_TOKENS:
             raise too_long(tokens[-1].span)
     return tokens

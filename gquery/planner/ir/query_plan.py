@@ -46,7 +46,6 @@ class QueryPlan:
         """Whether only the number of matches is wanted."""
         return bool(self.graph.vertices) and not self.kept
 
-
     @property
     def merging(self) -> bool:
         """Whether rows before that bind the same are alike for it, and may go on as one with their number."""

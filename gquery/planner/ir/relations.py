@@ -59,6 +59,9 @@ class Types:
     types: tuple[str, ...]
     of_data_edges: ClassVar[bool] = True
 
+    def __hash__(self) -> int:
+        return hash(self.types)
+
     def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
         """Whether there is at most one edge between two vertices."""
         return invariants.simple(self.types, direction)

@@ -9,9 +9,9 @@ vertex do not depend on each other, and each sum is computed once for each conte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from gquery.planner.ir.query_graph import Part
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
@@ -21,8 +21,7 @@ from gquery.stopping import Check
 EMPTY: Mapping[int, tuple[int, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """One level of the tree: `parent` is a level, -1 for the first; `context` query vertices; `contexts` how many
     different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it;
     folded: its sums are computed for all candidates of its parent at once. constants: vertices, matched anywhere, each
@@ -37,8 +36,7 @@ class Level:
     constants: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(NamedTuple):
     """Levels in matching order, every one after its parent and directly followed by its own subtree. `cost`: estimated
     neighbours looked at."""
 
@@ -195,7 +193,7 @@ class Factoriser:
             levels.append(Level(vertex, parent, own, remembered, rows, False, fixed))
         tree = Tree(tuple(levels), cost)
         scan = costs.scan(self.model.sizes[tree.levels[0].vertex])
-        return replace(tree, cost=cost - scan) if tree.is_folded else tree
+        return tree._replace(cost=cost - scan) if tree.is_folded else tree
 
     def _misses(self, vertex: int, context: int, root: int) -> int:
         """How many of the rows that have a vertex's candidates the caches lack. Those of the root are met in order."""
