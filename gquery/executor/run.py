@@ -24,6 +24,7 @@ from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Spac
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
+from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
 
@@ -44,7 +45,7 @@ class SecondHalf(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Engine:
     """What matches on one graph, with the values of a query's parameters."""
 
@@ -63,7 +64,7 @@ class Measured:
     rows: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Chain:
     """A plan with all that running it takes. second_halves: by step. tails, joins: by step too; a match that starts the
     chain is joined to nothing, unless the next step cannot check what it has left to check."""
@@ -142,7 +143,7 @@ def _watched(rows: Rows, measured: Measured) -> Rows:
             yield batch
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Matching:
     """One run of a step that matches."""
 

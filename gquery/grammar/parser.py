@@ -6,7 +6,7 @@ decided as it is fed, from the state it is in: a keyword where the parser can ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from gquery.grammar.machine import END, Automaton, Machine, Unexpected
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.table import read_table
 from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
+from gquery.records import record
 from gquery.stopping import Check, unchecked
 
 _PATTERN, _FUNCTION, _EXISTS = "PATTERN", "FUNCTION", "EXISTS"
@@ -58,7 +59,7 @@ def _with_column_names(query: ast.Query, text: str) -> ast.Query:
     return replace(query, clauses=(*before, replace(last, items=tuple(items))))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Language:
     """The grammar, ready for use."""
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gquery.errors import ParseError, Span
 from gquery.grammar.limits import MAX_TOKENS, too_long
 from gquery.grammar.literals import shown
 from gquery.grammar.table import Table
+from gquery.records import record
 
 NAME = "NAME"
 
@@ -38,7 +38,7 @@ class Token(NamedTuple):
         return Span(self.start, self.end)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lexicon:
     """What the scanner and the parser know about the grammar's terminals."""
 

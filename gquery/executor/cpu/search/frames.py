@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +15,12 @@ from gquery.executor.cpu.kernels.sum_tree import total
 from gquery.executor.cpu.kernels.workspace import MADE, ROW, ROW_END, STATUS, TAKEN, found_in, new_work
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.packed import PackedPlan
+from gquery.records import record
 
 SLICE = 1 << 16  # looks at neighbours in one slice: about a millisecond
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stage:
     """One vertex group: levels `start .. stop - 1`, listed or summed out."""
 
