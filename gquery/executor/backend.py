@@ -7,7 +7,6 @@ behind it partial matches become matches (`expand.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -20,12 +19,13 @@ from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.walks import Sampler
+from gquery.records import record
 from gquery.storage.graph import Snapshot
 
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Masks:
     """What predicates and bindings leave. vertices: int32[], ascending, by the place of a filter among all: those that
     it keeps, unless it keeps all. edges: bool[edge_count], by query edge: those for which its predicates are true."""
@@ -34,7 +34,7 @@ class Masks:
     edges: Mapping[int, NDArray[np.bool_]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PartialMatches:
     """positions int32[width, capacity], column-major in the sense that one query vertex is one row; `count` in use.
 
@@ -48,7 +48,7 @@ class PartialMatches:
     sizes: NDArray[np.float64] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FilterOutcome:
     """What a filter left of a candidate set, for PROFILE."""
 

@@ -35,9 +35,11 @@ def counted(tail: Tail, matches: Callable[[], int], control: Control) -> Iterato
 
 def exact_count(count: int) -> pa.Array:
     """A count in the narrowest type that holds it: int64, then decimals. Raises ExecutionError beyond 10^76."""
-    for arrow, limit in ((pa.int64(), 2**63), (pa.decimal128(38, 0), 10**38), (pa.decimal256(76, 0), 10**76)):
+    if count < 2**63:
+        return pa.array([count], pa.int64())
+    for arrow, limit in ((pa.decimal128(38, 0), 10**38), (pa.decimal256(76, 0), 10**76)):
         if count < limit:
-            return pa.array([count if arrow == pa.int64() else Decimal(count)], arrow)
+            return pa.array([Decimal(count)], arrow)
     raise ExecutionError(f"the number of matches has {len(str(count))} digits, more than Arrow can hold")
 
 

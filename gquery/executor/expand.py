@@ -8,7 +8,6 @@ them. All of it goes in pieces of bounded size.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,13 @@ from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.match_plan import MatchPlan
+from gquery.records import record
 
 PIECE = 1 << 15  # rows made at once: a good Arrow batch
 _FEWEST = 1 << 8  # choices of edges made at once, where little memory makes batches smaller than that
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Matches:
     """A batch of matches: internal vertex ids int32[count] by query vertex, internal edge ids int64[count] by query
     edge (only for the edges that the plan tells apart); weights int64[count]: how many matches each row stands for,

@@ -27,6 +27,7 @@ from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
 from gquery.planner.ir.walks import Sampler
+from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
 
@@ -50,7 +51,7 @@ class SecondHalf(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Engine:
     """What matches on one graph, with the values of a query's parameters."""
 
@@ -69,7 +70,7 @@ class Measured:
     rows: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Chain:
     """A plan with all that running it takes. second_halves: by step. tails, joins: by step too; a match that starts the
     chain is joined to nothing, unless the next step cannot check what it has left to check."""
@@ -152,7 +153,7 @@ def _watched(rows: Rows, measured: Measured) -> Rows:
     return through(rows, count)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Matching:
     """One run of a step that matches."""
 

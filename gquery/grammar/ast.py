@@ -6,32 +6,44 @@ Spans take no part in equality, so that two texts that say the same compare equa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field, fields
 from typing import Literal as OneOf
 
 from gquery.errors import Span
+from gquery.records import record
 
 MatchMode = OneOf["different edges", "different nodes", "repeatable elements", "induced"]
 Direction = OneOf["out", "in", "both"]
 Command = OneOf["explain", "profile"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Node:
     """Base of every node of the tree (a graph's node is a `NodePattern`)."""
 
     span: Span = field(compare=False)
 
 
+def parts_of(node: Node) -> tuple[str, ...]:
+    """The names of the fields of a node that may hold others, alone or in a tuple."""
+    kind = type(node)
+    if kind not in _parts:
+        _parts[kind] = tuple(each.name for each in fields(kind) if each.type != "Span")
+    return _parts[kind]
+
+
+_parts: dict[type[Node], tuple[str, ...]] = {}
+
+
 # --- expressions -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expression(Node):
     """Base of the expressions."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Literal(Expression):
     """None, bool, int, float or str. Equal literals have equal types: 1, 1.0 and true differ."""
 
@@ -44,19 +56,19 @@ class Literal(Expression):
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parameter(Expression):
     """`$name`; the name without the dollar."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Variable(Expression):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Property(Expression):
     """`subject.key`; `key_span` underlines the key alone."""
 
@@ -65,23 +77,23 @@ class Property(Expression):
     key_span: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ListLiteral(Expression):
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MapEntry(Node):
     key: str
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MapLiteral(Expression):
     entries: tuple[MapEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unary(Expression):
     """Operators: `not`, `-`, `+`, `is null`, `is not null`."""
 
@@ -89,7 +101,7 @@ class Unary(Expression):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binary(Expression):
     """Operators, lower case: `or xor and = <> < <= > >= =~ in starts with ends with contains + - * / % ^`.
 
@@ -101,7 +113,7 @@ class Binary(Expression):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelTest(Expression):
     """`n:Person` used as a predicate; for a relationship variable it tests the type."""
 
@@ -109,7 +121,7 @@ class LabelTest(Expression):
     labels: LabelExpression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Index(Expression):
     """`subject[index]`."""
 
@@ -117,7 +129,7 @@ class Index(Expression):
     index: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slice(Expression):
     """`subject[start..end]`, either end may be left out."""
 
@@ -126,7 +138,7 @@ class Slice(Expression):
     end: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FunctionCall(Expression):
     """`name(arguments)`; `count(*)` is name `count` with `star`. The name is lower case; `name_span` is the name's."""
 
@@ -137,13 +149,13 @@ class FunctionCall(Expression):
     name_span: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CaseBranch(Node):
     condition: Expression
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Case(Expression):
     """`CASE [subject] WHEN condition THEN value ... [ELSE default] END`."""
 
@@ -152,14 +164,14 @@ class Case(Expression):
     default: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PatternPredicate(Expression):
     """A pattern used as a predicate, such as `NOT (a)-[:KNOWS]-(b)`."""
 
     pattern: PathPattern
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exists(Expression):
     """`EXISTS { [MATCH [mode]] patterns [WHERE where] }`; the MATCH is never optional."""
 
@@ -169,27 +181,27 @@ class Exists(Expression):
 # --- patterns ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelExpression(Node):
     """Base of label (and type) expressions."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelName(LabelExpression):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelWildcard(LabelExpression):
     """`%`: at least one label."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelNot(LabelExpression):
     operand: LabelExpression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelAnd(LabelExpression):
     """`A&B`; `:A:B` parses to the same."""
 
@@ -197,7 +209,7 @@ class LabelAnd(LabelExpression):
     right: LabelExpression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelOr(LabelExpression):
     """`A|B`."""
 
@@ -205,7 +217,7 @@ class LabelOr(LabelExpression):
     right: LabelExpression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NodePattern(Node):
     """`(variable:labels {properties} WHERE condition)`."""
 
@@ -215,7 +227,7 @@ class NodePattern(Node):
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RelationshipPattern(Node):
     """`-[variable:types {properties} WHERE condition]->`. `both` is written `-[]-` or `<-[]->`."""
 
@@ -226,7 +238,7 @@ class RelationshipPattern(Node):
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PathPattern(Node):
     """`variable = (n0)-[r0]-(n1)...`: one more node than relationships."""
 
@@ -238,12 +250,12 @@ class PathPattern(Node):
 # --- clauses -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Clause(Node):
     """Base of the clauses."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Match(Clause):
     """`[OPTIONAL] MATCH [mode] patterns [WHERE where]`; `mode` None means the session's."""
 
@@ -253,7 +265,7 @@ class Match(Clause):
     optional: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProjectionItem(Node):
     """`expression [AS alias]`; `text` is the expression as written, the column's name when there is no alias."""
 
@@ -262,13 +274,13 @@ class ProjectionItem(Node):
     text: str = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SortItem(Node):
     expression: Expression
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Projecting(Clause):
     """`[DISTINCT] */items [ORDER BY ...] [SKIP n] [LIMIT n]`: what RETURN and WITH have in common."""
 
@@ -280,19 +292,19 @@ class Projecting(Clause):
     limit: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Return(Projecting):
     """`RETURN ...`, the end of a query."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class With(Projecting):
     """`WITH ... [WHERE where]`: only what it names goes on."""
 
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Query(Node):
     """A whole statement: the clauses in order, and EXPLAIN or PROFILE when written before them."""
 

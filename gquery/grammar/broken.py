@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gquery.errors import Span
 from gquery.grammar.brackets import CLOSING, Pairs
 from gquery.grammar.scanner import NAME, Token
+from gquery.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Broken:
     """A parse that cannot take the token at `place`; that may be the end, one after the last token."""
 

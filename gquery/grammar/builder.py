@@ -298,8 +298,8 @@ def _span(children: Children) -> Span:
     first, last = present[0], present[-1]
     while isinstance(last, list):
         last = last[-1]
-    span: Span = first.span.to(last.span)
-    return span
+    start = first.start if isinstance(first, Token) else first.span.start
+    return Span(start, last.end if isinstance(last, Token) else last.span.end)
 
 
 def _word(token: Token | None) -> Any:

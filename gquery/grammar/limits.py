@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gquery.errors import ParseError, Span
-from gquery.grammar.ast import Node
+from gquery.grammar.ast import Node, parts_of
 
 MAX_TOKENS = 100_000
 MAX_DEPTH = 200
@@ -42,12 +42,13 @@ def check_tree(root: Node, tokens: int) -> None:
         room -= 1
         if depth > MAX_DEPTH or room < 0:
             raise too_deep(node.span)
-        pending.extend((child, depth + 1) for child in _children(node))
+        depth += 1
+        pending += [(child, depth) for child in _children(node)]
 
 
 def _children(node: Node) -> list[Node]:
     found: list[Node] = []
-    for name in node.__dataclass_fields__:
+    for name in parts_of(node):
         value = getattr(node, name)
         if isinstance(value, Node):
             found.append(value)

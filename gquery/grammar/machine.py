@@ -129,9 +129,9 @@ class Machine:
 
     def feed(self, token: Token) -> Any:
         """Takes the next token; END gives the value of the whole. Raises Unexpected."""
-        actions, states, values = self._actions, self._states, self._values
+        actions, states, values, kind = self._actions, self._states, self._values, token.type
         while True:
-            action = actions[states[-1]].get(token.type)
+            action = actions[states[-1]].get(kind)
             if action is None:
                 raise Unexpected
             if isinstance(action, int):
@@ -140,9 +140,7 @@ class Machine:
                 return None
             size, name, make = action
             first = len(values) - size
-            value = make(values[first:])
-            del values[first:], states[first + 1 :]
-            values.append(value)
-            states.append(actions[states[-1]][name])  # type: ignore[arg-type]
-            if token.type == END and states[-1] == self._end:
-                return value
+            values[first:] = (make(values[first:]),)
+            states[first + 1 :] = (actions[states[first]][name],)  # type: ignore[assignment]
+            if kind == END and states[-1] == self._end:
+                return values[-1]

@@ -6,7 +6,7 @@ decided as it is fed, from the state it is in: a keyword where the parser can ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from gquery.grammar.machine import END, Automaton, Machine, Unexpected
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.table import read_table
 from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
+from gquery.records import record
 from gquery.stopping import Check, unchecked
 
 _PATTERN, _FUNCTION, _EXISTS = "PATTERN", "FUNCTION", "EXISTS"
@@ -58,7 +59,7 @@ def _with_column_names(query: ast.Query, text: str) -> ast.Query:
     return replace(query, clauses=(*before, replace(last, items=tuple(items))))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Language:
     """The grammar, ready for use."""
 
@@ -98,12 +99,12 @@ class _Reader:
     def _step(self, place: int) -> int:
         """Feed what stands at `place`; returns how many tokens of the text that was."""
         token = self._tokens[place]
-        acceptable = self._machine.choices
         if token.type == NAME:
-            return self._word(place, acceptable)
-        if token.text == "(" and _PATTERN in acceptable and opens_pattern(self._tokens, self._pairs, place):
-            self._feed(Token(_PATTERN, "", token.start, token.start))
-        elif token.text == "[" and _FUNCTION in acceptable:
+            return self._word(place, self._machine.choices)
+        if token.text == "(":
+            if _PATTERN in self._machine.choices and opens_pattern(self._tokens, self._pairs, place):
+                self._feed(Token(_PATTERN, "", token.start, token.start))
+        elif token.text == "[" and _FUNCTION in self._machine.choices:
             refuse_pattern_comprehension(self._tokens, place, self._pairs)
         self._feed(token)
         return 1

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gquery.errors import ParseError, Span
 from gquery.grammar.limits import MAX_TOKENS, too_long
 from gquery.grammar.literals import shown
 from gquery.grammar.table import Table
+from gquery.records import record
 
 NAME = "NAME"
 
@@ -38,7 +38,7 @@ class Token(NamedTuple):
         return Span(self.start, self.end)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lexicon:
     """What the scanner and the parser know about the grammar's terminals."""
 
@@ -83,7 +83,7 @@ def scan(text: str, lexicon: Lexicon) -> list[Token]:
             kind = lexicon.punctuation[found]
         elif kind == _ILLEGAL:
             raise _illegal(text, match.start())
-        tokens.append(Token(kind, found, match.start(), match.end()))
+        tokens.append(Token(kind, found, *match.span()))
         if len(tokens) > MAX_TOKENS:
             raise too_long(tokens[-1].span)
     return tokens

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -28,6 +27,7 @@ from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch
 from gquery.planner.ir.written import written
+from gquery.records import record
 
 _WAYS: Mapping[Strategy | None, str] = {
     None: "",
@@ -37,7 +37,7 @@ _WAYS: Mapping[Strategy | None, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ran:
     """What a run measured: by step, in seconds altogether, and the bytes that it held at most."""
 

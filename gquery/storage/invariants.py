@@ -7,9 +7,9 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from gquery.records import record
 from gquery.storage.cache import remembered
 from gquery.storage.counts import Counts, TypeCounts
 from gquery.storage.schema import Direction
@@ -20,7 +20,7 @@ Kind = tuple[str, Direction, int]
 """A kind of neighbour: an edge type, its direction as seen from the vertex, the table of its other end."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _TypeFacts:
     """Edges of one type. simple, simple_both: as in `TypeCounts`. ahead, back: the tables that edges from each table
     lead to, and those that edges to it come from. loops: the tables that have a vertex with a self-loop. with_any,

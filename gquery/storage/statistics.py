@@ -7,14 +7,14 @@ that do not fit together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from gquery.records import record
 from gquery.storage.cache import remembered
 from gquery.storage.counts import Counts, DegreeSums, TypeCounts
 from gquery.storage.schema import Direction
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Degree:
     """Degrees of a set of vertices. `biased` is E[d²] / E[d], the mean degree of a vertex that an edge leads to;
     `with_any` is the number of vertices with an edge."""
@@ -24,7 +24,7 @@ class Degree:
     with_any: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _TypeEstimates:
     """Edges of one type. ahead: from each source table, edges by target table; sums: degrees by table and direction."""
 

@@ -7,12 +7,12 @@ made for every run: its parts are named tuples, which take a third of a data cla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gquery.planner.ir.match_plan import Space, Strategy
 from gquery.planner.ir.query_graph import PartKind
 from gquery.planner.ir.relations import Relation
+from gquery.records import record
 from gquery.storage.schema import Direction
 
 NULL_RANK = -(2**63)
@@ -90,7 +90,7 @@ class Level(NamedTuple):
     described: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Program:
     """What runs.
 

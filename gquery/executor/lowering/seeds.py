@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency
 from gquery.storage.schema import Direction
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Seeds:
     """Seed i binds the internal vertex `columns[variable][i]` to each variable: int32[count], none of them null."""
 

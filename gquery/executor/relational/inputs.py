@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -15,12 +14,13 @@ from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import average_width, batch_bytes, parts, widths_of
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, columns
+from gquery.records import record
 from gquery.storage.graph import Snapshot
 
 _NO_COLUMNS = pa.schema([("row", pa.int8())])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Inputs:
     """kinds: of the variables of the rows. read: what is read, by its name in the relation."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gquery.errors import Span
 from gquery.executor.relational.growth import may_be_long, rows_at_once
@@ -12,12 +12,13 @@ from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import distinct_name, quoted
 from gquery.planner.ir.expr import INTEGER, Attribute, Call, Column, Expression, children, is_aggregated, is_volatile
 from gquery.planner.ir.segments import Project
+from gquery.records import record
 
 WEIGHT = " weight"
 WEIGHTS = Column(INTEGER, Span(0, 0), WEIGHT, Attribute.VALUE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Statement:
     """inputs: the columns of the relation `matches` by name, and what is gathered into them. values: of the prepared
     parameters. blocking: it has to see all matches before its first row. rows_in, rows_out: how many rows DuckDB may

@@ -19,7 +19,7 @@ from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
-from gquery.executor.relational.statement import WEIGHT, WEIGHTS, build_statement
+from gquery.executor.relational.statement import WEIGHT, WEIGHTS, Statement, build_statement
 from gquery.executor.relational.streams import through
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
@@ -27,6 +27,7 @@ from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths
 from gquery.planner.ir.expr import (
     NODE,
     RELATIONSHIP,
+    Aggregate,
     Attribute,
     Column,
     Constant,
@@ -73,11 +74,11 @@ class Tail:
         self._travelling = [self._carried(item.expression) for item in projection.items]
         self.weighted = weighted and not self._grouped
         self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
-        self._statement = None if self._is_plain(residual) else build_statement(
-            self._outputs, project, residual, parameters, (self.skip, self.limit), weighted
-        )  # fmt: skip
-        self._inputs = Inputs(snapshot, self._kinds, {} if self._statement is None else self._statement.inputs)
+        self._residual = residual
+        self._reads_weights = weighted
         self._elements = ElementWriter(snapshot)
+        if not self._is_bare_count:
+            _ = self._statement  # says now what SQL cannot
 
     @property
     def projection(self) -> Projection:
@@ -87,6 +88,25 @@ class Tail:
         """The tail that gives these items, which read nothing, for every row."""
         project = replace(self.project, projection=Projection(items, False, (), None, None), where=())
         return Tail(project, self.snapshot, self.parameters, final=self.final)
+
+    @property
+    def _is_bare_count(self) -> bool:
+        """Whether nothing is asked for but numbers of rows: most often these are known without a statement."""
+        counts = (isinstance(each, Aggregate) and each.argument is None for each in self._outputs)
+        return all(counts) and not (self._residual or self.project.where or self.projection.order_by)
+
+    @cached_property
+    def _statement(self) -> Statement | None:
+        """None where there is nothing for DuckDB to do."""
+        if self._is_plain:
+            return None
+        return build_statement(
+            self._outputs, self.project, self._residual, self.parameters, (self.skip, self.limit), self._reads_weights
+        )
+
+    @cached_property
+    def _inputs(self) -> Inputs:
+        return Inputs(self.snapshot, self._kinds, {} if self._statement is None else self._statement.inputs)
 
     # --- what it needs and gives -------------------------------------------------------------------------------
 
@@ -113,9 +133,10 @@ class Tail:
         text += f", skip {self.skip:,}" if self.skip else ""
         return text + (f", limit {self.limit:,}" if self.limit is not None else "")
 
-    def _is_plain(self, residual: tuple[Expression, ...]) -> bool:
+    @property
+    def _is_plain(self) -> bool:
         """Whether the answer is made of gathered columns alone, so that DuckDB has nothing to do."""
-        relational = residual or self.project.where or self.projection.distinct or self.projection.order_by
+        relational = self._residual or self.project.where or self.projection.distinct or self.projection.order_by
         return not relational and all(isinstance(item.expression, Column) for item in self.projection.items)
 
     def _carried(self, expression: Expression) -> Expression:

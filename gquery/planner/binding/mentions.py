@@ -14,7 +14,7 @@ def below(node: ast.Node) -> Iterator[ast.Node]:
         found = pending.pop()
         if isinstance(found, ast.Node):
             yield found
-            pending.extend(getattr(found, name) for name in found.__dataclass_fields__)
+            pending += [getattr(found, name) for name in ast.parts_of(found)]
         elif isinstance(found, tuple):
             pending.extend(found)
 

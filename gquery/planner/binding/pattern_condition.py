@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Literal
 
 from gquery.errors import Span
@@ -12,9 +11,10 @@ from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.mentions import names_in
 from gquery.planner.binding.scope import NewNames
+from gquery.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PatternTest:
     """Whether `match` has a match or, when `absent`, has none."""
 

@@ -7,13 +7,14 @@ in), a call (operators are calls too), a CASE and an aggregate.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from enum import Enum
 
 import pyarrow as pa
 
 from gquery.errors import Span
+from gquery.records import record
 
 
 class Kind(Enum):
@@ -35,7 +36,7 @@ class Kind(Enum):
     ANY = "ANY"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Type:
     """A value's type. `arrow` for plain values; `item` for lists (None: unknown items); `fields` for maps and for the
     two lists of a path; `tables` for elements: the vertex or edge tables that they may come from; `members` for ANY,
@@ -75,7 +76,7 @@ class Attribute(Enum):
     TYPE = "type"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expression:
     """Base of the bound expressions. The span takes no part in equality."""
 
@@ -83,21 +84,21 @@ class Expression:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Constant(Expression):
     """A literal: None, bool, int, float or str; a float that is written beside a decimal is a Decimal."""
 
     value: bool | int | float | Decimal | str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parameter(Expression):
     """A parameter; its value is given when the plan runs, its type was seen when the query was bound."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Column(Expression):
     """An attribute of the graph element bound to `variable`, or the value; `key` is the property's name."""
 
@@ -106,7 +107,7 @@ class Column(Expression):
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call(Expression):
     """A scalar function or an operator, by its name in `planner.functions`."""
 
@@ -114,7 +115,7 @@ class Call(Expression):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Case(Expression):
     """Conditions (booleans) and values in order, then the default. With a `subject`, values that it is compared with
     stand in place of the conditions."""
@@ -124,7 +125,7 @@ class Case(Expression):
     subject: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Aggregate(Expression):
     """count, sum, avg, min, max or collect; `argument` None is `count(*)`."""
 

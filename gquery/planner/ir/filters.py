@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from gquery.planner.ir.expr import Expression
+from gquery.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LabelFilter:
     """C(vertex) starts as the vertices of these tables."""
 
@@ -16,14 +16,14 @@ class LabelFilter:
     tables: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SeedFilter:
     """C(vertex) starts as the rows of the seeds."""
 
     vertex: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LookupFilter:
     """C(vertex) starts as the vertices of these tables for which the predicate is true: a property or the users' id is
     one of some values, which are looked up in an index of the column where there is one."""
@@ -33,7 +33,7 @@ class LookupFilter:
     predicate: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BindingFilter:
     """Keeps the vertices that some seed binds: the edge leads from the seeds to them."""
 
@@ -41,7 +41,7 @@ class BindingFilter:
     edge: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PredicateFilter:
     """Keeps the vertices for which all predicates are true: a column scan of each table."""
 
@@ -49,7 +49,7 @@ class PredicateFilter:
     predicates: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReachedFilter:
     """Keeps the vertices that the edge leads to from those that predicates and seeds leave of its other end, where
     `most` entries of its adjacency or fewer lead there; keeps all otherwise. A column scan costs more than these.
@@ -61,7 +61,7 @@ class ReachedFilter:
     rows: float = math.inf
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LoopFilter:
     """Keeps the vertices with (`present`) or without an edge to themselves among `types`."""
 
@@ -71,7 +71,7 @@ class LoopFilter:
     edge: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NeighbourFilter:
     """Keeps the vertices with at least `required` entries of the edge's adjacency that lead to vertices with the
     labels and predicates of the other end: EGSM's neighbour-label count (section 4.2, step 1), typed and directed.
@@ -87,7 +87,7 @@ class NeighbourFilter:
     signature: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EdgePredicateFilter:
     """Only the data edges for which all predicates are true are candidates of the query edge."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from gquery.planner.ir.problem import Comparison, EdgeChoice, Problem
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
+from gquery.records import record
 from gquery.storage.schema import Direction
 
 Space = Literal["candidates", "vertices"]
 Strategy = Literal["chain", "tree", "fold"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ExtendStep:
     """Matches one more query vertex.
 
@@ -51,7 +51,7 @@ class ExtendStep:
     constants: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Counted:
     """What a run has counted. vertices[u] = |C(u)|; edges: candidate edges, for query edges where they are known.
     shares[u, e]: the share of the vertices that stayed when those without an edge like e went; they had none to lose.
@@ -62,7 +62,7 @@ class Counted:
     shares: Mapping[tuple[int, int], float]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cardinalities:
     """vertices[u] = |C(u)|; edges[e] = candidate edges of query edge e; degrees[e] = mean row of the raw adjacency
     seen from (source, target). Estimates before the filters ran, true numbers after."""
@@ -72,7 +72,7 @@ class Cardinalities:
     degrees: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MatchPlan:
     """How a problem is solved.
 

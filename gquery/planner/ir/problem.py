@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.query_graph import QueryGraph
+from gquery.records import record
 from gquery.storage.schema import TURNED, Direction
 
 Pair = tuple[int, int]
 Absence = tuple[int, int, Direction, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Comparison:
     """A predicate over two vertices: `left_value operator right_value`, operator one of `= <> < <=`.
 
@@ -33,7 +34,7 @@ class Comparison:
         return replace(self, left=vertices[self.left], right=vertices[self.right])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EdgeChoice:
     """A query edge whose data edges have to be told apart. `collides`: query edges that must be other data edges.
     `vertices`: the ends of all edges that it may collide with, directly or through others, and its own. `listed`:
@@ -49,7 +50,7 @@ class EdgeChoice:
         return EdgeChoice(edges[self.edge], tuple(edges[other] for other in self.collides), own, self.listed)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Constraints:
     """What the match modes demand beyond labels and edges. Pairs of query vertices are ascending.
 
@@ -106,7 +107,7 @@ class Constraints:
         )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Problem:
     """A query graph with all tests on its matches: the query's own, or one that was made from it to count by.
 

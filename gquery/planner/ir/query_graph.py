@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.relations import Binding, Relation
+from gquery.records import record
 from gquery.settings import MatchMode
 from gquery.storage.schema import Direction
 
 PartKind = Literal["optional", "exists", "absent"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class QueryVertex:
     """A query vertex u.
 
@@ -28,7 +28,7 @@ class QueryVertex:
     described: str  # as a user would write it, such as `(a:Person)`
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class QueryEdge:
     """A query edge from `source` to `target` (indices of query vertices); when not directed, the order is as written.
 
@@ -57,7 +57,7 @@ class QueryEdge:
         return "both" if not self.directed else "out" if vertex == self.source else "in"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scope:
     """One MATCH clause or pattern predicate: the mode holds among its own vertices and edges (indices), not across
     clauses. `part`: the part whose patterns these are, None for a required MATCH."""
@@ -68,7 +68,7 @@ class Scope:
     part: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """A sub-pattern that is not simply required: an OPTIONAL MATCH, or a pattern of which one match must exist or none.
 
@@ -86,7 +86,7 @@ class Part:
     described: str  # such as `NOT (a)-[:KNOWS]->(b)` or `OPTIONAL MATCH (a)<-[:LIKES]-(b:Person)`
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PathVariable:
     """A named path: variables of its vertices and edges in turn, one more vertex than edges."""
 
@@ -95,7 +95,7 @@ class PathVariable:
     edges: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class QueryGraph:
     """Consecutive MATCH clauses as one graph. `predicates`: the conjuncts that span several elements.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project
+from gquery.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class QueryPlan:
     """The first half, of a segment of MATCH clauses. Nothing but data: what planning remembers of it is kept beside it
     (`memo`).
@@ -46,7 +45,6 @@ class QueryPlan:
         """Whether only the number of matches is wanted."""
         return bool(self.graph.vertices) and not self.kept
 
-
     @property
     def merging(self) -> bool:
         """Whether rows before that bind the same are alike for it, and may go on as one with their number."""
@@ -56,7 +54,7 @@ class QueryPlan:
         return keeps and used <= set(self.segment.bound)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ChainPlan:
     """The plan of a query: a step for each segment, in order. A projection is its own plan, without the columns that
     nothing after it speaks of."""

@@ -7,9 +7,9 @@ only who builds adjacencies asks for the kind. A relation is a key: equal ones h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from gquery.records import record
 from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Direction, Hop
 from gquery.storage.statistics import Statistics
@@ -49,7 +49,7 @@ class _Made:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Types:
     """The data edges of some types, sorted.
 
@@ -58,6 +58,9 @@ class Types:
 
     types: tuple[str, ...]
     of_data_edges: ClassVar[bool] = True
+
+    def __hash__(self) -> int:
+        return hash(self.types)
 
     def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
         """Whether there is at most one edge between two vertices."""
@@ -93,7 +96,7 @@ class Types:
         return ((self.types, direction, tuple(sorted(reached.intersection(others)))),)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Identity(_Made):
     """Both ends are the same data vertex."""
 
@@ -106,7 +109,7 @@ class Identity(_Made):
         return float(statistics.vertex_count(set(sources) & set(targets)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Composed(_Made):
     """Several edges as one, each of which leads to at most one vertex. tables: of the vertex that the first begins at;
     count: about how many of its vertices they lead anywhere from."""
@@ -133,7 +136,7 @@ class Composed(_Made):
         return self.hops
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binding(_Made):
     """From each seed to the vertex that is bound in a column of the seeds. Seeds are of no table: how many there are is
     known when a run begins."""

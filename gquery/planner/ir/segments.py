@@ -6,16 +6,15 @@ for a node or a relationship, ids of both for a path, else a value. Every segmen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gquery.errors import Notice
 from gquery.planner.ir.expr import Attribute, Expression, Kind, Type
 from gquery.planner.ir.query_graph import QueryGraph
+from gquery.records import record
 
 ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Variable:
     """What the rows between two segments hold under a name. nullable: whether there may be nulls."""
 
@@ -29,7 +28,7 @@ class Variable:
         return Attribute.ELEMENT if self.type.kind in ELEMENTS else Attribute.VALUE
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Match:
     """Consecutive MATCH clauses: every row that comes in goes out once for each match that it has.
 
@@ -44,22 +43,22 @@ class Match:
     output: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OptionalMatch(Match):
     """An OPTIONAL MATCH: a row without any match goes out too, with nulls for what only the pattern binds."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exists(Match):
     """A pattern as a condition on rows: those that have a match go out, once."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NotExists(Match):
     """A pattern as a condition on rows: those that have no match go out."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProjectionItem:
     """One column of the answer, or of the rows after a WITH."""
 
@@ -67,7 +66,7 @@ class ProjectionItem:
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SortItem:
     """Speaks of the variables before the projection: an alias was replaced by its expression, so it may equal an
     item's."""
@@ -76,7 +75,7 @@ class SortItem:
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Projection:
     """RETURN or WITH: items, then DISTINCT, ORDER BY, SKIP and LIMIT.
 
@@ -91,7 +90,7 @@ class Projection:
     limit: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Project:
     """WITH, or RETURN at the end of the chain. `where`: conditions on what the projection gives, written as sort items
     are; they are asked after SKIP and LIMIT."""
@@ -105,7 +104,7 @@ class Project:
 Segment = Match | Project
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BoundQuery:
     """The segments in order, the last one a Project. `notices`: what the user is warned of."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from gquery.records import record
 
 _OFFSET = r"(?P<offset>Z|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?"
 _CLOCK = r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?"
@@ -14,7 +15,7 @@ _POINT = re.compile(rf"(?P<date>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>{_CLOCK
 _TIME = re.compile(_CLOCK, re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """What a text can be read as. `zone`: the offset from UTC that it names, as Arrow spells it: `UTC`, `+01:00`."""
 

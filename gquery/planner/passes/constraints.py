@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from gquery.planner.ir.problem import Absence, Constraints, EdgeChoice
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
+from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.invariants import Invariants
 
@@ -63,7 +63,7 @@ def _ascending(one: int, other: int) -> Equality:
     return (one, other) if one < other else (other, one)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Rule:
     """When edges of two kinds may be one data edge. directed: both are. unique: no two data edges of either kind share
     their ends, so that equal ends mean the same data edge. loops: some data edge of both kinds is a self-loop."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from gquery.planner.ir.expr import Expression
@@ -12,9 +12,10 @@ from gquery.planner.ir.problem import Comparison, Constraints, Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Match
 from gquery.planner.search.context import Context
+from gquery.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wanted:
     """What the segments after a segment of MATCH clauses ask of its rows.
 
@@ -29,7 +30,7 @@ class Wanted:
     limit: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Draft:
     """What the passes have made of a segment of MATCH clauses so far; the fields are those of `QueryPlan`.
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.search.costs import CostModel
+from gquery.records import record
 from gquery.stopping import Check, unchecked
 from gquery.storage.invariants import Invariants
 from gquery.storage.statistics import Statistics
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Context:
     """invariants, statistics: what is certain of the graph, and what is about so. costs: of the backend that is planned
     for. memo: what is known of the plan's problems. check: called while anything is gone through that a user gave.

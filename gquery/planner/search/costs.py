@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from gquery.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Guesses:
     """What is thought of data where statistics say nothing: shares unless something else is said."""
 
@@ -28,7 +29,7 @@ class Guesses:
 GUESSES = Guesses()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Effort:
     """How far planning goes, in counted steps, so that plans do not depend on the machine."""
 
@@ -53,7 +54,7 @@ class Effort:
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CostModel:
     """The costs of one backend, in looks at neighbours where nothing else is said."""
 

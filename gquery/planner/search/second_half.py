@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.matching import pick_space, plan_matching
+from gquery.records import record
 from gquery.stopping import Check
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SecondHalf:
     """Order, tree and space of one plan, from what the filters have counted; from estimates where nothing has run."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from random import Random
 
@@ -20,10 +20,11 @@ from gquery.planner.search.ordering import moved, pick_order, rooted_orders
 from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.search.sums.ties import Ties, ties_of
+from gquery.records import record
 from gquery.stopping import Check
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Solution:
     """A problem with its tree. `above`, `factor`: how its symmetry is broken, at the vertices `broken`; `permutations`:
     and how to get all matches back, when they are listed."""
@@ -37,7 +38,7 @@ class Solution:
     broken: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Structure:
     """What does not depend on cardinalities. required: the vertices outside of all parts."""
 

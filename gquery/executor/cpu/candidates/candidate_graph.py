@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import SLICE, CandidateSet, CandidateSets, lists_of
+from gquery.executor.cpu.candidates.sets import SLICE, CandidateSet, CandidateSets
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.program import Rows
@@ -53,7 +53,7 @@ class _Refinement:
                 if edge.source != edge.target and graph.binds(edge.index, vertex):
                     rows, other = candidates.rows(edge.index, vertex), edge.other(vertex)
                     implied = candidates.implies(rows, candidates.sets[other])
-                    looks.append((vertex, other, implied, *lists_of(candidates.adjacency(rows))))
+                    looks.append((vertex, other, implied, *candidates.lists(rows)))
             inside = candidates.sets[vertex].vertices
             span = (int(inside[0]) >> 6, (int(inside[-1]) >> 6) + 1) if len(inside) else (0, 0)
             sets.append((address(words), *span, begin, len(looks), 1, 0))
@@ -150,17 +150,16 @@ def _jobs(candidates: CandidateSets, wanted: Sequence[Wanted]) -> NDArray[np.int
     """The table of jobs, one row for each that is wanted; where neighbours and edges go is not known yet."""
     jobs, begin = [], 0
     for rows, source, other, with_edges in wanted:
-        adjacency, size = candidates.adjacency(rows), len(source.vertices)
-        ranks = address(other.ranks) if not other.everything else 0
+        size = len(source.vertices)
         jobs.append(
             (
-                address(source.vertices),
+                source.vertices_address,
                 size,
-                *lists_of(adjacency),
-                address(adjacency.edges) if with_edges else 0,
+                *candidates.lists(rows),
+                address(candidates.adjacency(rows).edges) if with_edges else 0,
                 candidates.mask(rows, other),
                 other.words_address,
-                ranks,
+                other.ranks_address,
                 begin,
                 0,
                 -1,

@@ -74,10 +74,19 @@ class CandidateSet:
         narrowed.words = words
         return narrowed
 
-    @property
+    @cached_property
     def words_address(self) -> int:
         """Address of the bitset, 0 when every vertex is a candidate."""
         return 0 if self.everything else address(self.words)
+
+    @cached_property
+    def ranks_address(self) -> int:
+        """Address of the ranks, 0 when every vertex is a candidate."""
+        return 0 if self.everything else address(self.ranks)
+
+    @cached_property
+    def vertices_address(self) -> int:
+        return address(self.vertices)
 
     @property
     def nbytes(self) -> int:
@@ -109,6 +118,7 @@ class CandidateSets:
         self.built: dict[object, tuple[Adjacency, CandidateSet, CandidateSet]] = {}  # candidate edges, with their ends
         self._filtered: dict[tuple[int, Direction], Adjacency] = {}
         self._held: dict[tuple[Relation, Direction], Adjacency] = {}  # the snapshot may forget what it made
+        self._lists: dict[int, tuple[int, int, int, int]] = {}  # by the id of an adjacency that is held
 
     @property
     def nbytes(self) -> int:
@@ -146,6 +156,14 @@ class CandidateSets:
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {described}")
             self._filtered[rows.edge, rows.direction] = filtered
         return self._filtered[rows.edge, rows.direction]
+
+    def lists(self, rows: Rows) -> tuple[int, int, int, int]:
+        """`lists_of` the adjacency of the rows: an address takes a microsecond to ask for, and is asked for often."""
+        adjacency = self.adjacency(rows)
+        known = self._lists.get(id(adjacency))
+        if known is None:
+            known = self._lists[id(adjacency)] = lists_of(adjacency)
+        return known
 
     def implies(self, rows: Rows, among: CandidateSet) -> bool:
         """Whether the rows lead to no vertices but those `among` the candidates of the other end."""
@@ -252,13 +270,11 @@ class CandidateSets:
     def with_neighbours(self, vertex: int, edge: int, required: int, among: CandidateSet) -> NDArray[np.int32]:
         """Those of C(vertex) that have `required` entries along the edge that lead into `among`."""
         rows = self.rows(edge, vertex)
-        adjacency, words = self.adjacency(rows), self.mask(rows, among)
+        lists, words = self.lists(rows), self.mask(rows, among)
         vertices = self.sets[vertex].vertices
         return self._select(
             vertices,
-            lambda begin, end, kept: filters.with_neighbours(
-                vertices, begin, end, lists_of(adjacency), words, required, kept
-            ),
+            lambda begin, end, kept: filters.with_neighbours(vertices, begin, end, lists, words, required, kept),
         )
 
     def _with_signature(self, vertex: int, wanted: int) -> NDArray[np.int32]:
@@ -274,17 +290,24 @@ class CandidateSets:
     ) -> NDArray[np.int32]:
         """The vertices that `select` copies, slice by slice."""
         kept = np.empty_like(vertices)
+        if len(vertices) <= SLICE:
+            self.control.check()
+            return kept[: select(0, len(vertices), kept)].copy()
         counts: dict[int, int] = {}
 
         def work(begin: int, end: int) -> None:
             counts[begin] = select(begin, end, kept)
 
         self.sliced(len(vertices), work)
-        return np.concatenate([kept[:0], *(kept[begin : begin + counts[begin]] for begin in sorted(counts))])
+        return np.concatenate([kept[begin : begin + counts[begin]] for begin in sorted(counts)])
 
     def sliced(self, count: int, work: Callable[[int, int], object], size: int = SLICE) -> None:
         """Runs `work(begin, end)` over slices of `range(count)`, on all threads when there are many."""
-        run_slices(count, size, self.threads, self.control.check, work)
+        if count > size:
+            run_slices(count, size, self.threads, self.control.check, work)
+        elif count:
+            self.control.check()
+            work(0, count)
 
 
 def _inside(words: NDArray[np.uint64], vertices: NDArray[np.int32]) -> NDArray[np.bool_]:

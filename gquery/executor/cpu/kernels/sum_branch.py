@@ -8,7 +8,7 @@ the branch as a number at each candidate. When everything folds, there is nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from gquery.executor.cpu.kernels.sorted_rows import has_bit, row
 from gquery.executor.cpu.machine.compile import inlined, kernel
 from gquery.executor.cpu.machine.native import address, load_float, load_int32, load_int64, load_word
 from gquery.executor.cpu.search.packed import EXISTS, OPTIONAL, PLAIN
+from gquery.records import record
 from gquery.storage.adjacency import Adjacency
 
 Sums = NDArray[np.uint64]
@@ -34,7 +35,7 @@ _SHORT = 4  # entries of a row on the mean, below which its end is hard to predi
 _SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Factors:
     """For the positions `base .. base + len(sums) - 1` of a query vertex, the product of the sums of its folded
     branches: modulo 2^64 or the run's modulus, and about; 0 at positions that are not candidates. No `sizes`: the sums
@@ -150,7 +151,7 @@ def multiply(branch, vertices, begin, end, sums, sizes, modulus, fresh):  # type
             sizes[place] = size
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Branch:
     """One folded level: the sums over its vertex go into the factors of its parent. words: address of the bitset of the
     child's candidates, or 0; minus: so many of them are not counted, when there is nothing below."""
@@ -162,7 +163,7 @@ class Branch:
     cap: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fold:
     """The folded branches of one query vertex. vertices: its positions; factors: their products."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +29,14 @@ from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import half_of_block, half_of_tree, moved, put
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.cpu.search.sharing import Task
+from gquery.records import record
 
 SLICE = 1 << 16  # looks at neighbours in the first slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stage:
     """One vertex group: levels `start .. stop - 1`, listed or summed out."""
 
@@ -79,7 +79,7 @@ class Memory:
         self._used = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Search:
     """What all frames of one search have in common. capacity: of the outputs; modulus: what sums are reduced by, 0 for
     2^64; counting: only the sum over the whole pool is wanted."""

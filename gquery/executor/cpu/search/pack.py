@@ -140,8 +140,8 @@ class _Packer:
         if self.program.space == "candidates":
             row[packed.SIZE] = len(candidate_set.vertices)
             row[packed.WORDS] = candidate_set.words_address
-            row[packed.VERTICES] = 0 if candidate_set.everything else address(candidate_set.vertices)
-            row[packed.RANKS] = 0 if candidate_set.everything else address(candidate_set.ranks)
+            row[packed.VERTICES] = 0 if candidate_set.everything else candidate_set.vertices_address
+            row[packed.RANKS] = candidate_set.ranks_address
             return
         row[packed.SIZE] = candidate_set.universe
         implied = any(self.candidates.implies(rows, candidate_set) for rows in level.backward)

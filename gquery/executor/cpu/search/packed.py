@@ -8,11 +8,12 @@ when the plan walks the raw adjacency, positions are internal vertex ids.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gquery.records import record
 
 # Columns of `steps`, one row a level.
 BACKWARD_BEGIN, BACKWARD_END = 0, 1  # its rows of `backward`
@@ -81,7 +82,7 @@ Table = NDArray[np.int64]
 STEPS, BACKWARD, DIFFERENT, SMALLER, PAIRS, COMPARE, ABSENT, CONTEXT, CHOICES, COLLIDES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PackedPlan:
     """All tables in one array: passing many arrays to a kernel takes longer than many a small search.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
@@ -38,6 +38,7 @@ from gquery.planner.ir.expr import (
     walk,
 )  # fmt: skip
 from gquery.planner.ir.functions.calls import comparable
+from gquery.records import record
 
 _PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
 _CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})
@@ -45,7 +46,7 @@ _CHEAP_TEXT = 80  # characters
 _CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SqlWriter:
     """Writes expressions over an input relation.
 

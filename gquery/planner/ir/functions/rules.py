@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from gquery.planner.ir.common_type import (
     DATETIME,
@@ -16,6 +15,7 @@ from gquery.planner.ir.common_type import (
     unify,
 )
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+from gquery.records import record
 
 Rule = Callable[[tuple[Type, ...]], Type | None]
 Kinds = frozenset[Kind]
@@ -32,7 +32,7 @@ EDGE = frozenset({Kind.RELATIONSHIP})
 SCALAR = NUMBER | TEXT | TRUTH
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Signature:
     """Between `minimum` and `maximum` arguments (None: any number); `rule` gives None when the types do not fit."""
 
@@ -41,7 +41,7 @@ class Signature:
     rule: Rule
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Function:
     """sql: DuckDB's text of a call, in which {0} stands for the first argument, as often as it likes; or such a text
     for each kind of the first argument (its name in lower case, `other` for the rest); or None, where a function of

@@ -6,7 +6,6 @@ A function that no template says is written by `executor/relational/sql`, where 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gquery.planner.ir.common_type import DATE, list_of, unify
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NODE, STRING
@@ -29,9 +28,10 @@ from gquery.planner.ir.functions.rules import (
     part_of_path,
     same,
 )
+from gquery.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scalar(Function):
     """written: the name as users write it, with its arguments. says: what it gives. example: a condition that is true,
     empty where there is none."""

@@ -9,8 +9,8 @@ those before it; what is found makes orbits together with what was found below, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from gquery.records import record
 from gquery.stopping import Check
 
 _STEPS = 20_000  # images that are tried for the vertices of one graph; beyond, its symmetry is left alone
@@ -22,7 +22,7 @@ Links = list[dict[int, int]]
 Quad = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Found:
     """A vertex that can change places: its orbit, itself first, under the automorphisms that fix the vertices before
     it, and those of them that make the orbit."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import factorial, prod
@@ -19,11 +18,12 @@ from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.rename import unnamed
 from gquery.planner.search.alike.automorphisms import Automorphism, Links, refined, stabiliser_chain
 from gquery.planner.search.cardinality import ENDLESS
+from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.schema import TURNED
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Breaking:
     """How symmetry is broken along a matching order. size: query vertices; orbits: of every level that is broken the
     orbit of its vertex, which comes first; generators: automorphisms that fix the vertices before, and that make the

@@ -9,9 +9,9 @@ vertex do not depend on each other, and each sum is computed once for each conte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from gquery.planner.ir.query_graph import Part
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
@@ -22,8 +22,7 @@ from gquery.stopping import Check
 EMPTY: Mapping[int, tuple[int, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """One level of the tree: `parent` is a level, -1 for the first; `context` query vertices; `contexts` how many
     different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it;
     folded: its sums are computed for all candidates of its parent at once. constants: vertices, matched anywhere, each
@@ -38,8 +37,7 @@ class Level:
     constants: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(NamedTuple):
     """Levels in matching order, every one after its parent and directly followed by its own subtree. `cost`: estimated
     neighbours looked at."""
 
@@ -88,7 +86,8 @@ class Factoriser:
 
     def eliminated(self) -> tuple[int, ...]:
         """A matching order from greedy elimination: always the vertex whose sums are cheapest to compute goes next, and
-        those of inner parts before those of outer ones."""
+        those of inner parts before those of outer ones. What a vertex costs is only worked out once nothing else can be
+        cheaper."""
         near = list(self.ties.near)
         left = _mask(range(len(near)))
         by_depth: dict[int, list[int]] = {}
@@ -98,15 +97,19 @@ class Factoriser:
         last: list[int] = []
         inner = 0  # vertices that sums depend on
         for depth in sorted(by_depth, reverse=True):
-            costs = {vertex: self._elimination_cost(vertex, near[vertex] & left) for vertex in by_depth[depth]}
-            queue = [(cost, vertex) for vertex, cost in costs.items()]
+            contexts = {vertex: near[vertex] & left for vertex in by_depth[depth]}
+            queue = [(self._least_cost(vertex, context), vertex, context) for vertex, context in contexts.items()]
             heapify(queue)
             while queue:
-                cost, chosen = heappop(queue)
-                if costs.get(chosen) != cost:
+                least, chosen, context = heappop(queue)
+                if contexts.get(chosen) != context:
+                    continue
+                cost = self._elimination_cost(chosen, context)
+                if least < cost:
+                    heappush(queue, (cost, chosen, context))
                     continue
                 self.check()
-                del costs[chosen]
+                del contexts[chosen]
                 last.append(chosen)
                 left &= ~(1 << chosen)
                 around = near[chosen] & left
@@ -116,17 +119,16 @@ class Factoriser:
                 if (
                     around == left and left.bit_count() > self.costs.effort.context
                 ):  # all that are left are tied to each other
-                    rest = sorted(costs, key=lambda vertex: (-self.model.sizes[vertex], vertex))
+                    rest = sorted(contexts, key=lambda vertex: (-self.model.sizes[vertex], vertex))
                     last += rest
                     left &= ~_mask(rest)
                     break
                 for vertex in _members(around):
                     near[vertex] |= around & ~(1 << vertex)
-                    if vertex in costs:
-                        changed = self._elimination_cost(vertex, near[vertex] & left)
-                        if changed != costs[vertex]:
-                            costs[vertex] = changed
-                            heappush(queue, (changed, vertex))
+                    context = near[vertex] & left
+                    if contexts.get(vertex, context) != context:
+                        contexts[vertex] = context
+                        heappush(queue, (self._least_cost(vertex, context), vertex, context))
         return tuple(reversed(last))
 
     def extended(self, order: tuple[int, ...]) -> tuple[int, ...]:
@@ -212,7 +214,7 @@ class Factoriser:
             levels.append(Level(vertex, parent, own, remembered, rows, False, fixed))
         tree = Tree(tuple(levels), cost)
         scan = costs.scan(self.model.sizes[tree.levels[0].vertex])
-        return replace(tree, cost=cost - scan) if tree.is_folded else tree
+        return tree._replace(cost=cost - scan) if tree.is_folded else tree
 
     def _misses(self, vertex: int, context: int, root: int) -> int:
         """How many of the rows that have a vertex's candidates the caches lack. Those of the root are met in order."""
@@ -289,10 +291,13 @@ class Factoriser:
     def _elimination_cost(self, vertex: int, context: int) -> float:
         key = (vertex, context)
         if key not in self._eliminations:
-            factor, looks, backward = self.model.extension(vertex, context)
-            each = self.costs.extension(looks, factor, 1, backward == 1 and context.bit_count() == 1)
-            self._eliminations[key] = self._number(context) * each
+            self._eliminations[key] = self._number(context) * self._least_cost(vertex, context)
         return self._eliminations[key]
+
+    def _least_cost(self, vertex: int, context: int) -> float:
+        """What the sums of a vertex cost at least: those of one context."""
+        factor, looks, backward = self.model.extension(vertex, context)
+        return self.costs.extension(looks, factor, 1, backward == 1 and context.bit_count() == 1)
 
     def _number(self, context: int) -> float:
         """About how many different assignments a context takes: the matches of the query graph among its vertices,

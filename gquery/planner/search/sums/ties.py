@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.search.sums.implied import certainly_apart, implied_in
+from gquery.records import record
 
 _ALL = ~0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ties:
     """For each vertex the mask of the others that something speaks of together with it. near: an edge or a test;
     tested: more than an edge whose data edges all count; checked: a test that each candidate is looked at for. The last
