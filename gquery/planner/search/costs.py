@@ -40,7 +40,7 @@ class Effort:
     permutations: int = 720  # matches that one is turned into, at most, when they are listed
 
     # Walks through the candidate graph.
-    walked: int = 64  # partial matches of a level
+    walked: int = 128  # partial matches of a level
     confirmed: int = 256  # where another order looks better
     invested: float = 0.03  # share of the cost of a plan that looking for better ones may take
     changes: int = 200  # of an order, tried at most

@@ -173,11 +173,14 @@ class _Orders:
         by walks."""
         trees = self.few()
         if self.sampling is not None and trees[0][0].cost >= self.costs.worth_walking:
+            wide = self.costs.effort.confirmed
             first = self.walked(self._plain(trees[0][0]))
+            if self.costs.worth_improving < first.tree.cost < self.costs.dear:  # what is rare and heavy may be missed
+                first = self.walked(first, wide)
             built = self.costs.build * sum(self.cardinalities.edges)  # other orders need other rows
             if first.tree.cost < max(built, self.costs.dear):
                 return first
-            return min(map(self.walked, self._weighed(trees)), key=_dearness)
+            return min((self.walked(each, wide) for each in self._weighed(trees)), key=_dearness)
         return min(self._weighed(trees), key=_dearness)
 
     def walked(self, solution: Solution, width: int = 0) -> Solution:
