@@ -32,7 +32,8 @@ _QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
 _HEAD = ["queries", "estimates", "counted", "levels", "within 2 times", "10", "100"]
 _NOTE = (
     "The ratio of estimate to truth, level by level: the share of the levels where it is within a factor, and its "
-    "quantiles. Levels that are summed without a search, and leaves, are not counted. The plans of both rows differ."
+    "quantiles. Levels that are summed without a search, and leaves, are not counted. The plans of both rows "
+    "differ, and from statistics fewer of the hard ones are counted."
 )
 Asked = tuple[str, gquery.Graph, str]
 """The group of a query, its graph and its text."""
@@ -102,7 +103,8 @@ def main() -> None:
     text = table(queries, chosen.timeout)
     print(text)
     results = ROOT / "benchmarks" / "results" / "estimates.md"
-    results.write_text(f"# Estimates beside the truth\n\n{_NOTE}\n\n{text}\n")
+    some = f" One query in {chosen.every}." if chosen.every > 1 else ""
+    results.write_text(f"# Estimates beside the truth\n\n{_NOTE}{some}\n\n{text}\n")
 
 
 if __name__ == "__main__":

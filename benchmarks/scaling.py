@@ -141,9 +141,7 @@ def report(asked: Iterator[Question], counts: list[int], seconds: float) -> Iter
             if alone.wall >= _LONG:
                 speedups.setdefault(threads, []).append(alone.wall / run.wall)
             times = f"{run.wall * 1000:,.1f} | {alone.wall / run.wall:.2f}"
-            yield (
-                f"| {question.name} | {threads} | {times} | {run.kernels * 1000:,.1f} | {run.busiest * 1000:,.1f} |"
-            )
+            yield (f"| {question.name} | {threads} | {times} | {run.kernels * 1000:,.1f} | {run.busiest * 1000:,.1f} |")
         if time.perf_counter() - began > seconds:
             break
     yield ""
