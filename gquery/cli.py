@@ -1,4 +1,4 @@
-"""The command line: `gquery`, `gquery load`, `run`, `explain`, `profile`, `info`.
+"""The command line: `gquery`, `gquery load`, `run`, `explain`, `profile`, `info`, `warm`.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 answered, 1 the query or the data is wrong, 2 usage,
 124 timeout, 130 cancelled, 141 nobody reads the output any more.
@@ -185,6 +185,18 @@ def _info(chosen: Namespace) -> int:
     return ANSWERED
 
 
+def _warm(_: Namespace) -> int:
+    from gquery.terminal.progress import loading
+    from gquery.terminal.warming import warm
+
+    console = stderr_console()
+    with loading(console) as show:
+        show("compiling", 0.0)
+        warm(lambda done, groups: show("compiling", done / groups))
+    console.print("all common kernels are compiled")
+    return ANSWERED
+
+
 def _graph(chosen: Namespace, console: Console) -> Graph:
     graph = open_graph(chosen.graph, loading_options(chosen), console)
     for note in graph.report.notes if graph.report is not None else ():
@@ -203,4 +215,5 @@ _COMMANDS: Mapping[str, Callable[[Namespace], int]] = {
     "explain": _explain,
     "profile": _profile,
     "info": _info,
+    "warm": _warm,
 }

@@ -45,7 +45,10 @@ class Index:
     def _equal(self, value: Any) -> NDArray[np.int32]:
         places = range(len(self.order))
         begin = bisect_left(places, value, key=self._value)
-        return self.order[begin : bisect_right(places, value, lo=begin, key=self._value)]
+        next_place = begin + 1
+        if next_place < len(places) and self._value(next_place) == value:  # most often values are unique
+            return self.order[begin : bisect_right(places, value, lo=next_place, key=self._value)]
+        return self.order[begin : bisect_right(places[:next_place], value, lo=begin, key=self._value)]
 
     def _value(self, place: int) -> Any:
         return self.values[int(self.order[place])].as_py()

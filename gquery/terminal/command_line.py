@@ -17,7 +17,7 @@ from gquery.terminal.messages import UsageError
 
 T = TypeVar("T")
 
-COMMANDS = ("shell", "load", "run", "explain", "profile", "info")
+COMMANDS = ("shell", "load", "run", "explain", "profile", "info", "warm")
 FORMATS = ("table", "csv", "json", "arrow", "parquet")
 _BINARY = ("arrow", "parquet")
 _ENDINGS = {
@@ -117,6 +117,7 @@ def _parser() -> ArgumentParser:
 
     info = command("info", "show what is in a graph, or without GRAPH what this installation has")
     info.add_argument("graph", metavar="GRAPH", nargs="?")
+    command("warm", "compile the kernels now, on all cores, and not when the first query waits for them")
     for parser_of_command in commands.choices.values():
         add_loading_options(parser_of_command)
     return parser

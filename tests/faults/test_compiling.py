@@ -159,5 +159,7 @@ def test_a_later_process_compiles_nothing_and_learns_nothing_of_compiling() -> N
     """Numba learns of all that it can compile before it compiles: a tenth of a second for nothing."""
     run = f"{ASK}\nprint(sorted(name for name in sys.modules if name == 'numba.cpython.setobj'))"
     for _ in range(2):
-        answer = subprocess.run([sys.executable, "-c", run, "60"], capture_output=True, text=True, check=True, cwd=ROOT)
+        answer = subprocess.run(
+            [sys.executable, "-c", run, "600"], capture_output=True, text=True, check=True, cwd=ROOT
+        )
     assert answer.stdout.splitlines()[-1] == "[]"

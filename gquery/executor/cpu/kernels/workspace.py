@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.machine.compile import inlined, inner
+from gquery.executor.cpu.machine.compile import inlined, inner, pasted
 from gquery.executor.cpu.machine.native import fetch_add, load_int64, load_shared, pointer
 from gquery.executor.cpu.search.packed import (
     ABSENT,
@@ -126,14 +126,14 @@ def is_wanted(state):  # type: ignore[no-untyped-def]
     return load_shared(state[SIGNALS], WANTED) != 0  # type: ignore[call-arg]
 
 
-@inlined
+@pasted
 def table_of(plan, index, columns):  # type: ignore[no-untyped-def]
     """A table of the packed plan."""
     begin, rows = plan[2 * index], plan[2 * index + 1]
     return plan[begin : begin + rows * columns].reshape((rows, columns))
 
 
-@inlined
+@pasted
 def column_of(plan, index):  # type: ignore[no-untyped-def]
     """A table of one column."""
     begin = plan[2 * index]
@@ -154,14 +154,14 @@ def tables_of(plan):  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
+@pasted
 def levels_of(work, width, part):  # type: ignore[no-untyped-def]
     """One slot a level."""
     begin = STATE_SLOTS + part * width
     return work[begin : begin + width]
 
 
-@inlined
+@pasted
 def cursors_of(work, width, rows, part):  # type: ignore[no-untyped-def]
     """One slot a row of `backward`."""
     begin = STATE_SLOTS + _LEVEL_PARTS * width + part * rows

@@ -24,6 +24,7 @@ from numba.core import config
 from numba.core.caching import FunctionCache
 
 from gquery.executor.cpu.machine import kernel_cache
+from gquery.executor.cpu.machine.whole import Whole
 from gquery.stopping import Check, unchecked
 
 Item = TypeVar("Item")
@@ -31,6 +32,7 @@ Item = TypeVar("Item")
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 _POLL = 0.02  # seconds between two looks at the check
 _PATIENCE = 1.0  # seconds of waiting after which it is said why
+_njit: Any = njit  # whose types leave out what is not for everybody
 _settings: Any = config  # whose names are made when it is imported
 _log = logging.getLogger("gquery")
 
@@ -39,24 +41,10 @@ kernel_cache.begin()
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled function that Python calls."""
-    return _compiled(function, no_cfunc_wrapper=True)
-
-
-def inner(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function that kernels call, and Python cannot: taking bundles apart takes longest to compile."""
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function that becomes part of its callers: passing many arrays costs more than the work done."""
-    return _compiled(function, inline="always")
-
-
-def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     before = _settings.CACHE_DIR
     _settings.CACHE_DIR = str(kernel_cache.folder())
+    compiled: Any = _njit(**_OPTIONS, no_cfunc_wrapper=True, pipeline_class=Whole)(function)
     try:
-        compiled: Any = njit(**_OPTIONS, **options)(function)
         compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
     finally:
         _settings.CACHE_DIR = before
@@ -68,6 +56,27 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any
 
     compiled._compile_for_args = compile_for_arguments
     return compiled  # type: ignore[no-any-return]
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that kernels call, and Python cannot: taking bundles apart takes long to compile."""
+    return _part(function)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that LLVM makes part of its callers: passing many arrays costs more than the work done."""
+    return _part(function, forceinline=True)
+
+
+def pasted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that becomes part of its callers before they are compiled. That takes longer than if LLVM does it, but
+    is the only way to give views of arrays."""
+    return _part(function, inline="always")
+
+
+def _part(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    decorate: Callable[..., Any] = _njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    return decorate(function)  # type: ignore[no-any-return]
 
 
 class _KernelCache(FunctionCache):

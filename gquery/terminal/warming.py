@@ -1,0 +1,64 @@
+"""Compiles the kernels that queries need most before anybody waits for them: side by side, each group in a process of
+its own, since Numba compiles one function of a process at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gquery.errors import ExecutionError
+
+_LIST, _CHAIN, _TREE, _FOLD = (
+    "MATCH (a)-[:ONE]->(b) RETURN id(a), id(b)",
+    "MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c)-[:ONE]->(a) RETURN count(*)",
+    "MATCH REPEATABLE ELEMENTS (a)-[:TWO]->(b)-[:TWO]->(c)-[:TWO]->(a) RETURN count(*)",
+    "MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c) WHERE a.x > 9 AND b.x < 7 RETURN count(*)",
+)
+GROUPS = (_CHAIN, _TREE, _LIST, _FOLD)  # those that take longest first
+_POLL = 0.05  # seconds
+
+# Four neighbours each; edges of type TWO come twice.
+_ASK = """
+import sys, gquery
+ids = list(range(500))
+ends = {"source": [i for i in ids for _ in range(4)], "target": [(i + k) % 500 for i in ids for k in (1, 2, 3, 5)]}
+edges = {("V", "ONE", "V"): ends, ("V", "TWO", "V"): {side: list * 2 for side, list in ends.items()}}
+graph = gquery.from_arrow(vertices={"V": {"id": ids, "x": ids}}, edges=edges).with_settings(device="cpu")
+graph.query(sys.argv[1]).to_arrow()
+"""
+
+
+def warm(told: Callable[[int, int], None]) -> None:
+    """Compiles what is not compiled yet, on all cores. told: how many groups of how many are done, whenever one is. All
+    processes end with this one's interrupt. Raises ExecutionError with what a process has said."""
+    waiting, done = list(GROUPS), 0
+    running: list[subprocess.Popen[str]] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                running.append(_process(waiting.pop(0)))
+            time.sleep(_POLL)
+            for process in [each for each in running if each.poll() is not None]:
+                running.remove(process)
+                _, said = process.communicate()
+                if process.returncode:
+                    last = (said.strip().splitlines() or [f"a process ended with {process.returncode}"])[-1]
+                    raise ExecutionError(f"the kernels cannot be compiled: {last}")
+                done += 1
+                told(done, len(GROUPS))
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+
+
+def _process(question: str) -> subprocess.Popen[str]:
+    package = str(Path(__file__).parents[2])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-c", _ASK, question]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
