@@ -99,35 +99,40 @@ class Enumeration:
                 raise sharing.failure
         finally:
             sharing.stop()
-            for thread in others:
+            for thread in others:  # each has started the next one before it ends
                 if thread.is_alive():  # Ctrl-C may have come before it was started
                     thread.join()
             worker.finish()
             self.found[len(self._pool.positions) - 1] += sharing.handed_out
 
     def _start(self, others: list[threading.Thread], sharing: Sharing[Item], behind: Behind[Item]) -> None:
-        for number in range(1, self.threads):
-            thread = threading.Thread(target=self._work, args=(sharing, behind), name=f"gquery-{number}", daemon=True)
+        """Starts another worker, which starts the next one: those that are there work meanwhile."""
+        number = len(others) + 1
+        if number < self.threads and not sharing.stopped:
+            given = (others, sharing, behind)
+            thread = threading.Thread(target=self._work, args=given, name=f"gquery-{number}", daemon=True)
             others.append(thread)
             thread.start()
 
-    def _work(self, sharing: Sharing[Item], behind: Behind[Item]) -> None:
+    def _work(self, others: list[threading.Thread], sharing: Sharing[Item], behind: Behind[Item]) -> None:
         """What the other workers do."""
 
         def expect_going_on() -> None:
             if sharing.stopped:
                 raise QueryCancelled("the query has stopped")
 
-        worker = Worker(self, sharing, Memory(self.search.plan), behind)
         try:
-            with stoppable(expect_going_on):
-                while worker.has_work(None):
-                    for item in worker.advance():
-                        sharing.deliver(item)
+            self._start(others, sharing, behind)
+            worker = Worker(self, sharing, Memory(self.search.plan), behind)
+            try:
+                with stoppable(expect_going_on):
+                    while worker.has_work(None):
+                        for item in worker.advance():
+                            sharing.deliver(item)
+            finally:
+                worker.finish()
         except BaseException as failure:  # raised where the results are consumed
             sharing.stop(failure)
-        finally:
-            worker.finish()
 
     def note(self, frame: Frame, seconds: float) -> None:
         """Adds a slice to the profile."""
