@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from gquery import __version__
 from gquery.errors import GQueryError
 from gquery.opening import from_arrow
+from gquery.terminal.entry.syntax import is_complete
 from gquery.terminal.messages import ANSWERED, STOPPED, counted, seconds
 from gquery.terminal.shell import Shell
-from gquery.terminal.syntax import is_complete
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -58,8 +58,8 @@ def make_session(shell: Shell, input: Input | None = None, output: Output | None
     from prompt_toolkit import PromptSession
     from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 
-    from gquery.terminal.completion import QueryCompleter, Words
-    from gquery.terminal.highlight import STYLE, QueryLexer
+    from gquery.terminal.entry.completion import QueryCompleter, Words
+    from gquery.terminal.entry.highlight import STYLE, QueryLexer
 
     def words() -> Words:
         return Words(shell.graph.schema if shell.graph else None, tuple(shell.parameters))

@@ -11,8 +11,9 @@ from typing import Protocol
 import pyarrow as pa
 
 from gquery.executor.backend import Backend, Candidates
-from gquery.executor.counted import counted
-from gquery.executor.joined import Join
+from gquery.executor.chain.counted import counted
+from gquery.executor.chain.joined import Join
+from gquery.executor.chain.rows import Rows, as_ids, hidden_variables, one_row
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
@@ -20,7 +21,6 @@ from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.executor.relational.streams import Made, Work, through
 from gquery.executor.relational.tail import Tail
-from gquery.executor.rows import Rows, as_ids, hidden_variables, one_row
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan

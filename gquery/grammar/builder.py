@@ -14,8 +14,8 @@ from gquery.errors import ParseError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.grammar.chains import balanced
 from gquery.grammar.literals import read_float, read_integer, read_name, read_string, shown
+from gquery.grammar.refused.unsupported import LIST_COMPREHENSION
 from gquery.grammar.scanner import Token
-from gquery.grammar.unsupported import LIST_COMPREHENSION
 
 Children = list[Any]
 

@@ -13,15 +13,15 @@ from typing import Any
 from gquery.errors import GQueryError, ParseError
 from gquery.grammar import ast
 from gquery.grammar.brackets import Pairs, pair_brackets
-from gquery.grammar.broken import Broken
 from gquery.grammar.builder import Builder
-from gquery.grammar.complaints import complaint
 from gquery.grammar.limits import check_tree
 from gquery.grammar.lookahead import function_end, opens_pattern, opens_subquery
 from gquery.grammar.machine import END, Automaton, Machine, Unexpected
+from gquery.grammar.refused.broken import Broken
+from gquery.grammar.refused.complaints import complaint
+from gquery.grammar.refused.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.table import read_table
-from gquery.grammar.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
 from gquery.records import record
 from gquery.stopping import Check, unchecked
 

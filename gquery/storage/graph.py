@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes
 from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
-from gquery.storage.counting import count
-from gquery.storage.counts import Counts
+from gquery.storage.counted.counting import count
+from gquery.storage.counted.counts import Counts
+from gquery.storage.counted.signatures import CountedSignatures
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
-from gquery.storage.signatures import CountedSignatures
 from gquery.storage.statistics import Statistics
 from gquery.storage.tables import EdgeTable, VertexTable
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from gquery.records import record
 from gquery.storage.cache import remembered
-from gquery.storage.counts import Counts, TypeCounts
+from gquery.storage.counted.counts import Counts, TypeCounts
 from gquery.storage.schema import Direction
 
 SIGNATURE_BITS = 64

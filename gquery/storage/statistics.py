@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from gquery.records import record
 from gquery.storage.cache import remembered
-from gquery.storage.counts import Counts, DegreeSums, TypeCounts
+from gquery.storage.counted.counts import Counts, DegreeSums, TypeCounts
 from gquery.storage.schema import Direction
 
 

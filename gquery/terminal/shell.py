@@ -14,6 +14,7 @@ from gquery.errors import GQueryError, did_you_mean
 from gquery.settings import Device, Settings, parse_memory, parse_mode
 from gquery.terminal.asking import ask
 from gquery.terminal.commands import run_command
+from gquery.terminal.entry.syntax import BARE_COMMANDS, statements
 from gquery.terminal.graphs import describe_load, open_graph
 from gquery.terminal.literals import read_seconds
 from gquery.terminal.messages import (
@@ -28,7 +29,6 @@ from gquery.terminal.messages import (
     show_error,
 )
 from gquery.terminal.progress import watch
-from gquery.terminal.syntax import BARE_COMMANDS, statements
 from gquery.terminal.tables import answer, head
 
 if TYPE_CHECKING:

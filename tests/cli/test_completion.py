@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 import gquery
-from gquery.terminal.completion import QueryCompleter, Words
+from gquery.terminal.entry.completion import QueryCompleter, Words
 
 
 def complete(graph: gquery.Graph | None, marked: str, asked: bool = False) -> list[tuple[str, str]]:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gquery.terminal.highlight import styled
+from gquery.terminal.entry.highlight import styled
+from gquery.terminal.entry.syntax import is_complete, statements, tokens
 from gquery.terminal.literals import read_assignment, read_literal, read_seconds
 from gquery.terminal.messages import UsageError
-from gquery.terminal.syntax import is_complete, statements, tokens
 
 anything = st.text(alphabet="abM1 .:;,'\"`\\$/*\n()[]{}->|é", max_size=40)
 

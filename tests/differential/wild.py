@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from gquery.storage.counts import Between, Counts, DegreeSums, TypeCounts
+from gquery.storage.counted.counts import Between, Counts, DegreeSums, TypeCounts
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics

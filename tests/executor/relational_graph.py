@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gquery.executor.chain.rows import batch_of as batch
 from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.tail import Tail
-from gquery.executor.rows import batch_of as batch
 from gquery.grammar.parser import parse
 from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind

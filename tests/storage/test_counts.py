@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gquery.storage.counts import Between, Counts, DegreeSums, TypeCounts, from_json, to_json
+from gquery.storage.counted.counts import Between, Counts, DegreeSums, TypeCounts, from_json, to_json
 from gquery.storage.graph import Snapshot
 from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Direction

@@ -107,5 +107,5 @@ def test_every_saved_graph_agrees_with_itself(tmp_path: Path, monkeypatch: pytes
 
 def test_saved_with_the_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(rich_snapshot(), tmp_path / "saved.gq")
-    monkeypatch.setattr("gquery.storage.signatures.count_signatures", lambda _: pytest.fail("counted again"))
+    monkeypatch.setattr("gquery.storage.counted.signatures.count_signatures", lambda _: pytest.fail("counted again"))
     assert open_snapshot(tmp_path / "saved.gq").signatures().tolist() != [0] * 8

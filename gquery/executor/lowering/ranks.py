@@ -14,9 +14,9 @@ from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
 from gquery.executor.relational.unions import is_known
-from gquery.planner.ir.common_type import unify
 from gquery.planner.ir.expr import FLOAT, Type
 from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.ir.types.common_type import unify
 
 
 def ranks_of(plan: MatchPlan, candidates: Candidates, reading: Reading) -> tuple[Ranks, ...]:

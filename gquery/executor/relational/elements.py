@@ -10,8 +10,8 @@ import pyarrow as pa
 from gquery.errors import Span
 from gquery.executor.relational.gather import PATH_IDS, gather, plain_type
 from gquery.executor.relational.unions import cast, with_fields, with_items
-from gquery.planner.ir.common_type import list_of, type_of_stored
 from gquery.planner.ir.expr import NODE, RELATIONSHIP, STRING, Attribute, Column, Kind, Type
+from gquery.planner.ir.types.common_type import list_of, type_of_stored
 from gquery.storage.graph import Snapshot
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
-from gquery.planner.ir.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
+from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Ids, Numbering
 from gquery.storage.tables import EdgeTable, VertexTable

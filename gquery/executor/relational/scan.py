@@ -25,7 +25,6 @@ from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
-from gquery.planner.ir.common_type import DATE, NARROW_INTEGER, type_of_arrow, written_decimal
 from gquery.planner.ir.expr import (
     NULL,
     Attribute,
@@ -39,7 +38,8 @@ from gquery.planner.ir.expr import (
     Type,
     columns,
 )  # fmt: skip
-from gquery.planner.ir.temporal import reading
+from gquery.planner.ir.types.common_type import DATE, NARROW_INTEGER, type_of_arrow, written_decimal
+from gquery.planner.ir.types.temporal import reading
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Ids
 

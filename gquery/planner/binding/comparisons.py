@@ -8,10 +8,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from gquery.errors import BindError, Notice, Span
-from gquery.planner.ir.common_type import list_of, temporal_family, unify
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, Type
 from gquery.planner.ir.functions.calls import comparable, has_order
-from gquery.planner.ir.temporal import Reading, plain, reading
+from gquery.planner.ir.types.common_type import list_of, temporal_family, unify
+from gquery.planner.ir.types.temporal import Reading, plain, reading
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _EXAMPLES = {"date": "2024-01-15", "datetime": "2024-01-15T10:00:00", "time": "10:00:00"}

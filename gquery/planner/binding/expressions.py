@@ -11,7 +11,6 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.comparisons import COMPARISONS, notices, read_datetime, read_texts
 from gquery.planner.binding.scope import Names
-from gquery.planner.ir.common_type import type_of_stored
 from gquery.planner.ir.expr import (
     BOOLEAN,
     INTEGER,
@@ -31,7 +30,8 @@ from gquery.planner.ir.expr import (
     is_volatile,
 )
 from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepared, resolve
-from gquery.planner.ir.value_types import type_of_value
+from gquery.planner.ir.types.common_type import type_of_stored
+from gquery.planner.ir.types.value_types import type_of_value
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
 

@@ -14,8 +14,8 @@ from gquery.errors import BindError, Span
 from gquery.grammar.ast import Query
 from gquery.planner.ir.query_plan import ChainPlan
 from gquery.planner.ir.segments import BoundQuery
-from gquery.planner.ir.temporal import readings
-from gquery.planner.ir.value_types import type_of_value
+from gquery.planner.ir.types.temporal import readings
+from gquery.planner.ir.types.value_types import type_of_value
 from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gquery.errors import UnsupportedError
-from gquery.planner.ir.common_type import is_number, unify
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, variables
 from gquery.planner.ir.problem import Comparison, Pair
 from gquery.planner.ir.query_graph import Part, QueryGraph
+from gquery.planner.ir.types.common_type import is_number, unify
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
 

@@ -17,8 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import LoadError, shortened
-from gquery.storage import counts
-from gquery.storage.counts import Counts
+from gquery.storage.counted import counts
+from gquery.storage.counted.counts import Counts
 from gquery.storage.edges import AdjacencyKey
 from gquery.storage.numbering import Numbering
 from gquery.storage.persist.files import FileEntry, open_regular, sync_directory

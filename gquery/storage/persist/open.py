@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from gquery.errors import LoadError
 from gquery.stopping import Check, unchecked
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.counts import Counts
+from gquery.storage.counted.counts import Counts
+from gquery.storage.counted.signatures import has_bit
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.indexes import is_order
@@ -33,7 +34,6 @@ from gquery.storage.persist.manifest import (
 from gquery.storage.persist.verdicts import Verdicts
 from gquery.storage.persist.verify import EdgesById, disagreement
 from gquery.storage.schema import Direction
-from gquery.storage.signatures import has_bit
 from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable
 
 _ENDS = pa.schema([("source", pa.int32()), ("target", pa.int32())])

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.counting import between, count_pairs, degree_sums
-from gquery.storage.counts import DegreeSums, TypeCounts
+from gquery.storage.counted.counting import between, count_pairs, degree_sums
+from gquery.storage.counted.counts import DegreeSums, TypeCounts
 from gquery.storage.numbering import Numbering, Segment
 
 _BLOCK = 1 << 17  # entries looked at together

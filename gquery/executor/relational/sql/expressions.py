@@ -21,7 +21,6 @@ from gquery.executor.relational.sql.parameters import given_value, parameter_sql
 from gquery.executor.relational.sql.temporal import alike
 from gquery.executor.relational.sql.values import by_member, converted, is_held, needs_keys, sorting_key, sql_type
 from gquery.executor.relational.sql.words import distinct_name, literal
-from gquery.planner.ir.common_type import MOST_DIGITS, decimal, digits_and_scale, holds_any
 from gquery.planner.ir.expr import (
     Aggregate,
     Attribute,
@@ -38,6 +37,7 @@ from gquery.planner.ir.expr import (
     walk,
 )  # fmt: skip
 from gquery.planner.ir.functions.calls import comparable
+from gquery.planner.ir.types.common_type import MOST_DIGITS, decimal, digits_and_scale, holds_any
 from gquery.records import record
 
 _PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names

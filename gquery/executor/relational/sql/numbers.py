@@ -5,8 +5,8 @@ What these cannot hold is an error, never another number.
 
 from __future__ import annotations
 
-from gquery.planner.ir.common_type import MOST_DIGITS, NUMBERS, digits_and_scale
 from gquery.planner.ir.expr import Call, Kind, Type
+from gquery.planner.ir.types.common_type import MOST_DIGITS, NUMBERS, digits_and_scale
 
 
 def arithmetic(call: Call, arguments: list[str]) -> str:

@@ -13,9 +13,9 @@ from gquery.errors import Span
 from gquery.executor.relational.sql.values import sql_type
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
-from gquery.planner.ir.common_type import holds_any, member_of
 from gquery.planner.ir.expr import Kind, Type
-from gquery.planner.ir.value_types import type_of_value
+from gquery.planner.ir.types.common_type import holds_any, member_of
+from gquery.planner.ir.types.value_types import type_of_value
 
 
 def given_value(value: object, type_: Type) -> object:

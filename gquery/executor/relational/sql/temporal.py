@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span
 from gquery.executor.relational.sql.words import literal
-from gquery.planner.ir.common_type import temporal_family
 from gquery.planner.ir.expr import Call, Kind, Type
+from gquery.planner.ir.types.common_type import temporal_family
 
 _FIELDS = {
     "year": "year", "quarter": "quarter", "month": "month", "week": "week", "day": "day", "hour": "hour",

@@ -23,7 +23,8 @@ from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.temporal import alike, in_units_of
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
-from gquery.planner.ir.common_type import (
+from gquery.planner.ir.expr import Kind, Type
+from gquery.planner.ir.types.common_type import (
     MOST_DIGITS,
     NUMBERS,
     common_number,
@@ -34,7 +35,6 @@ from gquery.planner.ir.common_type import (
     member_of,
     unify,
 )
-from gquery.planner.ir.expr import Kind, Type
 
 _EXACT_DIGITS = 15  # decimals of so many digits are told apart by the floats that are nearest
 _ATOM = re.compile(

@@ -10,17 +10,17 @@ from __future__ import annotations
 import math
 
 from gquery.errors import BindError, Span, did_you_mean
-from gquery.planner.ir.common_type import (
+from gquery.planner.ir.expr import FLOAT, Call, Constant, Expression, Kind, Type
+from gquery.planner.ir.functions.operators import AGGREGATES, OPERATORS
+from gquery.planner.ir.functions.rules import LIST, NUMBER, SCALAR, TEMPORAL, Function, Signature
+from gquery.planner.ir.functions.scalars import SCALARS
+from gquery.planner.ir.types.common_type import (
     NARROW_INTEGER,
     decimal_of,
     is_number,
     temporal_family,
     written_decimal,
 )
-from gquery.planner.ir.expr import FLOAT, Call, Constant, Expression, Kind, Type
-from gquery.planner.ir.functions.operators import AGGREGATES, OPERATORS
-from gquery.planner.ir.functions.rules import LIST, NUMBER, SCALAR, TEMPORAL, Function, Signature
-from gquery.planner.ir.functions.scalars import SCALARS
 
 _BOUND_AS_COLUMNS = ("id", "labels", "type")
 _ORDERED = SCALAR | TEMPORAL | LIST | {Kind.ANY}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gquery.planner.ir.common_type import list_of
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, Kind
 from gquery.planner.ir.functions.rules import (
     ANY,
@@ -25,6 +24,7 @@ from gquery.planner.ir.functions.rules import (
     sum_type,
     times,
 )
+from gquery.planner.ir.types.common_type import list_of
 
 _COMPARISON = Function(fixed(BOOLEAN, ANY, ANY), None)
 _TEXT_TEST = fixed(BOOLEAN, TEXT, TEXT)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gquery.planner.ir.common_type import (
+from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+from gquery.planner.ir.types.common_type import (
     DATETIME,
     MOST_DIGITS,
     NUMBERS,
@@ -14,7 +15,6 @@ from gquery.planner.ir.common_type import (
     temporal_family,
     unify,
 )
-from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
 from gquery.records import record
 
 Rule = Callable[[tuple[Type, ...]], Type | None]

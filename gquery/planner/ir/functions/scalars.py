@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gquery.planner.ir.common_type import DATE, list_of, unify
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NODE, STRING
 from gquery.planner.ir.functions.rules import (
     EDGE,
@@ -28,6 +27,7 @@ from gquery.planner.ir.functions.rules import (
     part_of_path,
     same,
 )
+from gquery.planner.ir.types.common_type import DATE, list_of, unify
 from gquery.records import record
 
 

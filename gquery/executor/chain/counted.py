@@ -9,9 +9,9 @@ from decimal import Decimal
 import pyarrow as pa
 
 from gquery.errors import ExecutionError
+from gquery.executor.chain.rows import one_row
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
-from gquery.executor.rows import one_row
 from gquery.planner.ir.expr import Aggregate, Call, Case, Constant, Expression, is_aggregated
 from gquery.planner.ir.segments import ProjectionItem
 

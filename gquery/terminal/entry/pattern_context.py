@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Literal
 
 from gquery.grammar.literals import is_plain_name
-from gquery.terminal.syntax import Token, keywords, open_brackets, tokens, words
+from gquery.terminal.entry.syntax import Token, keywords, open_brackets, tokens, words
 
 Element = Literal["node", "relationship"]
 _LABEL_SIGNS = (":", "|", "&", "!")

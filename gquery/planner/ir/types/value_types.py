@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import BindError, Span
-from gquery.planner.ir.common_type import MOST_DIGITS, NARROW_INTEGER, decimal_of, unify
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+from gquery.planner.ir.types.common_type import MOST_DIGITS, NARROW_INTEGER, decimal_of, unify
 
 
 def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from gquery.errors import Span, UnsupportedError
 from gquery.grammar.brackets import Pairs
-from gquery.grammar.broken import Broken
 from gquery.grammar.lookahead import opens_pattern, opens_subquery, text_at
+from gquery.grammar.refused.broken import Broken
 from gquery.grammar.scanner import Token
 
 LIST_COMPREHENSION = "gquery has no list comprehensions"

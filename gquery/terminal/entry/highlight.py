@@ -9,7 +9,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
-from gquery.terminal.syntax import Token, keywords, tokens
+from gquery.terminal.entry.syntax import Token, keywords, tokens
 
 STYLE = Style.from_dict(
     {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.storage.counts import Between, Counts, DegreeSums, TypeCounts
+from gquery.storage.counted.counts import Between, Counts, DegreeSums, TypeCounts
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction
 

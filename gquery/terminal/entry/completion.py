@@ -12,9 +12,9 @@ from prompt_toolkit.document import Document
 from gquery.grammar.literals import is_plain_name, quote_name
 from gquery.settings import MatchMode
 from gquery.terminal.commands import COMMANDS
-from gquery.terminal.pattern_context import Context, Place, context_of
+from gquery.terminal.entry.pattern_context import Context, Place, context_of
+from gquery.terminal.entry.syntax import keywords
 from gquery.terminal.shell import SETTINGS
-from gquery.terminal.syntax import keywords
 from gquery.terminal.tables import type_name
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError, Span
+from gquery.executor.chain.rows import Rows, batch_of, hidden_variables
+from gquery.executor.chain.seeds import Numbers, seeds_of
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.executor.relational import database
@@ -26,8 +28,6 @@ from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, named
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
-from gquery.executor.rows import Rows, batch_of, hidden_variables
-from gquery.executor.seeds import Numbers, seeds_of
 from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, variables
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.relations import SEED

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gquery.errors import GQueryError, ParseError, Span, did_you_mean
 from gquery.grammar.brackets import CLOSING
-from gquery.grammar.broken import Broken
 from gquery.grammar.literals import shown
+from gquery.grammar.refused.broken import Broken
+from gquery.grammar.refused.unsupported import unsupported
 from gquery.grammar.scanner import NAME
-from gquery.grammar.unsupported import unsupported
 
 _END = "$END"
 _OPERAND = {"CASE", "EXISTS", "NOT", "NULL", "TRUE", "FALSE", "(", "[", "{", "-", "+"}

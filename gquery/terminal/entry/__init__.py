@@ -1,0 +1,1 @@
+"""What helps while a query is typed: colours, completion, what is meant."""
