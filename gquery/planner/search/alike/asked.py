@@ -8,16 +8,16 @@ vertices look alike only if the same was asked of both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import BindingFilter, Filter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Relation
+from gquery.records import record
 from gquery.storage.schema import Direction
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Demand:
     """So many neighbours along edges of one kind, of `tables` and with predicates. other: the query vertex that they
     are candidates of, where that is not told by these."""

@@ -8,7 +8,7 @@ one data edge are all less those where they are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
@@ -86,6 +86,41 @@ def _told_apart(problem: Problem, collisions: Mapping[int, set[int]], invariants
         if others or not edges[edge].relation.is_simple(invariants, edges[edge].direction(edges[edge].source))
     }
     return replace(problem.constraints, choices=tuple(choices_of(problem.graph, left)))
+
+
+def without(problem: Problem, pairs: Sequence[Pair], most: int) -> tuple[Problem, ...]:
+    """The problem without several tests that two vertices differ at once, with at most so many problems; nothing where
+    that takes more. Every set of the tests gives the matches where its pairs are one vertex each, counted negatively if
+    it is odd. Where the others of a set make a pair one already, sets with it and without it cancel each other.
+    """
+    terms = [less_tests(problem, pairs)]
+    for pair in pairs:
+        apart = []
+        for term in terms:
+            one, other = (_place(term, problem.merged[vertex]) for vertex in pair)
+            if one == other:
+                continue
+            apart.append(term)
+            groups = groups_of(term, (one, other))
+            if groups is None:
+                return ()
+            equal = merge(term, term.constraints, groups)
+            apart += [equal] if equal is not None else []
+        terms = apart
+        if len(terms) > most:
+            return ()
+    return tuple(terms)
+
+
+def less_tests(problem: Problem, pairs: Iterable[Pair]) -> Problem:
+    """The problem without the tests that the vertices of these pairs differ."""
+    left = problem.constraints.different.difference(pairs)
+    return replace(problem, constraints=replace(problem.constraints, different=left))
+
+
+def _place(problem: Problem, group: tuple[int, ...]) -> int:
+    """The vertex that stands for a group of the query's vertices."""
+    return next(vertex for vertex, merged in enumerate(problem.merged) if set(group) <= set(merged))
 
 
 def _untied(problem: Problem, pair: Pair, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
