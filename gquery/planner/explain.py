@@ -171,15 +171,14 @@ def _term(query: Problem, problem: Problem) -> str:
     sign = "Add" if problem.coefficient > 0 else "Subtract"
     times = f" {abs(problem.coefficient)} times" if abs(problem.coefficient) > 1 else ""
     name = _names(query.graph)
-    changes = [" = ".join(name[vertex] for vertex in group) for group in problem.merged if len(group) > 1]
+    groups = dict.fromkeys(group for group in problem.merged if len(group) > 1)
+    changes = [" = ".join(name[vertex] for vertex in group) for group in groups]
     changes += [
         f"with {edge.described}"
         for edge, origin in zip(problem.graph.edges, problem.edges, strict=True)
         if origin is None
     ]
-    left_out = len(query.constraints.different) + len(query.constraints.different_pairs) + len(query.constraints.absent)
-    here = problem.constraints
-    tests = len(here.different) + len(here.different_pairs) + len(here.absent)
+    left_out, tests = query.constraints.tests, problem.constraints.tests
     what = "matches" + (f" where {', '.join(changes)}" if changes else "")
     if not changes and tests < left_out:
         what += f" that pass {tests} of {_count(left_out, 'test')}"

@@ -23,6 +23,7 @@ from gquery.planner.ir.filters import (
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
+from gquery.planner.search.alike.asked import Asked, asked_by
 from gquery.planner.search.sums.implied import certainly_apart, implied_in
 from gquery.planner.search.sums.strategy import can_chain, can_fold
 from gquery.storage.schema import TURNED, Direction
@@ -78,7 +79,7 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_constraints(matching)
     _check_choices(matching)
     _check_tree(matching)
-    _check_constants(matching)
+    _check_constants(matching, asked_by(plan.filters, plan.graph))
     _check_strategy(matching)
 
 
@@ -188,14 +189,14 @@ def _check_strategy(matching: MatchPlan) -> None:
         raise PlanError(f"the sum cannot go as a {matching.strategy}")
 
 
-def _check_constants(matching: MatchPlan) -> None:
+def _check_constants(matching: MatchPlan, asked: Asked) -> None:
     """What is taken away as a constant is one candidate of a leaf, and no two take the same away."""
     if not any(step.constants for step in matching.steps):
         return
     parents = {step.parent for step in matching.steps[max(1, matching.kept) :]}
     smaller = {step.vertex: set(step.above) for step in matching.steps}
     needs: dict[int, tuple[int, ...]] = {}
-    implied, apart = implied_in(matching.problem), certainly_apart(matching.problem)
+    implied, apart = implied_in(matching.problem, asked), certainly_apart(matching.problem)
     for number, step in enumerate(matching.steps):
         needs[step.vertex] = step.constants
         if step.constants and (number < max(1, matching.kept) or number in parents):

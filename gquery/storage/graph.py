@@ -143,6 +143,19 @@ class Snapshot:
             source, target = source[kept], target[kept]
         return source, target
 
+    def loops(self, types: tuple[str, ...], meter: Meter | None = None) -> Adjacency:
+        """The edges of the types that lead from a vertex to itself."""
+        adjacency = self.adjacency(types, "out", meter)
+
+        def build() -> Adjacency:
+            rows = np.arange(adjacency.first, adjacency.first + adjacency.rows, dtype=np.int32)
+            source = np.repeat(rows, np.diff(adjacency.offsets))
+            own = np.flatnonzero(source == adjacency.neighbours)
+            return build_adjacency(source[own], source[own], adjacency.edges[own])
+
+        most = 5 * len(adjacency.neighbours) + building_bytes(len(adjacency.neighbours), adjacency.rows)
+        return self.cache.get(("loops", types), build, most, "the self-loops", meter)
+
     def identity(self, meter: Meter | None = None) -> Adjacency:
         """Every vertex as its own and only neighbour."""
 

@@ -26,9 +26,11 @@ class Degree:
 
 @record(frozen=True, slots=True)
 class _TypeEstimates:
-    """Edges of one type. ahead: from each source table, edges by target table; sums: degrees by table and direction."""
+    """Edges of one type. ahead: from each source table, edges by target table; loops: self-loops by table; sums:
+    degrees by table and direction."""
 
     ahead: Mapping[int, Mapping[int, int]]
+    loops: Mapping[int, int]
     sums: Mapping[tuple[int, Direction], DegreeSums]
 
 
@@ -54,6 +56,11 @@ class Statistics:
                 reached = entry.ahead.get(source, {})
                 total += sum(reached[target] for target in reached.keys() & set(target_tables))
         return total
+
+    @remembered
+    def loops(self, types: tuple[str, ...], tables: tuple[int, ...]) -> int:
+        """Number of edges of any of `types` from a vertex of the tables to itself."""
+        return sum(entry.loops.get(table, 0) for entry in self._of(types) for table in tables)
 
     @remembered
     def degree(self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...]) -> Degree:
@@ -92,7 +99,8 @@ def _estimates(counts: TypeCounts) -> _TypeEstimates:
     ahead: dict[int, dict[int, int]] = {}
     for row in counts.between:
         ahead.setdefault(row.source, {})[row.target] = row.edges
-    return _TypeEstimates(ahead, {(row.table, row.direction): row for row in counts.degrees})
+    loops = {row.source: row.loops for row in counts.between if row.loops}
+    return _TypeEstimates(ahead, loops, {(row.table, row.direction): row for row in counts.degrees})
 
 
 def _independent_sum(left: DegreeSums, right: DegreeSums, count: int) -> DegreeSums:

@@ -6,6 +6,7 @@ What such collisions take away is known without looking for it, which must not c
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 from random import Random
 from typing import Any
@@ -54,7 +55,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
         "depth first",
     )
 }
-WAYS["no constants"] = [(ties, "implied_in", lambda problem: (0,) * len(problem.graph.vertices))]
+WAYS["no constants"] = [(ties, "implied_in", lambda problem, _: (0,) * len(problem.graph.vertices))]
 
 
 def alike_graph(random: Random) -> DataGraph:
@@ -163,3 +164,74 @@ def test_filters_may_tell_alike_vertices_apart(
                 monkeypatch.setattr(owner, name, value)
         text = f"MATCH DIFFERENT NODES {pattern} RETURN count(*)"
         assert gquery.Graph(graph.snapshot).query(text, device=device).scalar() == expected
+
+
+def edges_graph(random: Random) -> DataGraph:
+    """With self-loops, and edges side by side."""
+    data = alike_graph(random)
+    ids = [vertex.id for vertex in data.vertices]
+    more = []
+    for number in range(random.randint(1, 4)):
+        source = random.choice(ids)
+        target = source if random.random() < 0.5 else random.choice(ids)
+        more.append(Edge(source, target, random.choice("XXY"), {"eid": 100 + number, "w": 0}))
+    return replace(data, edges=(*data.edges, *more))
+
+
+@pytest.mark.parametrize(("folds", "reuse"), [(-1.0, 0.0), (1e9, 1.3)])
+def test_edges_that_may_be_one(folds: float, reuse: float, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that two query edges are other data edges, left out whatever that costs."""
+    effort = {"gain": 1e9, "least_problems": 60}
+    monkeypatch.setattr(*costs(effort, worth_improving=-1.0, folds=folds, reuse=reuse))
+    for seed in range(GRAPHS // 2):
+        random = Random(f"edges that may be one {seed}")
+        data = edges_graph(random)
+        graph = to_gquery(data)
+        with sql.open_graph(data) as connection:
+            for _ in range(QUERIES):
+                query = alike_query(random)
+                query = replace(query, clauses=tuple(replace(each, mode="different edges") for each in query.clauses))
+                renderer, body, mode = written(query, random)
+                count = graph.query(f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device).scalar()
+                assert count == sql.count(connection, query), (
+                    f"seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
+                )
+
+
+TWICE_TO_ONE = "(c1)--(l0), (l1)--(c1)-[r4]-(l2)-[r5]-(c1)<--(c0), (c0)--(l1)"
+
+
+@pytest.mark.parametrize("folds", [-1.0, 1e9])
+def test_what_edges_that_were_one_leave_behind(folds: float, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filters asked a vertex for two neighbours, along edges that are one now; those that it must differ from need not
+    have as many."""
+    source, target = [3, 3, 2, 8, 6, 3, 1, 0, 0, 1, 1, 4, 5, 3, 7, 4], [4, 7, 1, 7, 8, 6, 6, 1, 6, 4, 3, 5, 7, 5, 1, 4]
+    graph = gquery.from_arrow(
+        vertices={"V": {"id": list(range(9))}}, edges={("V", "X", "V"): {"source": source, "target": target}}
+    )
+    monkeypatch.setattr(*costs({"gain": 1e9, "least_problems": 60}, worth_improving=-1.0, folds=folds))
+    assert graph.query(f"MATCH {TWICE_TO_ONE} RETURN count(*)", device=device).scalar() == 0
+
+
+@pytest.mark.parametrize("arrow", ["->", "-"])
+@pytest.mark.parametrize("copies", [0, 1, 40])
+def test_walks_of_two_edges(arrow: str, copies: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Query edges that may be one data edge, over self-loops and parallel edges: walks less those along one edge."""
+    monkeypatch.setattr(*costs(worth_improving=-1.0))
+    random = Random(f"walks {copies}")
+    pairs = random.sample([(one, other) for one in range(40) for other in range(40) if one < other], 120)
+    pairs += [(one, one) for one in random.choices(range(40), k=1 + copies)]
+    pairs += random.choices(pairs, k=copies)
+    source, target = ([pair[side] for pair in pairs] for side in (0, 1))
+    graph = gquery.from_arrow(
+        vertices={"V": {"id": list(range(40))}}, edges={("V", "E", "V"): {"source": source, "target": target}}
+    )
+    steps = [(one, other, edge) for edge, (one, other) in enumerate(pairs)]
+    if arrow == "-":
+        steps += [(other, one, edge) for one, other, edge in steps if one != other]
+    expected = sum(b == c and edge != other for _, b, edge in steps for c, _, other in steps)
+    text = f"MATCH (a)-[:E]-{arrow[1:]}(b)-[:E]-{arrow[1:]}(c) RETURN count(*)"
+    assert graph.query(text, device=device).scalar() == expected
+    plan = graph.explain(text)
+    assert plan.count("Sum out in one pass") == plan.count("Sum out")
+    assert ("Subtract the matches where" in plan) == (copies > 0 or arrow == "->")

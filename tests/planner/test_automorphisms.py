@@ -11,6 +11,7 @@ import pytest
 import gquery
 from gquery.planner.ir.problem import Problem
 from gquery.planner.search.alike.symmetry import Symmetry
+from gquery.planner.search.sums.inclusion import exclusions
 from gquery.session import Prepared
 from gquery.settings import Settings
 from gquery.stopping import unchecked
@@ -97,3 +98,22 @@ def test_symmetry_of_large_patterns_is_found() -> None:
         asked = problem(f"DIFFERENT NODES {pattern(edges, '', ':KNOWS', '')}")
         found = Symmetry(asked, unchecked).break_along(tuple(range(len(asked.graph.vertices))), unchecked).factor
         assert found == factor if factor else found > 10**60
+
+
+def test_collisions_that_were_left_out() -> None:
+    """Two corners of a triangle look alike, until only one of their edges is told apart from a directed third."""
+    ends = {"source": [0, 0, 1, 2, 2], "target": [1, 1, 2, 0, 3]}
+    parallel = gquery.from_arrow(vertices={"V": {"id": [0, 1, 2, 3]}}, edges={("V", "E", "V"): ends})
+    text = "MATCH (c)-[r0]-(l)-[r1]-(m)-[r2]-(c), (c)-[r3]-(d), (c)-[r4]->(e) RETURN count(*)"
+    left = Prepared(parallel.snapshot, text, {}, Settings()).plan.matches[0].problem
+    order, same = tuple(range(5)), [None] * 5
+    assert Symmetry(left, unchecked).break_along(order, unchecked).factor == 2
+    for pair in ((0, 3), (2, 4)):
+        left = next(way[0] for way in exclusions(left, parallel.snapshot.invariants) if not _collide(way[0], *pair))
+    assert _collide(left, 0, 4)
+    assert _collide(left, 2, 3)
+    assert Symmetry(left, unchecked, same).break_along(order, unchecked).factor == 1
+
+
+def _collide(problem: Problem, one: int, other: int) -> bool:
+    return any(choice.edge == one and other in choice.collides for choice in problem.constraints.choices)

@@ -13,7 +13,7 @@ from gquery.planner.ir.filters import BindingFilter
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
-from gquery.planner.ir.relations import Binding, Composed, Identity, Relation, Types
+from gquery.planner.ir.relations import Binding, Composed, Identity, Loops, Relation, Types
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.memo.recent import Recent
 from gquery.planner.passes.draft import Wanted
@@ -67,12 +67,15 @@ def test_where_relations_lead() -> None:
     assert Identity().entries(graph().snapshot.statistics, "out", PERSON, (*PERSON, *CITY)) == PEOPLE
 
 
-@pytest.mark.parametrize("relation", [KNOWS, Identity(), HOME, Binding("a")])
+EVERY = (KNOWS, Identity(), Loops(("KNOWS",)), HOME, Binding("a"))
+
+
+@pytest.mark.parametrize("relation", EVERY)
 def test_relations_are_keys(relation: Relation) -> None:
     again = pickle.loads(pickle.dumps(relation))
     assert again == relation
     assert hash(again) == hash(relation)
-    assert [other for other in (KNOWS, Identity(), HOME, Binding("a")) if other == again] == [relation]
+    assert [other for other in EVERY if other == again] == [relation]
 
 
 SEEDED = "MATCH (a:Person)-[:CALLED]->(b:Person)-[:CALLED]->(c:Person), (b)-[:LIVES_IN]->(x:City) RETURN count(*)"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.memory import Budget
-from gquery.planner.ir.relations import Binding, Composed, Identity, Relation, Types
+from gquery.planner.ir.relations import Binding, Composed, Identity, Loops, Relation, Types
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
@@ -22,6 +22,8 @@ def adjacency_of(
             return snapshot.adjacency(types, direction, memory)
         case Identity():
             return snapshot.identity(memory)
+        case Loops(types):
+            return snapshot.loops(types, memory)
         case Composed(tables, hops):
             return snapshot.composed(tables, hops, direction, memory)
         case Binding(column):

@@ -68,6 +68,12 @@ class Constraints:
     choices: tuple[EdgeChoice, ...] = ()
 
     @property
+    def tests(self) -> int:
+        """How many pairs of vertices, of pairs and of edges are told apart."""
+        collisions = sum(len(choice.collides) for choice in self.choices) // 2
+        return len(self.different) + len(self.different_pairs) + len(self.absent) + collisions
+
+    @property
     def size(self) -> int:
         """How many tests there are, and vertices and edges that choices speak of."""
         tests = len(self.different) + len(self.apart) + len(self.different_pairs) + len(self.absent)

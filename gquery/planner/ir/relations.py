@@ -110,6 +110,28 @@ class Identity(_Made):
 
 
 @record(frozen=True, slots=True)
+class Loops(_Made):
+    """The data edges of some types that lead from a vertex to itself, each from the vertex to what stands for it once
+    more. Where edges were told apart by the planner, these are."""
+
+    among: tuple[str, ...]
+
+    def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
+        return invariants.simple(self.among, "out")
+
+    def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
+        return 1 if invariants.simple(self.among, "out") else None
+
+    def reached(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
+        return frozenset(tables)
+
+    def entries(
+        self, statistics: Statistics, direction: Direction, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> float:
+        return float(statistics.loops(self.among, tuple(set(sources) & set(targets))))
+
+
+@record(frozen=True, slots=True)
 class Composed(_Made):
     """Several edges as one, each of which leads to at most one vertex. tables: of the vertex that the first begins at;
     count: about how many of its vertices they lead anywhere from."""
@@ -150,4 +172,4 @@ class Binding(_Made):
         return 1 if direction == "out" else None
 
 
-Relation = Types | Identity | Composed | Binding
+Relation = Types | Identity | Loops | Composed | Binding

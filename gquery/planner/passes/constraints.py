@@ -8,17 +8,17 @@ Where parallel edges exist, the data edges themselves are told apart at the end 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
-from gquery.planner.ir.problem import Absence, Constraints, EdgeChoice
+from gquery.planner.ir.problem import Absence, Constraints
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
+from gquery.planner.search.sums.equal_edges import Equality, choices_of, coincidences, implies
 from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.invariants import Invariants
 
-Equality = tuple[int, int]
 Kind = tuple[tuple[str, ...], bool]  # types of a query edge, and whether it is directed
 
 
@@ -38,25 +38,9 @@ def constrain(draft: Draft, context: Context) -> Draft:
         tuple(q for q in finder.different_pairs if (q[0], q[1]) not in different and (q[2], q[3]) not in different),
         (*finder.absent, *asked.absent),
         tuple(finder.loopless),
-        tuple(_choices(graph, sorted(told_apart), finder.collisions, needed_edges)),
+        tuple(choices_of(graph, {edge: finder.collisions.get(edge, ()) for edge in told_apart}, needed_edges)),
     )
     return draft.with_problem(graph, constraints, draft.problem.comparisons)
-
-
-def _choices(
-    graph: QueryGraph, edges: Iterable[int], collisions: Mapping[int, set[int]], needed_edges: frozenset[int]
-) -> Iterator[EdgeChoice]:
-    known: dict[int, tuple[tuple[int, ...], bool]] = {}  # what edges have in common that may collide through others
-    for edge in edges:
-        if edge not in known:
-            tied, pending = {edge}, [edge]
-            while pending:
-                found = collisions.get(pending.pop(), set()) - tied
-                tied |= found
-                pending.extend(found)
-            ends = {end for member in tied for end in (graph.edges[member].source, graph.edges[member].target)}
-            known.update(dict.fromkeys(tied, (tuple(sorted(ends)), bool(tied & needed_edges))))
-        yield EdgeChoice(edge, tuple(sorted(collisions.get(edge, ()))), *known[edge])
 
 
 def _ascending(one: int, other: int) -> Equality:
@@ -166,7 +150,7 @@ class _Finder:
         self.collisions[one.index].add(other.index)
 
     def _keep_apart(self, one: QueryEdge, other: QueryEdge, rule: _Rule) -> None:
-        ways = [way for way in _coincidences(one, other) if self._is_possible(way, one, other, rule.loops)]
+        ways = [way for way in coincidences(one, other) if self._is_possible(way, one, other, rule.loops)]
         if not ways:
             return
         if not rule.unique or any(len(way) == 0 for way in ways):
@@ -181,7 +165,9 @@ class _Finder:
     def _is_possible(self, way: tuple[Equality, ...], one: QueryEdge, other: QueryEdge, loops: bool) -> bool:
         if not all(self.may_equal[low][high] for low, high in way):
             return False
-        return loops or not any(_implies(way, edge.source, edge.target) for edge in (one, other))
+        return loops or not any(
+            edge.source != edge.target and implies(way, edge.source, edge.target) for edge in (one, other)
+        )
 
     def _forbid_other_edges(self, scope: Scope) -> None:
         covered: set[tuple[int, int]] = set()
@@ -204,24 +190,3 @@ class _Finder:
 def _later(vertices: list[int]) -> Iterator[tuple[int, list[int]]]:
     """Each with those behind it."""
     return ((vertex, vertices[place + 1 :]) for place, vertex in enumerate(vertices))
-
-
-def _coincidences(one: QueryEdge, other: QueryEdge) -> Iterator[tuple[Equality, ...]]:
-    """The ways in which both query edges can be one data edge, each as the equalities of vertices that it takes."""
-    yield _equalities((one.source, other.source), (one.target, other.target))
-    if not (one.directed and other.directed):
-        yield _equalities((one.source, other.target), (one.target, other.source))
-
-
-def _equalities(*pairs: Equality) -> tuple[Equality, ...]:
-    return tuple(dict.fromkeys((min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]))
-
-
-def _implies(way: tuple[Equality, ...], one: int, other: int) -> bool:
-    """Whether the equalities make two different query vertices the same data vertex."""
-    if one == other:
-        return False
-    reached = {one}
-    for _ in way:
-        reached |= {b for a, b in way if a in reached} | {a for a, b in way if b in reached}
-    return other in reached

@@ -54,7 +54,7 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
     first = {origin: vertex for vertex, group in enumerate(problem.merged) for origin in group}
     edges, degrees = [], []
     for edge, origin in zip(problem.graph.edges, problem.edges, strict=True):
-        if origin is None:
+        if origin is None or edge.relation != graph.edges[origin].relation:
             ends = [vertices[end] for end in (edge.source, edge.target)]
             counts = [max(1, statistics.vertex_count(end.tables)) for end in ends]
             total = edges_between(edge, ends[0].tables, ends[1].tables, statistics)

@@ -52,6 +52,7 @@ class Effort:
     least_problems: int = 6  # weighed at most for one query, however cheap it is
     most_problems: int = 200  # however dear
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
+    untied_steps: int = 240_000  # the same of problems that leave out far tests together
 
 
 @record(frozen=True, slots=True)

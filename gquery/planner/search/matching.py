@@ -20,7 +20,7 @@ from gquery.planner.search.costs import CostModel
 from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.solving import Solution, Solver
 from gquery.planner.search.sums.factorise import Tree
-from gquery.planner.search.sums.inclusion import exclusions, twins
+from gquery.planner.search.sums.inclusion import exclusions, less_tests, twins, without
 from gquery.planner.search.sums.strategy import strategy_of
 from gquery.storage.schema import TURNED
 
@@ -114,6 +114,7 @@ class _CountPlanner:
         self.invariants = context.invariants
         self.walking = context.sampler is not None  # costs are true ones
         self._left = -1  # problems that may still be weighed, once the first is
+        self._untied_problems = 0  # that leave out far tests together
 
     def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
@@ -142,10 +143,31 @@ class _CountPlanner:
         return tuple(solution for other in chosen for solution in self.cheapest(other))
 
     def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
-        """Every way to count the problem without one test, or without those among vertices that look alike."""
+        """Every way to count the problem without the tests among vertices that look alike, without all at once that tie
+        far vertices together, and without one test."""
         yield from twins(problem, self._left, self.solver.asked)
+        yield from self._untied(problem)
         ways = exclusions(problem, self.invariants)
         while self._left and (way := next(ways, None)) is not None:
+            yield way
+
+    def _untied(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
+        """The problem without all tests at once that would make sums depend on far vertices: left out one by one, the
+        first of them would often gain nothing. Those that stay speak of vertices that depend on each other anyway."""
+        tree = self._best(problem).tree
+        of_parts = {vertex for part in problem.graph.parts for vertex in part.vertices}
+        tests = {pair for pair in problem.different if not of_parts.intersection(pair)}
+        tests -= {_ascending(level.vertex, other) for level in tree.levels for other in level.constants}
+        if len(tests) < 2:
+            return
+        free, effort, size = self._best(less_tests(problem, tests)).tree, self.costs.effort, len(problem.graph.vertices)
+        contexts = {level.vertex: level.context for level in free.levels}
+        far = [pair for pair in sorted(tests) if pair[0] not in contexts[pair[1]] and pair[1] not in contexts[pair[0]]]
+        worth = effort.gain * tree.cost / (free.cost + self.costs.weighing(size))
+        most = int(min(worth, effort.most_problems, effort.untied_steps / size**3)) - self._untied_problems
+        if len(far) > 1 and (way := without(problem, far, most)):
+            self._untied_problems += len(way)
+            self._left += len(way)  # these are weighed besides
             yield way
 
     def _best(self, problem: Problem) -> Solution:

@@ -48,11 +48,11 @@ class _Structure:
     required: tuple[int, ...]
 
 
-def _structure_of(problem: Problem, asked: Asked | None, check: Check) -> _Structure:
+def _structure_of(problem: Problem, is_query: bool, asked: Asked, check: Check) -> _Structure:
     graph = problem.graph
-    told_apart = None if asked is None else [asked_of(group, asked) for group in problem.merged]
+    told_apart = None if is_query else [asked_of(group, asked) for group in problem.merged]
     check()
-    ties = ties_of(problem)
+    ties = ties_of(problem, asked)
     check()
     return _Structure(
         ties,
@@ -136,8 +136,9 @@ class Solver:
         return _Orders(problem, self, self._structure(problem), cardinalities)
 
     def _structure(self, problem: Problem) -> _Structure:
-        check, asked = self.context.check, None if problem is self.query else self.asked
-        structure: _Structure = self.memo.structures.get(problem.key, lambda: _structure_of(problem, asked, check))
+        structure: _Structure = self.memo.structures.get(
+            problem.key, lambda: _structure_of(problem, problem is self.query, self.asked, self.context.check)
+        )
         return structure
 
 

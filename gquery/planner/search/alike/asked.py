@@ -7,28 +7,52 @@ vertices look alike only if the same was asked of both.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
+from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import BindingFilter, Filter, NeighbourFilter, ReachedFilter
-from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Relation
+from gquery.records import record
+from gquery.storage.schema import Direction
 
-Asked = tuple[frozenset[Hashable], ...]
+
+@record(frozen=True, slots=True)
+class Demand:
+    """So many neighbours along edges of one kind, of `tables` and with predicates. other: the query vertex that they
+    are candidates of, where that is not told by these."""
+
+    relation: Relation
+    direction: Direction
+    edge_predicates: tuple[Expression, ...]
+    tables: tuple[int, ...]
+    predicates: tuple[Expression, ...]
+    other: int | None
+    required: int
+
+    def counts(self, edge: QueryEdge, vertex: int) -> bool:
+        """Whether what an edge of the vertex leads to is one of them."""
+        kind = (self.relation, self.direction, self.edge_predicates)
+        return kind == (edge.relation, edge.direction(vertex), edge.predicates)
+
+
+Asked = tuple[frozenset[Demand], ...]
 
 
 def asked_by(filters: Sequence[Filter], graph: QueryGraph) -> Asked:
     """For every query vertex what the filters ask for that is more than one neighbour: equal where it is the same."""
-    asked: list[set[Hashable]] = [set() for _ in graph.vertices]
+    asked: list[set[Demand]] = [set() for _ in graph.vertices]
     apart = {each.vertex for each in filters if isinstance(each, BindingFilter | ReachedFilter)}
     for each in filters:
         if isinstance(each, NeighbourFilter) and each.required > 1:
             edge = graph.edges[each.edge]
             other = graph.vertices[edge.other(each.vertex)]
-            ends = (other.tables, other.predicates, other.index if other.index in apart else None)
             kind = (edge.relation, edge.direction(each.vertex), edge.predicates)
-            asked[each.vertex].add((kind, ends, each.required))
+            ends = (other.tables, other.predicates, other.index if other.index in apart else None)
+            asked[each.vertex].add(Demand(*kind, *ends, each.required))
     return tuple(map(frozenset, asked))
 
 
-def asked_of(group: Iterable[int], asked: Asked) -> frozenset[Hashable]:
+def asked_of(group: Iterable[int], asked: Asked) -> frozenset[Demand]:
     """What is asked of query vertices that were made one."""
-    return frozenset().union(*(asked[vertex] for vertex in group))
+    return frozenset().union(*(asked[vertex] for vertex in group)) if asked else frozenset()

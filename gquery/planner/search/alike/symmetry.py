@@ -159,9 +159,12 @@ def _is_within(orbit: tuple[int, ...], different: list[int]) -> bool:
 
 def _colours(problem: Problem, told_apart: Sequence[Hashable] | None) -> list[int]:
     """Vertices of equal colour may change places as far as they alone are concerned. Those that a comparison
-    speaks of, and those of parts, stay where they are."""
+    speaks of, and those of parts, stay where they are; so do in problems made from a query the ends of edges that may
+    still be one data edge: others of their clause may be allowed to."""
     speaking = {vertex for comparison in problem.comparisons for vertex in (comparison.left, comparison.right)}
     speaking |= {vertex for part in problem.graph.parts for vertex in part.vertices}
+    if told_apart is not None:
+        speaking |= {end for choice in problem.constraints.choices if choice.collides for end in choice.vertices}
     loopless = set(problem.constraints.loopless)
     loops: dict[int, list[Hashable]] = {}
     for edge in problem.graph.edges:

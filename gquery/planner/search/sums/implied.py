@@ -3,28 +3,32 @@
 A vertex that is summed out as a leaf must often differ from others that have all of its neighbours too: the other
 leaves of a star, the opposite corner of a square. Such a vertex is certainly among the leaf's candidates once it is
 matched, so that it takes away exactly one of them, whichever vertex it is: the sum over the leaf does not depend on it.
-That is only said where it is certain, of candidate sets and filters too: no other test may speak of the leaf.
+That is only said where it is certain, of candidate sets and filters too: no other test may speak of the leaf, and
+filters may ask for no more neighbours than its edges lead to. They ask for one by each edge of the query; in a problem
+made from it two of these may have become one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge
+from gquery.planner.search.alike.asked import Asked, Demand, asked_of
 
 Links = Mapping[int, QueryEdge]  # by neighbour
 
 _MOST = 64  # query vertices: in larger patterns every pair of them would be looked at
 
 
-def implied_in(problem: Problem) -> tuple[int, ...]:
-    """For each vertex the mask of those that it must differ from and that are among its candidates in every match."""
+def implied_in(problem: Problem, asked: Asked) -> tuple[int, ...]:
+    """For each vertex the mask of those that it must differ from and that are among its candidates in every match.
+    asked: by filters, of the query's vertices."""
     implied = [0] * len(problem.graph.vertices)
     if not problem.different or len(implied) > _MOST:
         return tuple(implied)
     links, apart = _links(problem), certainly_apart(problem)
-    plain = _plain(problem, links, apart)
+    plain = _plain(problem, links, apart, asked)
     for one, other in problem.different:
         for leaf, vertex in ((one, other), (other, one)):
             if plain[leaf] and _covers(problem, links, vertex, leaf):
@@ -52,7 +56,7 @@ def _links(problem: Problem) -> list[Links]:
     return list(found)
 
 
-def _plain(problem: Problem, links: Sequence[Links], apart: Sequence[int]) -> list[bool]:
+def _plain(problem: Problem, links: Sequence[Links], apart: Sequence[int], asked: Asked) -> list[bool]:
     """Of each vertex whether whatever has edges to the matches of its neighbours is a candidate. The neighbours must be
     different vertices: a filter may ask for as many."""
     told, graph = spoken_of(problem), problem.graph
@@ -68,8 +72,14 @@ def _plain(problem: Problem, links: Sequence[Links], apart: Sequence[int]) -> li
             and not any(edge.predicates for edge in edges)
             and not any(merged[each] for each in (vertex.index, *own))
             and all(together & ~(1 << neighbour) & ~apart[neighbour] == 0 for neighbour in own)
+            and _is_met(asked_of(problem.merged[vertex.index], asked), vertex.index, edges)
         )
     return plain
+
+
+def _is_met(demands: Collection[Demand], vertex: int, edges: Sequence[QueryEdge]) -> bool:
+    """Whether edges to different vertices are all that filters ask of a vertex."""
+    return all(sum(demand.counts(edge, vertex) for edge in edges) >= demand.required for demand in demands)
 
 
 def spoken_of(problem: Problem) -> set[int]:

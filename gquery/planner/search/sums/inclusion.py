@@ -2,19 +2,22 @@
 counted separately and taken away.
 
 The matches with `a <> b` are all matches less those with `a = b`, which are the matches of a smaller query graph where
-a and b are one vertex. Those without an edge are all less those with the edge.
+a and b are one vertex. Those without an edge are all less those with the edge, and those where two query edges are not
+one data edge are all less those where they are one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
-from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.ir.query_graph import QueryEdge
 from gquery.planner.ir.relations import Types
 from gquery.planner.search.alike.asked import Asked, asked_of
+from gquery.planner.search.sums.equal_edges import choices_of, coincidences
 from gquery.planner.search.sums.implied import spoken_of
+from gquery.planner.search.sums.merging import groups_of, merge
 from gquery.storage.invariants import Invariants
 
 
@@ -29,11 +32,95 @@ def exclusions(problem: Problem, invariants: Invariants) -> Iterator[tuple[Probl
         if not own & set(pair):
             yield from _untied(problem, pair, invariants)
     for quad in constraints.different_pairs:
-        groups = _groups(problem, quad[:2], quad[2:])
+        groups = groups_of(problem, quad[:2], quad[2:])
         if groups is not None and not own & set(quad):
             pairs = tuple(other for other in constraints.different_pairs if other != quad)
             left = replace(constraints, different_pairs=pairs)
-            yield _less(replace(problem, constraints=left), [_merged(problem, left, groups)])
+            yield _less(replace(problem, constraints=left), [merge(problem, left, groups)])
+    of_parts = {edge for part in problem.graph.parts for edge in part.edges}
+    in_parts = {choice.vertices for choice in constraints.choices if choice.edge in of_parts}
+    for choice in constraints.choices:
+        if not (choice.listed or own & set(choice.vertices) or choice.vertices in in_parts):
+            for other in choice.collides:
+                if choice.edge < other:
+                    yield from _unlike(problem, choice.edge, other, invariants)
+
+
+def _unlike(problem: Problem, one: int, other: int, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
+    """The problem without the test that two query edges are not one data edge, less the matches where they are.
+
+    A match with its data edges is refused exactly when both are the same one; then the ends of both are equal in one of
+    the ways of `coincidences`. Where there is one way, they are vertices of a smaller query graph with one edge for the
+    two, whose data edges are those that are of both kinds: every refused match is one match there. What may collide
+    with either of the two may collide with that edge.
+    """
+    graph = problem.graph
+    first, second = graph.edges[one], graph.edges[other]
+    ways = coincidences(first, second)
+    narrow, wide = sorted((first, second), key=lambda edge: len(edge.types))
+    same_kind = first.relation.of_data_edges and second.relation.of_data_edges and set(narrow.types) <= set(wide.types)
+    if len(ways) > 1 or not same_kind or first.predicates or second.predicates:
+        return
+    if any(edge.source == edge.target for edge in (first, second)) or (groups := groups_of(problem, *ways[0])) is None:
+        return
+    collisions = {choice.edge: set(choice.collides) for choice in problem.constraints.choices}
+    collisions[one].discard(other)
+    collisions[other].discard(one)
+    left = replace(problem, constraints=_told_apart(problem, collisions, invariants))
+    for edge in collisions.pop(other):
+        collisions[edge] = collisions[edge] - {other} | {one}
+        collisions[one].add(edge)
+    joined = replace(first if first.directed else second, index=one, relation=narrow.relation)
+    edges = tuple(joined if edge.index == one else edge for edge in graph.edges)
+    equal = replace(problem, graph=replace(graph, edges=edges))
+    yield _less(left, [merge(equal, _told_apart(equal, collisions, invariants), groups, other)])
+
+
+def _told_apart(problem: Problem, collisions: Mapping[int, set[int]], invariants: Invariants) -> Constraints:
+    """The constraints with these collisions. Edges that collide with nothing need not be told apart where there is one
+    at most."""
+    edges = problem.graph.edges
+    left = {
+        edge: others
+        for edge, others in collisions.items()
+        if others or not edges[edge].relation.is_simple(invariants, edges[edge].direction(edges[edge].source))
+    }
+    return replace(problem.constraints, choices=tuple(choices_of(problem.graph, left)))
+
+
+def without(problem: Problem, pairs: Sequence[Pair], most: int) -> tuple[Problem, ...]:
+    """The problem without several tests that two vertices differ at once, with at most so many problems; nothing where
+    that takes more. Every set of the tests gives the matches where its pairs are one vertex each, counted negatively if
+    it is odd. Where the others of a set make a pair one already, sets with it and without it cancel each other.
+    """
+    terms = [less_tests(problem, pairs)]
+    for pair in pairs:
+        apart = []
+        for term in terms:
+            one, other = (_place(term, problem.merged[vertex]) for vertex in pair)
+            if one == other:
+                continue
+            apart.append(term)
+            groups = groups_of(term, (one, other))
+            if groups is None:
+                return ()
+            equal = merge(term, term.constraints, groups)
+            apart += [equal] if equal is not None else []
+        terms = apart
+        if len(terms) > most:
+            return ()
+    return tuple(terms)
+
+
+def less_tests(problem: Problem, pairs: Iterable[Pair]) -> Problem:
+    """The problem without the tests that the vertices of these pairs differ."""
+    left = problem.constraints.different.difference(pairs)
+    return replace(problem, constraints=replace(problem.constraints, different=left))
+
+
+def _place(problem: Problem, group: tuple[int, ...]) -> int:
+    """The vertex that stands for a group of the query's vertices."""
+    return next(vertex for vertex, merged in enumerate(problem.merged) if set(group) <= set(merged))
 
 
 def _untied(problem: Problem, pair: Pair, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
@@ -48,11 +135,11 @@ def _untied(problem: Problem, pair: Pair, invariants: Invariants) -> Iterator[tu
             refused.append(_joined(problem, left, absence, invariants))
             problem = replace(problem, constraints=left)
     if different:
-        groups = _groups(problem, pair)
+        groups = groups_of(problem, pair)
         if groups is None:
             return
         left = replace(problem.constraints, different=problem.constraints.different - {pair})
-        refused.append(_merged(problem, left, groups))
+        refused.append(merge(problem, left, groups))
         problem = replace(problem, constraints=left)
     yield _less(problem, refused)
 
@@ -79,8 +166,8 @@ def twins(problem: Problem, most: int, asked: Asked) -> Iterator[tuple[Problem, 
         numbers = _stirling(len(alike))
         ways = [replace(problem, constraints=left, coefficient=problem.coefficient * numbers[-1])]
         for kept in range(len(alike) - 1, 0, -1):
-            groups = _groups(problem, *((alike[0], other) for other in alike[kept:]))
-            merged = _merged(problem, left, groups) if groups is not None else None
+            groups = groups_of(problem, *((alike[0], other) for other in alike[kept:]))
+            merged = merge(problem, left, groups) if groups is not None else None
             if merged is None:
                 break
             ways.append(replace(merged, coefficient=problem.coefficient * numbers[kept]))
@@ -121,84 +208,6 @@ def _stirling(size: int) -> list[int]:
         shifted, scaled = [0, *coefficients], [-root * number for number in coefficients] + [0]
         coefficients = [high + low for high, low in zip(shifted, scaled, strict=True)]
     return coefficients
-
-
-def _groups(problem: Problem, *pairs: Pair) -> tuple[tuple[int, ...], ...] | None:
-    """The vertices when those of each pair become one, as groups. None when an edge, the absence of one or a comparison
-    would be left within a group: it would speak of self-loops, or of one vertex."""
-    leader = list(range(len(problem.graph.vertices)))
-    for one, other in pairs:
-        low, high = sorted((leader[one], leader[other]))
-        leader = [low if vertex == high else vertex for vertex in leader]
-    links = [(edge.source, edge.target) for edge in problem.graph.edges]
-    links += [(one, other) for one, other, *_ in problem.constraints.absent]
-    links += [(comparison.left, comparison.right) for comparison in problem.comparisons]
-    if any(one != other and leader[one] == leader[other] for one, other in links):
-        return None
-    members: dict[int, list[int]] = {}
-    for vertex, first in enumerate(leader):
-        members.setdefault(first, []).append(vertex)
-    return tuple(tuple(members[first]) for first in sorted(members))
-
-
-def _merged(problem: Problem, constraints: Constraints, groups: tuple[tuple[int, ...], ...]) -> Problem | None:
-    """The problem with the vertices of each group made one; None when that contradicts another test."""
-    graph = problem.graph
-    renumbered = {vertex: index for index, group in enumerate(groups) for vertex in group}
-    vertices = tuple(_one_vertex(graph, index, group) for index, group in enumerate(groups))
-    chosen = {choice.edge for choice in constraints.choices}
-    edges: list[QueryEdge] = []
-    origins: list[int | None] = []
-    moved: dict[int, int] = {}
-    part_of = {edge: number for number, part in enumerate(graph.parts) for edge in part.edges}
-    home: list[int | None] = []  # the part of each edge
-    for edge in graph.edges:
-        ends = (renumbered[edge.source], renumbered[edge.target])
-        turned = replace(edge, index=len(edges), source=ends[0], target=ends[1])
-        alike = (other for other in edges if home[other.index] == part_of.get(edge.index))
-        if edge.index not in chosen and any(_same_edge(turned, other) for other in alike):
-            continue
-        home.append(part_of.get(edge.index))
-        moved[edge.index] = turned.index
-        edges.append(turned)
-        origins.append(problem.edges[edge.index])
-    tests = constraints.renumbered(renumbered, moved)
-    if tests is None:
-        return None
-    parts = tuple(
-        replace(
-            part,
-            vertices=tuple(renumbered[vertex] for vertex in part.vertices),
-            edges=tuple(moved[edge] for edge in part.edges if edge in moved),
-        )
-        for part in graph.parts
-    )
-    return Problem(
-        replace(graph, vertices=vertices, edges=tuple(edges), parts=parts),
-        tests,
-        tuple(comparison.renumbered(renumbered) for comparison in problem.comparisons),
-        tuple(tuple(sorted(origin for vertex in group for origin in problem.merged[vertex])) for group in groups),
-        tuple(origins),
-        -problem.coefficient,
-    )
-
-
-def _one_vertex(graph: QueryGraph, index: int, group: tuple[int, ...]) -> QueryVertex:
-    first = graph.vertices[group[0]]
-    if len(group) == 1:
-        return replace(first, index=index)
-    tables = set(first.tables).intersection(*(graph.vertices[vertex].tables for vertex in group))
-    predicates = tuple(predicate for vertex in group for predicate in graph.vertices[vertex].predicates)
-    described = " = ".join(graph.vertices[vertex].described for vertex in group)
-    return QueryVertex(index, first.variable, tuple(sorted(tables)), predicates, described)
-
-
-def _same_edge(one: QueryEdge, other: QueryEdge) -> bool:
-    """Whether two edges without predicates of their own ask for the same data edges."""
-    if (one.relation, one.directed, one.predicates, other.predicates) != (other.relation, other.directed, (), ()):
-        return False
-    ends, other_ends = (one.source, one.target), (other.source, other.target)
-    return ends == other_ends or (not one.directed and ends == other_ends[::-1])
 
 
 def _joined(problem: Problem, constraints: Constraints, absence: Absence, invariants: Invariants) -> Problem:

@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 
 from gquery.planner.ir.problem import Problem
+from gquery.planner.search.alike.asked import Asked
 from gquery.planner.search.sums.implied import certainly_apart, implied_in
 from gquery.records import record
 
@@ -52,8 +53,8 @@ class Ties:
         return found
 
 
-def ties_of(problem: Problem) -> Ties:
-    """The ties of a problem."""
+def ties_of(problem: Problem, asked: Asked) -> Ties:
+    """The ties of a problem; what filters ask of the query's vertices."""
     alone: set[int] = set()
     masks = _of_quads(problem.constraints.different_pairs, len(problem.graph.vertices))
     alone |= _add(masks, dict.fromkeys(problem.checks()))
@@ -64,7 +65,7 @@ def ties_of(problem: Problem) -> Ties:
     different = [0] * len(masks)
     _add(different, problem.different)
     nothing = (0,) * len(masks)
-    implied = implied_in(problem)
+    implied = implied_in(problem, asked)
     apart = tuple(certainly_apart(problem)) if any(implied) else nothing
     return Ties(tuple(masks), tested, checked, implied, tuple(different), apart, nothing)
 
