@@ -308,13 +308,15 @@ class Factoriser:
             if context & (context - 1) == 0:
                 return max(1.0, self.model.sizes[context.bit_length() - 1])
             rows, matched, near = 1.0, 0, 0
-            left = self._ranks(context)
+            left, extension = self._ranks(context), self.model.extension
             while left:
                 rank = left & near or left
                 rank &= -rank
                 left ^= rank
                 vertex = self._ranked[rank.bit_length() - 1]
-                rows = max(1.0, rows * self.model.extension(vertex, matched)[0])
+                rows *= extension(vertex, matched)[0]
+                if rows < 1.0:
+                    rows = 1.0
                 matched |= 1 << vertex
                 near |= self._near_ranks[vertex]
             self._sizes[context] = rows
@@ -322,7 +324,7 @@ class Factoriser:
 
     def _ranks(self, vertices: int) -> int:
         """The same set with the smallest vertex as bit 0."""
-        return sum(self._rank[vertex] for vertex in _members(vertices))
+        return sum([self._rank[vertex] for vertex in _members(vertices)])
 
 
 def _preorder(order: tuple[int, ...], children: dict[int, list[int]], kept: int) -> list[int]:
