@@ -9,7 +9,6 @@ is checked against the others. Shown are the least times of the runs: wall, and 
 from __future__ import annotations
 
 import argparse
-import math
 import tempfile
 import time
 from collections.abc import Callable
@@ -51,7 +50,9 @@ QUESTIONS = (
         f"{_HOP} RETURN a.id AS one, a.age AS x, b.id AS other, b.age AS y",
         f"SELECT a.id AS one, a.age AS x, b.id AS other, b.age AS y {_JOIN}",
     ),
-    Question("strings", f"{_HOP} RETURN a.name AS one, b.name AS other", f"SELECT a.name AS one, b.name AS other {_JOIN}"),
+    Question(
+        "strings", f"{_HOP} RETURN a.name AS one, b.name AS other", f"SELECT a.name AS one, b.name AS other {_JOIN}"
+    ),
     Question(
         "two hops, filtered",
         f"{_TWO} WHERE a.age > 74 AND c.age < 25 RETURN a.id AS one, c.id AS other",
@@ -112,7 +113,9 @@ def tables() -> tuple[pa.Table, pa.Table]:
         "city": pa.array([f"city {number}" for number in (CITIES * random.random(PEOPLE) ** 2).astype(int).tolist()]),
     })  # fmt: skip
     drawn = FRIENDSHIPS + FRIENDSHIPS // 5
-    pairs = np.unique((PEOPLE * random.random(drawn) ** 1.3).astype(np.int64) * PEOPLE + random.integers(0, PEOPLE, drawn))
+    pairs = np.unique(
+        (PEOPLE * random.random(drawn) ** 1.3).astype(np.int64) * PEOPLE + random.integers(0, PEOPLE, drawn)
+    )
     pairs = random.permutation(pairs[pairs // PEOPLE != pairs % PEOPLE])[:FRIENDSHIPS]
     knows = pa.table({"s": pairs // PEOPLE, "t": pairs % PEOPLE})
     return _chunked(people), _chunked(knows)
@@ -197,7 +200,10 @@ def main() -> None:
             for name, engine in engines.items():
                 times[name].append(_timed(engine, question))
         least = {name: [1000 * min(each) for each in zip(*found, strict=True)] for name, found in times.items()}
-        print(f"{question.name:28}{rows:10,}" + "".join(f"{wall:9.1f} ({cpu:6.1f})" for wall, cpu in least.values()), flush=True)
+        print(
+            f"{question.name:28}{rows:10,}" + "".join(f"{wall:9.1f} ({cpu:6.1f})" for wall, cpu in least.values()),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
