@@ -199,13 +199,13 @@ def _made(snapshot: Snapshot, kind: Kind, column: Column, elements: int, control
             ids = np.arange(first, last, dtype=np.int32 if kind is Kind.NODE else np.int64)
             part = gather(snapshot, kind, column, pa.array(ids)).dictionary_encode()
             if len(part.dictionary) > _MOST_VALUES:
-                return _NO_CODES
+                return _no_codes()
             places.append(slice(first, last))
             parts.append(part)
     encoded = pa.chunked_array(parts, pa.dictionary(pa.int32(), plain_type(column.type))).unify_dictionaries().chunks
     values = encoded[0].dictionary if encoded else pa.nulls(0, plain_type(column.type))
     if len(values) > _MOST_VALUES:
-        return _NO_CODES
+        return _no_codes()
     codes = np.full(elements, len(values), np.uint16)
     for place, part in zip(places, encoded, strict=True):
         codes[place] = part.indices.fill_null(len(values)).to_numpy()
@@ -213,4 +213,5 @@ def _made(snapshot: Snapshot, kind: Kind, column: Column, elements: int, control
     return Codes(pa.array(codes), pa.concat_arrays([values, pa.nulls(1, values.type)]), longest or _ROW_BYTES)
 
 
-_NO_CODES = Codes(pa.array([], pa.uint16()), pa.array([], pa.null()), 0)
+def _no_codes() -> Codes:
+    return Codes(pa.array([], pa.uint16()), pa.array([], pa.null()), 0)
