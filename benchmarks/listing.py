@@ -2,16 +2,17 @@
 other 5,000,000 times.
 
 Warm, with as many threads each, the engines in turn in one process; every answer ends as an Arrow table in memory and
-is checked against the others. Shown are the least times of the runs: wall, and in brackets CPU seconds of all threads.
+is checked against the others. Shown are the least times of the runs: wall, and in brackets the CPU time of all threads.
 `--shapes` asks some of the questions, `--engines` some of the engines.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ COLUMNS = "id INT64, name STRING, age INT64, score DOUBLE, city STRING"
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, in Cypher and in SQL. bar: whether it is one of the nine shapes; the others are anchored."""
+    """What is asked, in Cypher and in SQL. bar: whether it is one of the nine shapes of the mean."""
 
     name: str
     cypher: str
@@ -44,7 +45,7 @@ _TWO = "MATCH (a:Person)-[:KNOWS]->(b:Person)-[:KNOWS]->(c:Person)"
 _JOIN = "FROM KNOWS k JOIN Person a ON a.id = k.s JOIN Person b ON b.id = k.t"
 
 QUESTIONS = (
-    Question("ids", f"{_HOP} RETURN a.id AS one, b.id AS other", "SELECT s AS one, t AS other FROM KNOWS"),
+    Question("ids", f"{_HOP} RETURN a.id AS one, b.id AS other", f"SELECT a.id AS one, b.id AS other {_JOIN}"),
     Question(
         "ids and properties",
         f"{_HOP} RETURN a.id AS one, a.age AS x, b.id AS other, b.age AS y",
@@ -84,6 +85,12 @@ QUESTIONS = (
         f"{_TWO} WHERE a.city = 'city 7' RETURN DISTINCT a.id AS one, c.id AS other",
         "SELECT DISTINCT a.id AS one, y.t AS other FROM Person a JOIN KNOWS x ON x.s = a.id JOIN KNOWS y ON y.s = x.t "
         "WHERE a.city = 'city 7'",
+    ),
+    Question(
+        "ids, SQL reads the edges alone",
+        f"{_HOP} RETURN a.id AS one, b.id AS other",
+        "SELECT s AS one, t AS other FROM KNOWS",
+        bar=False,
     ),
     Question(
         "one person",
@@ -165,7 +172,9 @@ def _digest(found: pa.Table) -> object:
     import duckdb
 
     names = ", ".join(f'"{name}"' for name in found.column_names)
-    return duckdb.sql(f"SELECT count(*), sum(hash({names})) FROM found").fetchall()[0]
+    connection = duckdb.connect()
+    connection.register("found", found)
+    return tuple(connection.execute(f"SELECT count(*), sum(hash({names})) FROM found").fetchall()[0])
 
 
 def _timed(answer: Answer, question: Question) -> tuple[float, float]:
@@ -177,33 +186,54 @@ def _timed(answer: Answer, question: Question) -> tuple[float, float]:
     return spent
 
 
+def _mean(ratios: Sequence[float]) -> float:
+    return math.prod(ratios) ** (1 / len(ratios)) if ratios else math.nan
+
+
 def main() -> None:
-    """Prints the table: least times in ms, and how many times faster gquery is than each."""
+    """Prints the table: least times in ms, and how many times gquery's each engine takes, wall and CPU."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES, help="gquery is always asked")
     parser.add_argument("--shapes", nargs="+", help="beginnings of the names of the questions that are asked")
     options = parser.parse_args()
     people, knows = tables()
-    engines = {name: ENGINES[name](people, knows, options.threads) for name in options.engines}
-    asked = [each for each in QUESTIONS if not options.shapes or each.name.startswith(tuple(options.shapes))]
-    print(f"{'shape':28}{'rows':>10}" + "".join(f"{name:>18}" for name in engines), flush=True)
-    for question in asked:
-        answers = {name: engine(question) for name, engine in engines.items()}
-        if len({_digest(answer) for answer in answers.values()}) != 1:
-            raise SystemExit(f"{question.name}: the engines disagree")
-        rows = next(iter(answers.values())).num_rows
-        answers.clear()
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in engines}
-        for _ in range(options.runs):
-            for name, engine in engines.items():
-                times[name].append(_timed(engine, question))
-        least = {name: [1000 * min(each) for each in zip(*found, strict=True)] for name, found in times.items()}
-        print(
-            f"{question.name:28}{rows:10,}" + "".join(f"{wall:9.1f} ({cpu:6.1f})" for wall, cpu in least.values()),
-            flush=True,
-        )
+    names = list(dict.fromkeys(("gquery", *options.engines)))
+    engines = {name: ENGINES[name](people, knows, options.threads) for name in names}
+    ratios: dict[str, list[tuple[float, float]]] = {name: [] for name in names[1:]}
+    heads = "".join(f"{name:>18}" + (" " * 14 if name != "gquery" else "") for name in names)
+    print(f"{'shape':31}{'rows':>10}{heads}", flush=True)
+    for question in QUESTIONS:
+        if options.shapes and not question.name.startswith(tuple(options.shapes)):
+            continue
+        rows, least = _asked(question, engines, options.runs)
+        own = least["gquery"]
+        line = f"{question.name:31}{rows:10,}{own[0]:9.1f} ({own[1]:6.1f})"
+        for name, each in ratios.items():
+            wall, cpu = (other / mine for other, mine in zip(least[name], own, strict=True))
+            if question.bar:
+                each.append((wall, cpu))
+            line += f"{least[name][0]:9.1f} ({least[name][1]:6.1f}){wall:6.2f}x{cpu:6.2f}x"
+        print(line, flush=True)
+    for name, each in ratios.items():
+        walls, cpus = zip(*each, strict=True) if each else ((), ())
+        print(f"geometric mean of the nine beside {name}: {_mean(walls):.2f}x wall, {_mean(cpus):.2f}x CPU")
+
+
+def _asked(question: Question, engines: dict[str, Answer], runs: int) -> tuple[int, dict[str, tuple[float, float]]]:
+    """The number of rows, and each engine's least wall and CPU time in ms."""
+    answers = {name: engine(question) for name, engine in engines.items()}
+    if len({_digest(answer) for answer in answers.values()}) != 1:
+        raise SystemExit(f"{question.name}: the engines disagree")
+    rows = answers["gquery"].num_rows
+    answers.clear()
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in engines}
+    for _ in range(runs):
+        for name, engine in engines.items():
+            times[name].append(_timed(engine, question))
+    least = {name: (1000 * min(w for w, _ in each), 1000 * min(c for _, c in each)) for name, each in times.items()}
+    return rows, least
 
 
 if __name__ == "__main__":
