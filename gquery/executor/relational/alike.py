@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -40,19 +41,21 @@ _AT_ONCE = 2**16  # elements that are given codes between two looks at the clock
 _EXACT = 2**53  # up to which floats count exactly
 
 
-def can_be_alike(projection: Projection, others: tuple[Expression, ...]) -> bool:
-    """Whether the rows of a grouping, of which conditions speak too, may be counted first."""
+def can_be_alike(projection: Projection, others: tuple[Expression, ...], snapshot: Snapshot) -> bool:
+    """Whether the rows of a grouping, of which conditions speak too, may be counted first: those with the users' ids
+    are all different."""
     expressions = (*projection.expressions, *others)
     read = [part for expression in expressions for part in inputs(expression)]
+    ids = {table.id_name for table in snapshot.vertex_tables}
     return (
         bool(read)
         and projection.weighs_repeats
-        and all(map(_may_have_codes, read))
+        and all(_may_have_codes(part) and part.key not in ids for part in read)
         and not any(map(is_volatile, expressions))
     )
 
 
-def _may_have_codes(part: Expression) -> bool:
+def _may_have_codes(part: Expression) -> TypeGuard[Column]:
     return isinstance(part, Column) and part.attribute is Attribute.PROPERTY and part.type.kind in _CODED
 
 

@@ -70,7 +70,7 @@ class Tail:
         self._kinds = {variable.name: variable.type.kind for variable in project.input} | {WEIGHT: Kind.INTEGER}
         self._early = {part for item in projection.order_by for part in inputs(item.expression)}
         self._early.update(part for predicate in residual for part in inputs(predicate))
-        self._alike = can_be_alike(projection, (*residual, *project.where))
+        self._alike = can_be_alike(projection, (*residual, *project.where), snapshot)
         self._travelling = [self._carried(item.expression) for item in projection.items]
         self.weighted = weighted and not projection.is_grouped
         self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
