@@ -21,7 +21,7 @@ from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, Statement, build_statement
-from gquery.executor.relational.streams import through
+from gquery.executor.relational.streams import Made, through
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
@@ -189,7 +189,7 @@ class Tail:
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
         inputs = self._inputs
         if self._alike:
-            gathered: Batches = AlikeRows(inputs).batches(matches, control)
+            gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
         else:
             gathered = through(matches, lambda batch: inputs.batches(batch, control))
         fed = (part for batch in gathered for part in _sliced(batch, rows_in))
