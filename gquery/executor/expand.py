@@ -21,7 +21,7 @@ from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.records import record
 
-PIECE = 1 << 15  # rows made at once: a good Arrow batch
+PIECE = 1 << 17  # rows made at once: what Python does for a batch is little beside it
 _FEWEST = 1 << 8  # choices of edges made at once, where little memory makes batches smaller than that
 
 
@@ -58,10 +58,11 @@ class Expansion:
         if program.space == "candidates":
             self._vertices = [candidates.vertices(level.candidates) for level in program.levels[: program.listed]]
         self._edges = EdgeLists(program.edges, masks, reading) if program.edges else None
+        self._piece = reading.control.memory.rows(PIECE)
 
     def matches(self, partial: PartialMatches) -> Iterator[Matches]:
         """All that the partial matches stand for."""
-        for repeated in [partial] if self.plan.weighted else _repeated(partial):
+        for repeated in [partial] if self.plan.weighted else _repeated(partial, self._piece):
             for batch in self._with_edges(repeated):
                 yield from self._turned(batch)
 
@@ -74,7 +75,7 @@ class Expansion:
         if self._edges is None:
             yield Matches(partial.count, vertices, {}, weights)
             return
-        for rows, edges in self._edges.chosen(levels, min(PIECE, max(_FEWEST, partial.count))):
+        for rows, edges in self._edges.chosen(levels, min(self._piece, max(_FEWEST, partial.count))):
             yield Matches(
                 len(rows),
                 {vertex: column[rows] for vertex, column in vertices.items()},
@@ -89,7 +90,7 @@ class Expansion:
         if len(permutations) <= 1 or batch.count == 0:
             yield batch
             return
-        together = max(1, PIECE // batch.count)
+        together = max(1, self._piece // batch.count)
         for begin in range(0, len(permutations), together):
             turns = permutations[begin : begin + together]
             vertices = {}
@@ -108,10 +109,10 @@ def _weights(partial: PartialMatches) -> NDArray[np.int64]:
     return partial.sums.astype(np.int64)
 
 
-def _repeated(partial: PartialMatches) -> Iterator[PartialMatches]:
-    """Each row as often as there are ways to finish it, in pieces."""
+def _repeated(partial: PartialMatches, piece: int) -> Iterator[PartialMatches]:
+    """Each row as often as there are ways to finish it, in pieces of at most so many rows."""
     if partial.sums is None or not np.any(partial.sums > 1):
         yield partial
         return
-    for rows, _ in pieces(partial.sums, PIECE):
+    for rows, _ in pieces(partial.sums, piece):
         yield PartialMatches(partial.positions[:, rows], len(rows))

@@ -7,6 +7,8 @@ import threading
 from gquery.errors import MemoryLimitError
 
 DEFAULT_BUFFERS = 256 * 2**20  # bytes for partial matches when no limit is set
+_ROW = 2**10  # bytes of a limit for each row of a batch, which is in several hands at once
+_FEWEST_ROWS = 1 << 13
 
 
 class Budget:
@@ -33,6 +35,10 @@ class Budget:
     def release(self, size: int) -> None:
         with self._lock:
             self.used -= size
+
+    def rows(self, most: int) -> int:
+        """How many rows a batch may have: `most`, or fewer where the limit is small."""
+        return most if self.limit is None else min(most, max(_FEWEST_ROWS, self.limit // _ROW))
 
     @property
     def available(self) -> int | None:

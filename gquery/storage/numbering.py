@@ -135,7 +135,7 @@ class Numbering:
         """(table, where in `ids`, rows of the table) for each table that some of the ids are of: most often one."""
         if not len(ids):
             return
-        first, last = self.segments_of([ids.min(), ids.max()]).tolist()
+        first, last = (0, 0) if len(self.segments) == 1 else self.segments_of([ids.min(), ids.max()]).tolist()
         if first == last:
             shift = int(self.starts[first] - self.rows[first])
             yield int(self.tables[first]), slice(None), ids - shift if shift else ids

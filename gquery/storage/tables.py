@@ -14,6 +14,17 @@ from gquery.stopping import Check
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
 
 
+def in_one_piece(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column as one chunk, where there is a chunk that can hold it: values are then taken by one look each. Done as
+    a graph is loaded, so that no query waits for it."""
+    if column.num_chunks == 1:
+        return column
+    try:
+        return pa.table([column], [""]).combine_chunks().column(0)
+    except pa.ArrowException:  # dictionaries that have too many values together, or of types that Arrow cannot unite
+        return column
+
+
 class Columns(Mapping[str, pa.ChunkedArray]):
     """Property columns by name, each loaded when first asked for (a graph on disk opens column by column)."""
 
@@ -24,7 +35,8 @@ class Columns(Mapping[str, pa.ChunkedArray]):
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Columns:
-        return cls({field.name: field.type for field in table.schema}, table.column)
+        columns = {name: in_one_piece(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+        return cls({name: column.type for name, column in columns.items()}, columns.__getitem__)
 
     def __getitem__(self, name: str) -> pa.ChunkedArray:
         if name not in self.types:
@@ -69,7 +81,10 @@ class VertexTable:
     def from_arrow(
         cls, labels: tuple[str, ...], ids: pa.ChunkedArray, properties: pa.Table, id_name: str | None
     ) -> VertexTable:
-        return cls(labels, len(ids), ids.type, id_name, Columns.from_table(properties), lambda: ids)
+        columns = Columns.from_table(properties)
+        shown = None if id_name is None else columns[id_name]
+        whole = shown if shown is not None and shown.equals(ids) else in_one_piece(ids)
+        return cls(labels, len(ids), ids.type, id_name, columns, lambda: whole)
 
     @cached_property
     def ids(self) -> pa.ChunkedArray:

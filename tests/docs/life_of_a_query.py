@@ -110,8 +110,9 @@ same for every backend. Only ids travel: an int32 for a vertex, an int64 for an 
 pattern that begins with what is bound already starts from the distinct bindings (`chain/seeds.py`), and its matches
 are joined back to the rows (`chain/joined.py`).
 
-`gquery/executor/relational/tail.py` gathers the columns that are spoken of (`gather.py`) for each batch of matches
-and gives them to one DuckDB statement, shown above, which does the grouping, sorting and cutting.
+`gquery/executor/relational/tail.py` gathers the columns that are spoken of (`gather.py`) for each batch of matches,
+or counts rows that are alike where there are many and properties of few values are grouped (`alike.py`), and gives them
+to one DuckDB statement, shown above, which does the grouping, sorting and cutting.
 `gquery/result.py` hands the answer on as Arrow batches:
 
 ```

@@ -110,3 +110,24 @@ def test_one_seed_builds_no_candidate_graph() -> None:
     second = graph().profile(text).partition("joined by a")[2]
     assert "Walk the raw adjacency" in second
     assert Counter(row for (row,) in graph().query(text).rows()) == Counter(known()[0][3])
+
+
+LED_TO = [
+    "MATCH (a)-[:KNOWS]->(b)-[:KNOWS]->(c) WHERE a.id IN $ids RETURN DISTINCT c.id",
+    "MATCH (a)-[:KNOWS]->(b)-[:KNOWS]->(c) WHERE a.id IN $ids RETURN c.id, count(*)",
+    "MATCH (a) WHERE a.id IN $ids WITH a MATCH (a)-[:KNOWS]->(b)-[:KNOWS]->(c) RETURN c.id, count(*)",
+    "MATCH (a)-[:KNOWS]->(b)-[:KNOWS]->(c:Old) WHERE a.id IN $ids RETURN DISTINCT c.id",
+]
+
+
+@pytest.mark.parametrize("ids", [IDS, [], list(range(PEOPLE))], ids=["few", "none", "all"])
+@pytest.mark.parametrize("text", LED_TO)
+def test_sums_begin_where_predicates_lead(text: str, ids: list[int]) -> None:
+    """Other edges are taken back: two edges of a match are not the same one."""
+    out, _ = known()
+    expected = Counter(c for a in ids for b in out[a] for c in out[b])
+    expected -= Counter(c for a in ids for c in out[a] if c == a)
+    if ":Old" in text:
+        expected = Counter({c: times for c, times in expected.items() if c >= PEOPLE // 4})
+    rows = sorted(graph().query(text, {"ids": ids}).rows())
+    assert rows == (sorted((c,) for c in expected) if "DISTINCT" in text else sorted(expected.items()))

@@ -15,12 +15,13 @@ import pyarrow as pa
 from gquery.errors import BindError
 from gquery.executor.progress import Control
 from gquery.executor.relational import database
+from gquery.executor.relational.alike import AlikeRows, can_be_alike
 from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, Statement, build_statement
-from gquery.executor.relational.streams import through
+from gquery.executor.relational.streams import Made, through
 from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
@@ -35,7 +36,6 @@ from gquery.planner.ir.expr import (
     Kind,
     Parameter,
     columns,
-    is_aggregated,
 )
 from gquery.planner.ir.segments import Project, Projection, ProjectionItem
 from gquery.storage.graph import Snapshot
@@ -70,12 +70,12 @@ class Tail:
         self._kinds = {variable.name: variable.type.kind for variable in project.input} | {WEIGHT: Kind.INTEGER}
         self._early = {part for item in projection.order_by for part in inputs(item.expression)}
         self._early.update(part for predicate in residual for part in inputs(predicate))
-        self._grouped = projection.distinct or any(is_aggregated(item.expression) for item in projection.items)
+        self._alike = can_be_alike(projection, (*residual, *project.where), snapshot)
         self._travelling = [self._carried(item.expression) for item in projection.items]
-        self.weighted = weighted and not self._grouped
+        self.weighted = weighted and not projection.is_grouped
         self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
         self._residual = residual
-        self._reads_weights = weighted
+        self._reads_weights = weighted or self._alike
         self._elements = ElementWriter(snapshot)
         if not self._is_bare_count:
             _ = self._statement  # says now what SQL cannot
@@ -128,7 +128,8 @@ class Tail:
     def describe(self) -> str:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
         if self._statement is not None:
-            return "DuckDB\n" + "\n".join(f"  {line}" for line in self._statement.sql.splitlines())
+            first = "Count rows with the same values first, where these are few\n" if self._alike else ""
+            return f"{first}DuckDB\n" + "\n".join(f"  {line}" for line in self._statement.sql.splitlines())
         text = "Gather " + ", ".join(item.name for item in self.projection.items)
         text += f", skip {self.skip:,}" if self.skip else ""
         return text + (f", limit {self.limit:,}" if self.limit is not None else "")
@@ -141,7 +142,7 @@ class Tail:
 
     def _carried(self, expression: Expression) -> Expression:
         """What travels for an item: the element's id where an attribute can wait, the expression itself elsewhere."""
-        if self._grouped or not isinstance(expression, Column) or expression in self._early:
+        if self.projection.is_grouped or not isinstance(expression, Column) or expression in self._early:
             return expression
         if expression.attribute in (Attribute.ELEMENT, Attribute.VALUE):
             return expression
@@ -187,7 +188,10 @@ class Tail:
             database.check_memory(control)
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
         inputs = self._inputs
-        gathered = through(matches, lambda batch: inputs.batches(batch, control))
+        if self._alike:
+            gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
+        else:
+            gathered = through(matches, lambda batch: inputs.batches(batch, control))
         fed = (part for batch in gathered for part in _sliced(batch, rows_in))
         rows_out = min(statement.rows_out or database.BATCH_ROWS, database.rows_of(2 * inputs.average_width, control))
         rows = database.stream(statement.sql, statement.values, inputs.schema, fed, control, rows_out)

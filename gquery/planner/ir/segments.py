@@ -7,7 +7,7 @@ for a node or a relationship, ids of both for a path, else a value. Every segmen
 from __future__ import annotations
 
 from gquery.errors import Notice
-from gquery.planner.ir.expr import Attribute, Expression, Kind, Type
+from gquery.planner.ir.expr import Aggregate, Attribute, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.records import record
 
@@ -88,6 +88,37 @@ class Projection:
     order_by: tuple[SortItem, ...]
     skip: Expression | None
     limit: Expression | None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Of the items and of what sorts them."""
+        return (*(item.expression for item in self.items), *(item.expression for item in self.order_by))
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether rows of the answer stand for groups of rows."""
+        return self.distinct or any(is_aggregated(item.expression) for item in self.items)
+
+    @property
+    def weighs_repeats(self) -> bool:
+        """Whether the answer is grouped, and can be computed from rows that come once with the number of times."""
+        return self._is_grouped_by((*_WEIGHED, *_UNREPEATED))
+
+    @property
+    def ignores_repeats(self) -> bool:
+        """Whether the answer is the same however often a row comes."""
+        return self._is_grouped_by(_UNREPEATED)
+
+    def _is_grouped_by(self, functions: tuple[str, ...]) -> bool:
+        """Whether the answer is grouped, with aggregates of these functions or of distinct values."""
+        nodes = (node for expression in self.expressions for node in walk(expression))
+        return self.is_grouped and all(
+            node.distinct or node.function in functions for node in nodes if isinstance(node, Aggregate)
+        )
+
+
+_WEIGHED = ("count", "sum", "avg")  # aggregates that can be computed from distinct rows with their numbers
+_UNREPEATED = ("min", "max")  # aggregates that a repeated row does not change
 
 
 @record(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from gquery.planner.ir.expr import (
     is_aggregated,
     is_volatile,
     variables,
-    walk,
 )
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import SEED
@@ -33,9 +32,6 @@ from gquery.planner.ir.segments import (
 )
 from gquery.planner.passes.draft import Draft, Wanted
 from gquery.planner.search.context import Context
-
-_WEIGHED = ("count", "sum", "avg")  # aggregates that can be computed from distinct rows with their numbers
-_UNREPEATED = ("min", "max")  # aggregates that a repeated row does not change
 
 
 def demand(draft: Draft, context: Context) -> Draft:
@@ -70,13 +66,13 @@ def wanted_of_answer(answer: Segment) -> Wanted:
 
 def wanted_by(project: Project, wanted: Wanted, limit: int | None) -> Wanted:
     """What a projection, and what comes after it, ask of the rows before it, of which `limit` are enough."""
-    expressions = (*_expressions(project.projection), *project.where)
+    projection = project.projection
     through = _keeps_repeats(project)
     return Wanted(
-        frozenset().union(*map(variables, expressions)),
-        not project.where and _is_counted(project.projection),
-        wanted.weighed if through else _weighs_repeats(project.projection),
-        wanted.existence if through else _ignores_repeats(project.projection),
+        frozenset().union(*map(variables, (*projection.expressions, *project.where))),
+        not project.where and _is_counted(projection),
+        wanted.weighed if through else projection.weighs_repeats,
+        wanted.existence if through else projection.ignores_repeats,
         limit,
     )
 
@@ -115,7 +111,7 @@ def new_names(match: Match) -> set[str]:
 def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
     """A WITH without the columns that nothing after it speaks of. Grouping keys stay: they make the groups."""
     projection = project.projection
-    if _is_grouped(projection):
+    if projection.is_grouped:
         return project
     items = tuple(item for item in projection.items if item.name in wanted)
     if not items:
@@ -161,35 +157,9 @@ def _is_count(expression: Expression) -> bool:
     return all(_is_count(child) for child in children(expression))
 
 
-def _weighs_repeats(projection: Projection) -> bool:
-    """Whether the answer is grouped, and can be computed from rows that come once with the number of times."""
-    return _is_grouped(projection) and all(
-        aggregate.distinct or aggregate.function in (*_WEIGHED, *_UNREPEATED) for aggregate in _aggregates(projection)
-    )
-
-
-def _ignores_repeats(projection: Projection) -> bool:
-    """Whether the answer is the same however often a row comes."""
-    return _is_grouped(projection) and all(
-        aggregate.distinct or aggregate.function in _UNREPEATED for aggregate in _aggregates(projection)
-    )
-
-
 def _keeps_repeats(project: Project) -> bool:
     """Whether a row that comes with the number of times goes out as one with that number."""
     projection = project.projection
     cut = projection.skip is not None or projection.limit is not None
-    random = any(is_volatile(expression) for expression in (*_expressions(projection), *project.where))
-    return not _is_grouped(projection) and not cut and not random
-
-
-def _is_grouped(projection: Projection) -> bool:
-    return projection.distinct or any(is_aggregated(item.expression) for item in projection.items)
-
-
-def _aggregates(projection: Projection) -> list[Aggregate]:
-    return [node for expression in _expressions(projection) for node in walk(expression) if isinstance(node, Aggregate)]
-
-
-def _expressions(projection: Projection) -> list[Expression]:
-    return [*(item.expression for item in projection.items), *(item.expression for item in projection.order_by)]
+    random = any(is_volatile(expression) for expression in (*projection.expressions, *project.where))
+    return not projection.is_grouped and not cut and not random

@@ -21,7 +21,7 @@ from gquery.executor.memory import DEFAULT_BUFFERS
 
 Item = TypeVar("Item")
 
-_LARGEST_BUFFER = 1 << 15  # partial matches: stays in the second-level cache, and is a good Arrow batch
+_LARGEST_BUFFER = 1 << 17  # partial matches: what Python does for a batch is little beside it, and it is soon full
 _SMALLEST_BUFFER = 1 << 8
 _LASTING = 200_000.0  # estimated looks at neighbours: a few milliseconds
 
@@ -90,7 +90,7 @@ class CpuSlices:
             bounds = [given, *(bound for bound in np.cumsum(groups).tolist() if given < bound <= listed)]
             # Besides the frame's own output, a worker may hold the copy that the next group reads, and its sums.
             row = 4 * 2 * threads * sum(bounds) + 16 * threads
-            capacity = min(_LARGEST_BUFFER, budget // row)
+            capacity = min(memory.rows(_LARGEST_BUFFER), budget // row)
             if capacity >= _SMALLEST_BUFFER or len(bounds) == 2:
                 break
         capacity = max(capacity, min(_SMALLEST_BUFFER, budget // row), 1)
