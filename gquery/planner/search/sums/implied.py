@@ -9,6 +9,7 @@ That is only said where it is certain, of candidate sets and filters too: no oth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge
@@ -30,6 +31,25 @@ def implied_in(problem: Problem) -> tuple[int, ...]:
             if plain[leaf] and _covers(problem, links, vertex, leaf):
                 implied[leaf] |= 1 << vertex
     return tuple(implied)
+
+
+def alike_in(problem: Problem) -> tuple[int, ...]:
+    """For each vertex the mask of those that have the same candidates, whatever their neighbours are matched to."""
+    graph = problem.graph
+    alike = [0] * len(graph.vertices)
+    together: dict[frozenset[int], list[int]] = {}
+    for vertex, edges in enumerate(graph.incident() if len(alike) <= _MOST else ()):
+        together.setdefault(frozenset([edge.other(vertex) for edge in edges]), []).append(vertex)
+    groups = [members for neighbours, members in together.items() if neighbours and len(members) > 1]
+    if not groups:
+        return tuple(alike)
+    links = _links(problem)
+    plain = _plain(problem, links, certainly_apart(problem))
+    for members in groups:
+        for one, other in permutations([vertex for vertex in members if plain[vertex]], 2):
+            if _covers(problem, links, one, other) and _covers(problem, links, other, one):
+                alike[one] |= 1 << other
+    return tuple(alike)
 
 
 def certainly_apart(problem: Problem) -> list[int]:
