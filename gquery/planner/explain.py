@@ -34,6 +34,8 @@ _WAYS: Mapping[Strategy | None, str] = {
     "chain": " block by block",
     "tree": " depth first",
     "fold": " in one pass",
+    "push": ", pushed from each {root} to all {far}",
+    "inside": " inside the neighbourhood of each {root}",
 }
 
 
@@ -236,7 +238,9 @@ def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
             seconds = f"  [{_seconds(measured.seconds_until[level + size])}]"
         summed = level >= matching.kept
         symmetric = f", each match stands for {matching.factor:,}" if matching.factor > 1 and not number else ""
-        what = f"Sum out{_WAYS[matching.strategy]}" if summed else f"Vertex group {number + 1}"
+        root, far = (matching.graph.vertices[vertex].described for vertex in (matching.order * 2)[:2])
+        way = _WAYS[matching.strategy].format(root=root, far=far)
+        what = f"Sum out{way}" if summed else f"Vertex group {number + 1}"
         lines.append(what + symmetric + seconds)
         depths = _depths(matching)
         for step in matching.steps[level : level + size]:
@@ -287,6 +291,8 @@ def _step_text(matching: MatchPlan, level: int, step: ExtendStep) -> str:
         tests.append(f"value at {name[comparison.left]} {comparison.operator} value at {name[comparison.right]}")
     if step.folded:
         tests.append("for all " + name[step.context[0]])
+    if step.like is not None:
+        tests.append(f"as many as for {name[step.like]} before that")
     if step.contexts:
         tests.append("once for each " + (", ".join(name[other] for other in step.context) or "run"))
     return text + (", " + ", ".join(tests) if tests else "")

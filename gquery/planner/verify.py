@@ -24,8 +24,8 @@ from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.alike.asked import Asked, asked_by
-from gquery.planner.search.sums.implied import certainly_apart, implied_in
-from gquery.planner.search.sums.strategy import can_chain, can_fold
+from gquery.planner.search.sums.implied import alike_in, certainly_apart, implied_in
+from gquery.planner.search.sums.strategy import can_chain, can_fold, can_go_inside, can_push
 from gquery.storage.schema import TURNED, Direction
 
 
@@ -79,7 +79,9 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_constraints(matching)
     _check_choices(matching)
     _check_tree(matching)
-    _check_constants(matching, asked_by(plan.filters, plan.graph))
+    asked = asked_by(plan.filters, plan.graph)
+    _check_constants(matching, asked)
+    _check_alike(matching, asked)
     _check_strategy(matching)
 
 
@@ -184,6 +186,9 @@ def _check_strategy(matching: MatchPlan) -> None:
     possible: set[str | None] = {"tree"} if len(steps) > max(1, kept) else {None}
     if None not in possible:
         possible |= {"fold"} if can_fold(matching.problem, steps, kept) else set()
+        raw = matching.space == "vertices"
+        possible |= {"inside"} if raw and can_go_inside(matching.problem, steps, kept) else set()
+        possible |= {"push"} if raw and can_push(matching.problem, steps, kept) else set()
         possible |= {"chain"} if can_chain(matching.problem, steps, kept) else set()
     if matching.strategy not in possible:
         raise PlanError(f"the sum cannot go as a {matching.strategy}")
@@ -213,6 +218,24 @@ def _check_constants(matching: MatchPlan, asked: Asked) -> None:
         TopologicalSorter(needs).prepare()
     except CycleError:
         raise PlanError("vertices are constants for each other") from None
+
+
+def _check_alike(matching: MatchPlan, asked: Asked) -> None:
+    """Leaves of which only one is looked at have the same candidates."""
+    if all(step.like is None for step in matching.steps):
+        return
+    alike = alike_in(matching.problem, asked)
+    parents = {step.parent for step in matching.steps[max(1, matching.kept) :]}
+    step_of = {step.vertex: (number, step) for number, step in enumerate(matching.steps)}
+    for number, step in enumerate(matching.steps):
+        if step.like is None:
+            continue
+        before, other = step_of[step.like]
+        if not before < number or {number, before} & parents or step.parent != other.parent or other.like is not None:
+            raise PlanError(f"vertices {step.vertex} and {step.like} are no leaves under the same parent")
+        same = (set(step.above), step.cap, step.folded) == (set(other.above), other.cap, other.folded)
+        if not same or not alike[step.vertex] >> step.like & 1 or set(step.different_from) != set(other.different_from):
+            raise PlanError(f"vertex {step.vertex} has other candidates than vertex {step.like}")
 
 
 def _below(smaller: Mapping[int, set[int]], vertex: int) -> set[int]:

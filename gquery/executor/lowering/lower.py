@@ -56,6 +56,7 @@ class _Lowering:
             at(step.context),
             step.contexts,
             len(step.constants),
+            -1 if step.like is None else self.level_of[step.like],
             vertex.described,
         )
 

@@ -68,7 +68,8 @@ class Level(NamedTuple):
     folded: the sum depends on the parent's vertex alone and is computed for all of its candidates at once. context: the
     levels that the sum depends on; contexts: about how many different ones there will be when their sums are worth
     remembering, else 0. minus: so many of the candidates of a leaf do not count; they are there whenever the rest of
-    the pattern is.
+    the pattern is. like: another leaf under the same parent, a level before, that has the same candidates but for the
+    minus of both; -1 for none.
     """
 
     candidates: tuple[int, ...]
@@ -87,6 +88,7 @@ class Level(NamedTuple):
     context: tuple[int, ...]
     contexts: float
     minus: int
+    like: int
     described: str
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from gquery.planner.ir.problem import Comparison, EdgeChoice, Problem
@@ -11,7 +11,7 @@ from gquery.records import record
 from gquery.storage.schema import Direction
 
 Space = Literal["candidates", "vertices"]
-Strategy = Literal["chain", "tree", "fold"]
+Strategy = Literal["chain", "tree", "fold", "inside", "push"]
 
 
 @record(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class ExtendStep:
     backward: query edges to vertices matched before; their rows are intersected.
     different_from: vertices that must be others, and are looked for. constants: vertices matched anywhere that must be
     others, too; the pattern puts them among the candidates of this one, a leaf of a sum, so that each takes exactly one
-    away. different_pairs: (a, b, c, d), not both a = b and c = d, which is how two query edges collide. comparisons:
+    away. like: a vertex, another leaf under the same parent, that has the same candidates but for both constants.
+    different_pairs: (a, b, c, d), not both a = b and c = d, which is how two query edges collide. comparisons:
     indices of the plan's comparisons that can be checked from here on. absent: vertices matched before that must not be
     neighbours, with the direction seen from them and the edge types. above: vertices matched before whose data vertices
     must have smaller ids (symmetry breaking).
@@ -49,6 +50,7 @@ class ExtendStep:
     cap: PartKind | None = None
     folded: bool = False
     constants: tuple[int, ...] = ()
+    like: int | None = None
 
 
 @record(frozen=True, slots=True)
@@ -81,7 +83,9 @@ class MatchPlan:
     only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
     are materialised between groups (BFS); the summed steps are the last group. strategy: how the sum over them goes:
     every vertex in one pass for all candidates of its parent (`fold`), else block by block when each has at most one
-    below it (`chain`), or depth first (`tree`); None when there are none below what is listed or scanned.
+    below it (`chain`), depth first (`tree`), or so inside the neighbourhood of each match of the first vertex
+    (`inside`), or pushed, from the first vertex along chains to the second (`push`); None when there are none below
+    what is listed or scanned.
     factor: matches that each one found stands for (symmetry); permutations: which, when they are listed: in each of
     them query vertex v is matched to what was found for p[v]. weighted: what is listed comes with the number of matches
     that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
@@ -123,3 +127,25 @@ class MatchPlan:
     def counting(self) -> bool:
         """Whether nothing is listed: only the number of matches is wanted."""
         return self.kept == 0
+
+
+def chains_of(levels: Sequence[tuple[int, bool]]) -> list[list[int]] | None:
+    """Of the levels below the second those that are one under the other, from the top; None when they are no such
+    chains, or have something folded into them. levels: parent, and whether it is folded."""
+    below: list[list[int]] = [[] for _ in levels]
+    for number, (parent, folded) in enumerate(levels):
+        if folded and parent > 1:
+            return None
+        if number and not folded:
+            below[parent].append(number)
+    if below[0] != [1] or not below[1]:
+        return None
+    chains = []
+    for first in below[1]:
+        chain = [first]
+        while below[chain[-1]]:
+            if len(below[chain[-1]]) > 1:
+                return None
+            chain.append(below[chain[-1]][0])
+        chains.append(chain)
+    return chains

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gquery.records import record
 
@@ -74,6 +75,10 @@ class CostModel:
     remembered: float  # sums of a level that can be remembered at once
     fold_row: float  # folding a row
     fold_look: float  # each of its entries, when they are looked at
+    push: float  # adding to a counter
+    inside_enter: float  # numbering the neighbours of a root, besides a look for each at every level
+    inside_word: float  # a word of a row inside a neighbourhood
+    inside_look: float  # an entry of the rows that are written as bitsets for that
     folds: float  # rows folded for each visit of the parent that would need one, up to which folding pays
 
     # Filters.
@@ -115,6 +120,10 @@ class CostModel:
         """So many sums of a level, each of which misses the caches so often and costs something of its own."""
         return evaluations * (self.enter + misses * self.miss + each)
 
+    def inside(self, rows: int, words: float) -> float:
+        """A sum over what so many rows of so many words have in common."""
+        return self.test + self.inside_word * (1 + rows) * words
+
     def scan(self, candidates: float) -> float:
         """What finding the first vertex of a tree is taken to cost; nothing when all is folded."""
         return self.enter + 2 * candidates
@@ -141,6 +150,10 @@ CPU = CostModel(
     remembered=300_000.0,
     fold_row=0.1,
     fold_look=0.15,
+    push=0.2,
+    inside_enter=25.0,
+    inside_word=0.1,
+    inside_look=0.15,
     folds=10.0,
     filter_scan=0.5,
     filter_reached=5.0,
@@ -156,9 +169,12 @@ CPU = CostModel(
     change=7_000.0,
 )
 
-_BACKENDS = {"cpu": CPU}
+# Of the others: they compute every sum by itself.
+_PLAIN = replace(CPU, push=math.inf, inside_look=math.inf)
+
+_BACKENDS = {"auto": CPU, "cpu": CPU}
 
 
 def costs_of(device: str) -> CostModel:
-    """The costs of the backend that works a device; those of the CPU where it has none of its own."""
-    return _BACKENDS.get(device, CPU)
+    """The costs of the backend that works a device."""
+    return _BACKENDS.get(device, _PLAIN)

@@ -19,7 +19,7 @@ from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CostModel
 from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.solving import Solution, Solver
-from gquery.planner.search.sums.factorise import Tree
+from gquery.planner.search.sums.factorise import Level, Tree
 from gquery.planner.search.sums.inclusion import exclusions, less_tests, twins, without
 from gquery.planner.search.sums.strategy import strategy_of
 from gquery.storage.schema import TURNED
@@ -189,7 +189,7 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) 
         steps,
         kept,
         groups,
-        strategy_of(problem, steps, kept),
+        strategy_of(problem, steps, kept, tree.strategy),
         solution.factor,
         solution.permutations,
         plan.weighted,
@@ -229,9 +229,16 @@ def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:
             caps.get(level.vertex),
             level.folded,
             level.constants,
+            _like(solution.tree, level, caps),
         )
         for number, level in enumerate(solution.tree.levels)
     )
+
+
+def _like(tree: Tree, level: Level, caps: Mapping[int, PartKind]) -> int | None:
+    """The leaf whose candidates are those of a level's, too; none for what counts as something else than its number."""
+    like = tree.levels[level.like].vertex if level.like >= 0 else None
+    return None if level.vertex in caps or like in caps else like
 
 
 def _by_level(place: Mapping[int, int], spoken_of: Iterable[tuple[Item, tuple[int, ...]]]) -> list[list[Item]]:

@@ -19,9 +19,13 @@ from gquery.planner.search.grouping import Region, regions_of
 from gquery.planner.search.ordering import moved, pick_order, rooted_orders
 from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree
+from gquery.planner.search.sums.inside import Neighbourhoods
+from gquery.planner.search.sums.pushed import Pushing
 from gquery.planner.search.sums.ties import Ties, ties_of
 from gquery.records import record
 from gquery.stopping import Check
+
+Above = Mapping[int, tuple[int, ...]]  # vertices that must be smaller
 
 
 @record(frozen=True, slots=True)
@@ -160,6 +164,8 @@ class _Orders:
         self.costs = context.costs
         self.model = PrefixModel(problem.graph, cardinalities, solver.raw, self.costs)
         self.factoriser = Factoriser(self.model, structure.ties, self.kept, problem.graph.parts, context.check)
+        self.neighbourhoods = Neighbourhoods(problem, self.model, context.statistics) if solver.raw else None
+        self.pushing = Pushing(problem, self.model) if solver.raw and not self.kept else None
         self.check = context.check
         self.sampling = None
         if context.sampler is not None and not problem.graph.parts:
@@ -185,8 +191,8 @@ class _Orders:
         return min(self._weighed(trees), key=_dearness)
 
     def walked(self, solution: Solution, width: int = 0) -> Solution:
-        """The same solution, with what a walk sees."""
-        if self.sampling is None:
+        """The same solution, with what a walk sees; walks know nothing of sums that do not go one by one."""
+        if self.sampling is None or solution.tree.strategy is not None:
             return solution
         order, above = solution.tree.order, solution.above
         levels = [(level.vertex, level.parent) for level in solution.tree.levels]
@@ -197,6 +203,8 @@ class _Orders:
     def improved(self, solution: Solution) -> Solution:
         """The solution after changes of its order that walks approve of: as many are tried as its cost is worth. What
         looks better in a small sample has to in a larger one."""
+        if solution.tree.strategy is not None:
+            return solution
         effort, random = self.costs.effort, Random(0)
         rough, best = solution, self.walked(solution, effort.confirmed)
         worth = effort.invested * best.tree.cost / (self.costs.change * len(solution.tree.order))
@@ -221,7 +229,11 @@ class _Orders:
         worth = trees[0][0].cost > self.costs.worth_improving
         trusted = self.sampling is not None or len(self.problem.graph.vertices) <= self.costs.effort.trusted
         if not self.kept and worth and trusted:
-            trees += self._rooted({order for _, order in trees})
+            known = {order for _, order in trees}
+            orders = {*self._rooted(), *self._alike_last()}
+            if self.pushing and len(self.problem.graph.vertices) <= self.costs.effort.trusted:
+                orders |= set(self.pushing.orders())
+            trees += [(self._tree(self.factoriser, order), order) for order in sorted(orders - known)]
             trees.sort(key=_cost)
         yield from (self._plain(tree) for tree, _ in (trees if self.sampling else trees[:1]))
         if self.structure.symmetry.is_trivial or not self._breakable:
@@ -240,7 +252,7 @@ class _Orders:
     def along(self, order: tuple[int, ...], vertices: tuple[int, ...]) -> Solution:
         """The solution of one order, with symmetry broken at the vertices where it can be."""
         found = self._with(order, self._breaking(order).at(vertices)) if vertices else None
-        found = found or self._plain(self.factoriser.tree(order, len(self.kept)))
+        found = found or self._plain(self._tree(self.factoriser, order))
         return self.walked(found) if found.tree.cost >= self.costs.worth_walking else found
 
     def _plain(self, tree: Tree) -> Solution:
@@ -257,15 +269,30 @@ class _Orders:
             orders.add(eliminated)
         if self.problem.graph.parts:
             orders.add(self.factoriser.extended(listed))
-        return sorted(((self.factoriser.tree(order, len(self.kept)), order) for order in sorted(orders)), key=_cost)
+        return sorted(((self._tree(self.factoriser, order), order) for order in sorted(orders)), key=_cost)
 
-    def _rooted(self, known: set[tuple[int, ...]]) -> list[tuple[Tree, tuple[int, ...]]]:
+    def _tree(self, factoriser: Factoriser, order: tuple[int, ...], above: Above = EMPTY) -> Tree:
+        """The tree of an order, by the cheapest strategy."""
+        tree = factoriser.tree(order, len(self.kept), above)
+        if self.neighbourhoods:
+            tree = self.neighbourhoods.weighed(tree, len(self.kept), above)
+        return self.pushing.weighed(tree, len(self.kept), above) if self.pushing else tree
+
+    def _rooted(self) -> Iterator[tuple[int, ...]]:
         """Orders from other first vertices."""
         required = self.structure.required
         last = tuple(vertex for vertex in self._eliminated if vertex not in required)
         roots = rooted_orders(self.model, required, self.structure.symmetry.colours)
-        rooted = {(*order, *last) for order in roots} - known
-        return [(self.factoriser.tree(order, 0), order) for order in sorted(rooted)]
+        yield from ((*order, *last) for order in roots)
+
+    def _alike_last(self) -> Iterator[tuple[int, ...]]:
+        """Orders that end with leaves of which one is looked at for all."""
+        required, alike = self.structure.required, self.structure.ties.alike
+        for leaves in sorted({mask | 1 << vertex for vertex, mask in enumerate(alike) if mask}):
+            others = [vertex for vertex in required if not leaves >> vertex & 1]
+            first = pick_order(self.model, self.structure.regions, others, False, self.check)
+            done = set(first)
+            yield (*first, *(vertex for vertex in self._eliminated if vertex not in done))
 
     def _broken(self, trees: Iterable[tuple[Tree, tuple[int, ...]]]) -> Iterator[Solution]:
         """Those of the orders along which it is enough to look for one of all symmetric matches, or of some of them: a
@@ -284,7 +311,7 @@ class _Orders:
         factor, above = breaking.factor, breaking.above
         if factor == 1 or (self.kept and factor > self.costs.effort.permutations):
             return None
-        tree = self.factoriser.tied(self.structure.ties.broken(above)).tree(order, len(self.kept), above)
+        tree = self._tree(self.factoriser.tied(self.structure.ties.broken(above)), order, above)
         permutations = breaking.permutations() if self.kept else ()
         return Solution(self.problem, self.cardinalities, tree, factor, above, permutations, breaking.vertices)
 

@@ -30,6 +30,7 @@ from gquery.executor.cpu.search.packed import (
     LENGTH,
     LESS,
     LEVEL,
+    LIKE,
     MINUS,
     NEIGHBOURS,
     NOT_EQUAL,
@@ -293,7 +294,8 @@ def taken_size(tables, walk, level, floor, words):  # type: ignore[no-untyped-de
 @inner
 def set_size(tables, walk, level):  # type: ignore[no-untyped-def]
     """Matches of a leaf by set size: the rows' intersection less the rows that must be missed and the vertices matched
-    already, looked for or known to be there. Returns the size and the number of neighbours looked at."""
+    already, looked for or known to be there. Returns the size and the number of neighbours looked at. `last` of the
+    level is then the size before what is known is taken away, for the other leaves that have the same set."""
     steps, backward, cursors, ends = tables.steps, tables.backward, walk.cursors, walk.ends
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
     open_level(tables, walk, level)
@@ -327,19 +329,23 @@ def set_size(tables, walk, level):  # type: ignore[no-untyped-def]
         taken, more = taken_size(tables, walk, level, floor, words)
         count -= taken
         looks += more
+    walk.last[level] = count
     count -= min(count, steps[level, MINUS])
     return count, looks
 
 
 @inlined
 def leaf_size(tables, walk, level):  # type: ignore[no-untyped-def]
-    """The same as `set_size`, without a call where the size is the length of the one row."""
+    """The same as `set_size`, without a call where the size is the length of the one row or known already."""
     steps, backward = tables.steps, tables.backward
     size, looks = np.int64(0), np.int64(1)
-    if steps[level, LENGTH] == 1:
+    if steps[level, LIKE] >= 0:
+        size = max(walk.last[steps[level, LIKE]] - steps[level, MINUS], np.int64(0))
+    elif steps[level, LENGTH] == 1:
         only = steps[level, BACKWARD_BEGIN]
         position = walk.positions[backward[only, LEVEL]]
         low, high = row(backward[only, OFFSETS], backward[only, FIRST], backward[only, ROWS], position)
+        walk.last[level] = high - low
         size = max(high - low - steps[level, MINUS], np.int64(0))
     else:
         size, looks = set_size(tables, walk, level)

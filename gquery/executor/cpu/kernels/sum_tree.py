@@ -64,6 +64,7 @@ from gquery.executor.cpu.search.packed import (
     FACTOR_SIZES,
     FACTORS,
     KEY_LEVEL,
+    MINUS,
     PARENT,
     SET_COUNT,
     SIBLING,
@@ -283,6 +284,8 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
             if slot >= 0 and memory[slot, KEY] == key:
                 value, size = np.uint64(memory[slot, SUM]), tree.memory_sizes[slot, APPROXIMATE]
                 recalled = True
+                if steps[level, SET_COUNT] == 1:  # as `leaf_size` would leave it
+                    walk.last[level] = np.int64(value) + steps[level, MINUS]
             elif steps[level, SET_COUNT] == 0:
                 open_level(tables, walk, level)
                 tree.sums[level], tree.sizes[level] = np.uint64(0), 0.0

@@ -36,9 +36,9 @@ from gquery.executor.cpu.search.packed import (
 # its levels START .. STOP - 1, what sums are reduced by (0 for 2^64), the addresses of the marks and of the signals,
 # whether its input is the pool, whose rows are handed out; EACH: 1 when every row has its sum, 0 when all have one.
 ROW, ROW_END, START, STOP, MODULUS, MARKS_ADDRESS, SIGNALS, HANDED, EACH = 0, 1, 2, 3, 4, 5, 6, 7, 8
-# Where a search stands; SPLIT: no level of a tree up to that one has its whole sum here.
-DEPTH, ENTERING, TAKEN, MADE, STATUS, SPLIT, STATE_SLOTS = 9, 10, 11, 12, 13, 14, 15
-DONE, MORE, FULL = 0, 1, 2  # values of STATUS: input used up; slice over; output full
+# Where a search stands; SPLIT: no level of a tree up to that one has its whole sum here; MEMBERS: of a neighbourhood.
+DEPTH, ENTERING, TAKEN, MADE, STATUS, SPLIT, MEMBERS, STATE_SLOTS = 9, 10, 11, 12, 13, 14, 15, 16
+DONE, MORE, FULL, HEAVY = 0, 1, 2, 3  # values of STATUS: input used up; slice over; output full; no room for a row
 
 # Slots of the signals, which all workers read: the next row of the pool, its rows; in how many parts what is left is
 # handed out; whether somebody waits for work, or all have to stop. What is written often has cache lines of its own.

@@ -12,12 +12,17 @@ from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.blocks import new_blocks
 from gquery.executor.cpu.kernels.list_blocks import extend
 from gquery.executor.cpu.kernels.sum_chain import sweep
+from gquery.executor.cpu.kernels.sum_inside import Room, new_room, sum_inside
+from gquery.executor.cpu.kernels.sum_push import Counters, new_counters, sum_push
 from gquery.executor.cpu.kernels.sum_tree import total
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
+    DONE,
     EACH,
     HANDED,
+    HEAVY,
     MADE,
+    MORE,
     ROW,
     ROW_END,
     STATUS,
@@ -27,7 +32,7 @@ from gquery.executor.cpu.kernels.workspace import (
 )
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import half_of_block, half_of_tree, moved, put
-from gquery.executor.cpu.search.packed import PackedPlan
+from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan
 from gquery.executor.cpu.search.sharing import Task
 from gquery.records import record
 
@@ -57,6 +62,8 @@ class Memory:
         self._plan = plan
         self._blocks: dict[int, NDArray[np.int64]] = {}
         self._outputs: dict[int, NDArray[np.int32]] = {}
+        self._inside: Room | None = None
+        self._counters: Counters | None = None
         self._used = False
         self.seconds = 0.0  # of CPU time in kernels
 
@@ -71,6 +78,18 @@ class Memory:
         if stage not in self._outputs:
             self._outputs[stage] = np.empty((search.stages[stage].stop, search.capacity), np.int32)
         return self._outputs[stage]
+
+    def inside(self, room: InsideRoom) -> Room:
+        """Room for the neighbourhood of one root: one frame at a time goes inside."""
+        if self._inside is None:
+            self._inside = new_room(room)
+        return self._inside
+
+    def counters(self) -> Counters:
+        """Counters for the chains of one root: one frame at a time pushes sums."""
+        if self._counters is None:
+            self._counters = new_counters(self._plan.counters, self._plan.universe)
+        return self._counters
 
     def forget(self) -> None:
         """Before another run, whose sums are other numbers."""
@@ -189,21 +208,53 @@ class SummingFrame(Frame):
     sum for all when nothing but the number of matches is wanted.
     """
 
-    def __init__(self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool) -> None:
+    def __init__(
+        self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool, depth_first: bool = False
+    ) -> None:
         super().__init__(search, task, memory, signals, in_kernels)
         self.sums = np.zeros(1 if search.counting else task.given.count, np.uint64)
         self.sizes = np.zeros(len(self.sums), np.float64)
         self._drained = 0
+        self._signals = signals
+        self._depth_first = depth_first
+        self._heavy: SummingFrame | None = None  # a row that has no room where the others are summed
         if task.begun is not None and self.plan.is_chain:
             put(self.plan, task.begun, memory.blocks(self.stage))
 
     def _run(self, looks: int) -> None:
         memory, given = self.memory, self.given.positions
-        if self.plan.is_chain:
-            blocks = memory.blocks(self.stage)
-            sweep(self.plan.tables, self.work, memory.marked, blocks, given, self.sums, self.sizes, looks)
+        tables, work, marked, sums, sizes = self.plan.tables, self.work, memory.marked, self.sums, self.sizes
+        if self.plan.inside is not None and not self._depth_first:
+            self._run_inside(memory.inside(self.plan.inside), looks)
+        elif self.plan.counters:
+            sum_push(tables, work, marked, memory.counters(), given, sums, sizes, looks)
+        elif self.plan.is_chain:
+            sweep(tables, work, marked, memory.blocks(self.stage), given, sums, sizes, looks)
         else:
-            total(self.plan.tables, self.work, memory.marked, memory.entries, given, self.sums, self.sizes, looks)
+            total(tables, work, marked, memory.entries, given, sums, sizes, looks)
+
+    def _run_inside(self, room: Room, looks: int) -> None:
+        """Goes on inside of neighbourhoods; rows for which there is no room are summed depth first."""
+        work, given = self.work, self.given.positions
+        if self._heavy is None:
+            sum_inside(self.plan.tables, work, self.memory.marked, room, given, self.sums, self.sizes, looks)
+            if work[STATUS] != HEAVY:
+                return
+            row = int(work[ROW])
+            task = Task(self.stage, PartialMatches(given[:, row : row + 1].copy(), 1))
+            self._heavy = SummingFrame(self.search, task, self.memory, self._signals, False, True)
+            work[DEPTH] = 0  # the row is in progress
+        self._heavy._run(looks)
+        work[STATUS] = MORE
+        if self._heavy.work[STATUS] == DONE:
+            place = int(work[ROW] * work[EACH])
+            total, modulus = int(self.sums[place]) + int(self._heavy.sums[0]), self.search.modulus or 2**64
+            self.sums[place] = total % modulus
+            self.sizes[place] += self._heavy.sizes[0]
+            self.found[:] += self._heavy.found
+            work[ROW] += 1
+            work[DEPTH] = -1
+            self._heavy = None
 
     def drain(self) -> PartialMatches:
         """The rows done since the last drain for which there are any matches. What is wanted of the pool alone is known
@@ -219,6 +270,8 @@ class SummingFrame(Frame):
         return made
 
     def _half(self) -> Task | None:
+        if self.plan.inside is not None or self.plan.counters:
+            return None
         if self.plan.is_chain:
             begun = half_of_block(self.plan, self.work, self.memory.blocks(self.stage), self.plan.width)
         else:

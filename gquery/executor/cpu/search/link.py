@@ -16,6 +16,7 @@ def link(steps: list[list[int]], program: Program) -> None:
         row[packed.PARENT], row[packed.CHILD], row[packed.SIBLING] = level.parent, -1, -1
         row[packed.SPANS] = _spans(row, level) if number else 0
         row[packed.LIVE] = _EVERY_LEVEL
+        row[packed.LIKE] = level.like if row[packed.SET_COUNT] and steps[level.like][packed.SET_COUNT] else -1
     for row, below in zip(steps, program.children(), strict=True):
         children = [child for child in below if not program.levels[child].folded]
         row[packed.CHILD] = children[0] if children else -1
@@ -33,6 +34,14 @@ def link_chain(steps: list[list[int]], program: Program) -> None:
         if not program.levels[number].folded:
             steps[number][packed.LIVE] = sum(1 << other for other in needed)
             needed = (needed | _asks(program.levels[number])) - {number}
+
+
+def link_counters(steps: list[list[int]], program: Program, kinds: int) -> None:
+    """Writes which counters the chains of a pushed sum add to: their ends are behind all other levels."""
+    first = len(steps) - kinds
+    for number, (row, level) in enumerate(zip(steps, program.levels, strict=True)):
+        row[packed.COUNTER] = (number if level.like < 0 else level.like) - first
+        row[packed.LIKE] = level.like
 
 
 def _spans(row: list[int], level: Level) -> int:

@@ -14,12 +14,14 @@ from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
 from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, rows_of
 from gquery.executor.cpu.kernels.blocks import Blocks
 from gquery.executor.cpu.kernels.sum_branch import NO_FACTORS, Branch, Factors, Fold
+from gquery.executor.cpu.kernels.sum_push import counter_bytes
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search import packed
-from gquery.executor.cpu.search.link import link, link_chain
-from gquery.executor.cpu.search.packed import PackedPlan, joined
+from gquery.executor.cpu.search.link import link, link_chain, link_counters
+from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
 from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Level, Program, Rows
+from gquery.executor.lowering.pushed import chains, pushed
 from gquery.storage.adjacency import Adjacency
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
@@ -27,19 +29,23 @@ _CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXIST
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
 _SMALLEST_MEMORY = 64  # slots
+_INSIDE = 1 << 23  # bytes for one neighbourhood as bitsets
 _ROOM, _SMALLEST_ROOM = 1 << 10, 1 << 6  # partial matches in a block: those of a few levels stay in the caches
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
 
 
 class _Packer:
     def __init__(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks]) -> None:
-        self.program = program
+        self.counters = _counters(program, candidates)
+        self.program = program = pushed(program) if self.counters else program
         self.candidates = candidates
         self.memory = candidates.control.memory
         self.threads = candidates.threads
         self.sets = [candidates.common(level.candidates) for level in program.levels]
         self.children = program.children()
         self.ranks = ranks
+        self.from_root: dict[int, Adjacency] = {}  # rows of the first level, by their number
+        self.among: dict[int, int] = {}  # and kinds of the others
         self.keep: list[object] = [self.sets, ranks]
         self.backward: list[tuple[int, ...]] = []
         self.different: list[int] = []
@@ -61,6 +67,8 @@ class _Packer:
         folds = self._folds()
         steps = [self._step(number, level) for number, level in enumerate(program.levels)]
         link(steps, program)
+        if self.counters:
+            link_counters(steps, program, self.counters)
         is_chain = program.strategy == "chain"
         # Two groups have a block each for the level between them.
         room = self._room(len(steps) + len(program.groups)) if is_chain or program.listed > 1 else 0
@@ -81,6 +89,9 @@ class _Packer:
             self.is_folded,
             room,
             is_chain,
+            self._inside(),
+            self.counters,
+            self.candidates.snapshot.vertex_count,
             (*self.keep, *self.bitsets.matrices.values()),
         )
 
@@ -128,7 +139,7 @@ class _Packer:
         leaf = number >= self.program.listed and not self.children[number]
         if leaf and level.backward and not (level.weights or level.pairs or level.comparisons):
             self._set_size(row, level, all(adjacency.simple for adjacency in missed))
-        assert row[packed.SET_COUNT] or not level.minus
+        assert row[packed.SET_COUNT] or level.like >= 0 or not level.minus
         row[packed.MINUS] = level.minus
         row[packed.CAP] = _CAPS[level.cap]
         self._remember(row, level)
@@ -158,7 +169,32 @@ class _Packer:
                 found[index] = self.bitsets.looked_into(rows[index], *among, universe, looks)
             else:
                 found[index] = self.bitsets.walked(rows[index], *among)
-        self.backward.extend(self._adjacency_row(levels[index], rows[index], found[index]) for index in sorted(found))
+        for index in sorted(found):
+            columns = self._adjacency_row(levels[index], rows[index], found[index])
+            self.backward.append((*columns[:-1], self._among(levels[index], rows[index])))
+
+    def _among(self, level: int, adjacency: Adjacency) -> int:
+        """Which kind of rows these are inside the neighbourhood of a root."""
+        if level == 0:
+            known = id(adjacency) in self.from_root
+            self.from_root[id(adjacency)] = adjacency
+            return packed.AGAIN if known else packed.FROM_ROOT
+        return self.among.setdefault(id(adjacency), len(self.among))
+
+    def _inside(self) -> InsideRoom | None:
+        """Room for neighbourhoods, when the sum goes inside of them; None when there is not enough."""
+        if self.program.strategy != "inside":
+            return None
+        universe, width, kinds = self.candidates.snapshot.vertex_count, len(self.sets), len(self.among)
+        longest = sum(int(np.diff(each.offsets).max(initial=0)) for each in self.from_root.values())
+        available = self.memory.available
+        most = _INSIDE if available is None else min(_INSIDE, available // 8 // self.threads)
+        words = (longest + 63) // 64
+        room = InsideRoom(universe, longest, min(most // 8, (2 * width + kinds * longest) * words))
+        if available is not None and room.nbytes > available // 4 // self.threads:
+            return None
+        self.memory.reserve(self.threads * room.nbytes, "neighbourhoods")
+        return room
 
     def _looks(self, number: int, rows: list[Adjacency]) -> float:
         """About how often a row of a level is looked into while another is walked."""
@@ -289,7 +325,7 @@ class _Packer:
 
     def _adjacency_row(self, level: int, adjacency: Adjacency, bitsets: Columns) -> tuple[int, ...]:
         self.keep.append(adjacency)
-        return (level, *rows_of(adjacency), address(adjacency.neighbours), *bitsets)
+        return (level, *rows_of(adjacency), address(adjacency.neighbours), *bitsets, packed.AGAIN)
 
     def _range(self, row: list[int], number: int) -> tuple[int, int]:
         """The positions that are looked for in the rows of a level lie in [begin, end)."""
@@ -324,6 +360,19 @@ class _Packer:
                 )
             )
         return rows, collides
+
+
+def _counters(program: Program, candidates: CandidateSets) -> int:
+    """How many kinds of counters sums are pushed into; 0 when they are not, or there is no space for them."""
+    if program.strategy != "push":
+        return 0
+    kinds = sum(program.levels[chain[0]].like < 0 for chain in chains(program))
+    memory = candidates.control.memory
+    size = candidates.threads * kinds * counter_bytes(candidates.snapshot.vertex_count)
+    if memory.available is not None and size > memory.available // 2:
+        return 0
+    memory.reserve(size, "counters")
+    return kinds
 
 
 def pack(program: Program, candidates: CandidateSets, ranks: Sequence[Ranks]) -> PackedPlan:

@@ -42,7 +42,9 @@ CUT_BEGIN, CUT_END = 35, 36  # candidates lie between, and rows are cut to that;
 SPANS = 37  # rows that are looked up for a whole block of partial matches; 0 when the level needs rarer tests
 LIVE = 38  # bit i: the position at level i is needed below this level
 MINUS = 39  # so many fewer than the size of a leaf's set
-STEP_COLUMNS = 40
+LIKE = 40  # another leaf that has the same set, a level; -1 for none
+COUNTER = 41  # of a pushed sum the end of a chain: which counters it adds to
+STEP_COLUMNS = 42
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
@@ -53,7 +55,9 @@ MARKS = 5  # the first word of the marks where a row can be kept as a bitset, -1
 MARKED = 6  # its row of what is known about the marks
 MATRIX, STRIDE = 7, 8  # address of all rows as bitsets, 0 without; bytes from one to the next
 MATRIX_BEGIN, MATRIX_END = 9, 10  # the neighbours that the bitsets are of
-ADJACENCY_COLUMNS = 11
+AMONG = 11  # inside the neighbourhood of a root: which of the kinds of rows, or one of the following
+FROM_ROOT, AGAIN = -1, -2  # rows of the root, those that one was before
+ADJACENCY_COLUMNS = 12
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
 A, B, C, D = 0, 1, 2, 3
@@ -83,6 +87,19 @@ STEPS, BACKWARD, DIFFERENT, SMALLER, PAIRS, COMPARE, ABSENT, CONTEXT, CHOICES, C
 
 
 @record(frozen=True, slots=True)
+class InsideRoom:
+    """What a worker needs for one neighbourhood: numbers for all vertices, room for members, words of bitsets."""
+
+    universe: int
+    members: int
+    words: int
+
+    @property
+    def nbytes(self) -> int:
+        return 4 * (self.universe + self.members) + 8 * self.words
+
+
+@record(frozen=True, slots=True)
 class PackedPlan:
     """All tables in one array: passing many arrays to a kernel takes longer than many a small search.
 
@@ -90,7 +107,9 @@ class PackedPlan:
     collides[*], pairs[*, 4], compare[*, 5], context[*, 2], choices[*, CHOICE_COLUMNS]. width: levels; rows: of
     backward; choices: edges whose numbers of data edges multiply. slots: entries of the memory of sums; marks: words of
     marks; marked: rows of adjacencies. folds: what is computed before the search. is_folded: nothing is left to search.
-    room: partial matches in a block. is_chain: the sum goes breadth first. keep: what the addresses point into.
+    room: partial matches in a block. is_chain: the sum goes breadth first. inside: room to sum inside of
+    neighbourhoods, None when it goes in another way. counters: kinds of counters that sums are pushed into, 0 when they
+    are not. universe: vertices. keep: what the addresses point into.
     """
 
     tables: Table
@@ -104,6 +123,9 @@ class PackedPlan:
     is_folded: bool
     room: int
     is_chain: bool
+    inside: InsideRoom | None
+    counters: int
+    universe: int
     keep: tuple[object, ...]
 
     def table(self, index: int, columns: int) -> Table:

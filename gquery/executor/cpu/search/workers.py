@@ -154,9 +154,7 @@ class Enumeration:
 class Worker(Generic[Item]):
     """A stack of frames, one for each vertex group in progress; the deepest runs."""
 
-    def __init__(
-        self, enumeration: Enumeration, sharing: Sharing[Item], memory: Memory, behind: Behind[Item]
-    ) -> None:
+    def __init__(self, enumeration: Enumeration, sharing: Sharing[Item], memory: Memory, behind: Behind[Item]) -> None:
         self.enumeration = enumeration
         self.frames: list[Frame] = []
         self._sharing = sharing

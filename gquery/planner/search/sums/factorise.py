@@ -13,6 +13,7 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from gquery.planner.ir.match_plan import Strategy
 from gquery.planner.ir.query_graph import Part
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
 from gquery.planner.search.sampling import Seen
@@ -26,7 +27,8 @@ class Level(NamedTuple):
     """One level of the tree: `parent` is a level, -1 for the first; `context` query vertices; `contexts` how many
     different contexts are expected when their sums are to be remembered, else 0; rows: estimated matches down to it;
     folded: its sums are computed for all candidates of its parent at once. constants: vertices, matched anywhere, each
-    of which takes exactly one of its candidates away."""
+    of which takes exactly one of its candidates away. like: a leaf under the same parent that has the same candidates,
+    a level; -1 for none."""
 
     vertex: int
     parent: int
@@ -35,14 +37,16 @@ class Level(NamedTuple):
     rows: float
     folded: bool
     constants: tuple[int, ...]
+    like: int = -1
 
 
 class Tree(NamedTuple):
     """Levels in matching order, every one after its parent and directly followed by its own subtree. `cost`: estimated
-    neighbours looked at."""
+    neighbours looked at. strategy: one that the cost stands for, None for what the levels alone decide."""
 
     levels: tuple[Level, ...]
     cost: float
+    strategy: Strategy | None = None
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -165,6 +169,7 @@ class Factoriser:
         levels: list[Level] = []
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
         placed: dict[int, int] = {}
+        leaves: dict[tuple[int, int], list[int]] = {}  # levels, by parent and context
         matched = 0
         cost, costs = 0.0, self.costs
         self.check()
@@ -193,7 +198,12 @@ class Factoriser:
                     continue
             evaluations = visits
             remembered = 0.0
-            if not listed:
+            like = -1
+            if leaf:
+                others = leaves.setdefault((parent, context), [])
+                like = next((level for level in others if self._same(levels[level].vertex, vertex, context, above)), -1)
+                others.append(placed[vertex])
+            if not listed and like < 0:
                 trivial = leaf and backward == 1 and context.bit_count() == 1
                 if trivial:
                     number = needed = visits
@@ -206,15 +216,23 @@ class Factoriser:
                     cost += visits * costs.recall
             counted = leaf and backward == 1 and not self.ties.checked[vertex] & context
             each = context.bit_count() * costs.test if counted else looks + (0 if leaf else factor)
-            cost += costs.sums(evaluations, self._misses(vertex, context, order[0]), each)
+            misses = self._misses(vertex, context, order[0])
+            cost += evaluations * costs.test if like >= 0 else costs.sums(evaluations, misses, each)
             rows = min(ENDLESS, max(1.0, (visits if listed else evaluations) * factor))
             accepted.append(rows)
             own = () if listed else _members(context)
             fixed = _members(constants.get(vertex, 0))
-            levels.append(Level(vertex, parent, own, remembered, rows, False, fixed))
+            levels.append(Level(vertex, parent, own, remembered, rows, False, fixed, like))
         tree = Tree(tuple(levels), cost)
         scan = costs.scan(self.model.sizes[tree.levels[0].vertex])
         return tree._replace(cost=cost - scan) if tree.is_folded else tree
+
+    def _same(self, leaf: int, other: int, context: int, above: Mapping[int, tuple[int, ...]]) -> bool:
+        """Whether two leaves have the same candidates, but for their constants."""
+        ties = self.ties
+        if not ties.alike[leaf] >> other & 1 or set(above.get(leaf, ())) != set(above.get(other, ())):
+            return False
+        return (ties.different[leaf] ^ ties.different[other]) & context == 0
 
     def _misses(self, vertex: int, context: int, root: int) -> int:
         """How many of the rows that have a vertex's candidates the caches lack. Those of the root are met in order."""

@@ -11,6 +11,7 @@ made from it two of these may have become one.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import permutations
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge
@@ -34,6 +35,26 @@ def implied_in(problem: Problem, asked: Asked) -> tuple[int, ...]:
             if plain[leaf] and _covers(problem, links, vertex, leaf):
                 implied[leaf] |= 1 << vertex
     return tuple(implied)
+
+
+def alike_in(problem: Problem, asked: Asked) -> tuple[int, ...]:
+    """For each vertex the mask of those that have the same candidates, whatever their neighbours are matched to. asked:
+    by filters, of the query's vertices."""
+    graph = problem.graph
+    alike = [0] * len(graph.vertices)
+    together: dict[frozenset[int], list[int]] = {}
+    for vertex, edges in enumerate(graph.incident() if len(alike) <= _MOST else ()):
+        together.setdefault(frozenset([edge.other(vertex) for edge in edges]), []).append(vertex)
+    groups = [members for neighbours, members in together.items() if neighbours and len(members) > 1]
+    if not groups:
+        return tuple(alike)
+    links = _links(problem)
+    plain = _plain(problem, links, certainly_apart(problem), asked)
+    for members in groups:
+        for one, other in permutations([vertex for vertex in members if plain[vertex]], 2):
+            if _covers(problem, links, one, other) and _covers(problem, links, other, one):
+                alike[one] |= 1 << other
+    return tuple(alike)
 
 
 def certainly_apart(problem: Problem) -> list[int]:

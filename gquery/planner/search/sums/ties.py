@@ -10,7 +10,7 @@ import numpy as np
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.search.alike.asked import Asked
-from gquery.planner.search.sums.implied import certainly_apart, implied_in
+from gquery.planner.search.sums.implied import alike_in, certainly_apart, implied_in
 from gquery.records import record
 
 _ALL = ~0
@@ -21,13 +21,14 @@ class Ties:
     """For each vertex the mask of the others that something speaks of together with it. near: an edge or a test;
     tested: more than an edge whose data edges all count; checked: a test that each candidate is looked at for. The last
     two are the mask of everything where such a test speaks of the vertex alone. implied: those that it must differ from
-    and that are among its candidates anyway; different: all that it must differ from; apart: all that it does differ
-    from. above: those that must be smaller, and all below them."""
+    and that are among its candidates anyway; alike: those that have the same candidates; different: all that it must
+    differ from; apart: all that it does differ from. above: those that must be smaller, and all below them."""
 
     near: tuple[int, ...]
     tested: tuple[int, ...]
     checked: tuple[int, ...]
     implied: tuple[int, ...]
+    alike: tuple[int, ...]
     different: tuple[int, ...]
     apart: tuple[int, ...]
     above: tuple[int, ...]
@@ -67,7 +68,7 @@ def ties_of(problem: Problem, asked: Asked) -> Ties:
     nothing = (0,) * len(masks)
     implied = implied_in(problem, asked)
     apart = tuple(certainly_apart(problem)) if any(implied) else nothing
-    return Ties(tuple(masks), tested, checked, implied, tuple(different), apart, nothing)
+    return Ties(tuple(masks), tested, checked, implied, alike_in(problem, asked), tuple(different), apart, nothing)
 
 
 def _closed(above: Mapping[int, tuple[int, ...]], size: int) -> tuple[int, ...]:

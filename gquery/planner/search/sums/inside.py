@@ -1,0 +1,80 @@
+"""Sums inside the neighbourhood of each root: where all that is matched below it are its neighbours.
+
+The edges among the neighbours of one vertex are written as bitsets once, and every level below is an AND of a few
+words. That takes a look at all that the neighbours have as neighbours, and pays where levels are intersections many
+times over: cliques, wheels, and what is close to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gquery.planner.ir.problem import Problem
+from gquery.planner.search.cardinality import ENDLESS, PrefixModel
+from gquery.planner.search.sums.factorise import Tree
+from gquery.storage.statistics import Statistics
+
+_WORD = 64  # bits
+
+
+class Neighbourhoods:
+    """What sums inside neighbourhoods cost for one problem."""
+
+    def __init__(self, problem: Problem, model: PrefixModel, statistics: Statistics) -> None:
+        self.problem = problem
+        self.model = model
+        self.statistics = statistics
+        self.costs = model.costs
+        self._plain = has_plain_tests(problem)
+
+    def weighed(self, tree: Tree, kept: int, above: Mapping[int, tuple[int, ...]]) -> Tree:
+        """The tree, to be summed inside of neighbourhoods if that is cheaper."""
+        root = tree.levels[0].vertex
+        below = [level for level in tree.levels[1:] if not level.folded]
+        near = self.model.near[root]
+        if not self._plain or kept > 1 or len(below) < 2 or any(not near >> each.vertex & 1 for each in below):
+            return tree
+        cost = self._cost(tree, root, above)
+        if not cost < tree.cost:
+            return tree
+        return Tree(tuple(level._replace(contexts=0.0) for level in tree.levels), cost, "inside")
+
+    def _cost(self, tree: Tree, root: int, above: Mapping[int, tuple[int, ...]]) -> float:
+        costs, model = self.costs, self.model
+        larger = {root}  # vertices that are matched to what is larger than the root, and the root
+        row, wide = 0.0, self._wide(root)
+        below = 0.0
+        accepted = [model.sizes[root]]
+        for level in tree.levels[1:]:
+            smaller = above.get(level.vertex, ())
+            if larger.intersection(smaller):
+                larger.add(level.vertex)
+            context = sum(1 << other for other in level.context)
+            factor = 1.0 if level.folded else model.extension(level.vertex, context)[0] / (1 + len(smaller))
+            visits = accepted[level.parent]
+            accepted.append(min(ENDLESS, visits * factor))
+            if not level.folded:
+                row = max(row, model.extension(level.vertex, 1 << root)[1])
+                rows = (model.near[level.vertex] & context).bit_count()
+                below += visits * (costs.test if level.like >= 0 else costs.inside(rows, 1 + wide / _WORD))
+        searched = sum(not level.folded for level in tree.levels)
+        share = 0.5 if len(larger) >= searched else 1.0
+        numbering = costs.inside_enter + row * searched
+        return model.sizes[root] * (numbering + share * costs.inside_look * row * wide) + below
+
+    def _wide(self, root: int) -> float:
+        """The neighbours of a vertex that an edge leads to, on the mean, among those that are like the root."""
+        tables = self.problem.graph.vertices[root].tables
+        return max(
+            self.statistics.degree(edge.types, edge.direction(root), tables).biased
+            if edge.relation.of_data_edges
+            else 0.0
+            for edge in self.problem.graph.incident()[root]
+        )
+
+
+def has_plain_tests(problem: Problem) -> bool:
+    """Whether nothing is asked of several vertices but edges that exist, and that two of them differ."""
+    constraints, graph = problem.constraints, problem.graph
+    told = constraints.absent or constraints.different_pairs or constraints.choices or problem.comparisons
+    return not told and not graph.parts and all(edge.source != edge.target for edge in graph.edges)

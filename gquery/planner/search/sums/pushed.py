@@ -1,0 +1,104 @@
+"""Pushed sums: what depends on the root and one more vertex is computed for all of those vertices at once.
+
+Two vertices that are not neighbours have others between them: the far corner of a square, the two tips of a fan. Asking
+for the sums of each such pair would be an intersection each, and most pairs have none. Instead everything between them
+is matched from the root on, as chains that end at the far vertex, and each end adds to a counter of the vertex that it
+leads to; what is not zero in the end are the sums. One row of a product of sparse matrices is computed like that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+
+from gquery.planner.ir.match_plan import chains_of
+from gquery.planner.ir.problem import Problem
+from gquery.planner.search.cardinality import ENDLESS, PrefixModel
+from gquery.planner.search.sums.factorise import Level, Tree
+from gquery.planner.search.sums.inside import has_plain_tests
+
+
+class Pushing:
+    """What pushed sums cost for one problem."""
+
+    def __init__(self, problem: Problem, model: PrefixModel) -> None:
+        self.problem = problem
+        self.model = model
+        self.costs = model.costs
+        self._plain = has_plain_tests(problem)
+
+    def orders(self) -> Iterator[tuple[int, ...]]:
+        """Orders that begin with a root and a vertex that is not near it, with what holds them together behind, chain
+        by chain: leaves come last, since they differ from all others."""
+        near = self.model.near
+        for root, far in permutations(range(len(near)) if self._plain else (), 2):
+            if near[root] >> far & 1 or not near[root] & near[far]:
+                continue
+            order, matched = [root, far], 1 << root
+            left = sum(1 << vertex for vertex in range(len(near))) & ~(1 << root | 1 << far)
+            while left:
+                candidates = [vertex for vertex in range(len(near)) if left >> vertex & 1 and near[vertex] & matched]
+                chained = [vertex for vertex in candidates if len(order) > 2 and near[vertex] >> order[-1] & 1]
+                if not candidates:
+                    break
+                order.append(min(chained or candidates, key=lambda each: (-(near[each] & left).bit_count(), each)))
+                left &= ~(1 << order[-1])
+                matched |= 1 << order[-1]
+            else:
+                yield tuple(order)
+
+    def weighed(self, tree: Tree, kept: int, above: Mapping[int, tuple[int, ...]]) -> Tree:
+        """The tree, with sums to be pushed if that is possible and cheaper."""
+        if not self._plain or kept or not self._fits(tree.levels, above):
+            return tree
+        cost, levels = self._cost(tree.levels, above)
+        return Tree(levels, cost, "push") if cost < tree.cost else tree
+
+    def _fits(self, levels: tuple[Level, ...], above: Mapping[int, tuple[int, ...]]) -> bool:
+        """Whether chains of neighbours lead from the first level to the second."""
+        if len(levels) < 3 or levels[1].folded or self.model.near[levels[1].vertex] >> levels[0].vertex & 1:
+            return False
+        far = levels[1].vertex
+        if any(far in smaller for smaller in above.values()):
+            return False
+        chains = chains_of([(level.parent, level.folded) for level in levels])
+        return chains is not None and all(
+            (len(chain) == 1 or not levels[chain[-1]].constants)
+            and self._leads(levels[0].vertex, [levels[number].vertex for number in chain], far)
+            for chain in chains
+        )
+
+    def _leads(self, root: int, chain: list[int], far: int) -> bool:
+        matched, near = 1 << root, 0
+        for vertex in chain:
+            if not self.model.near[vertex] & matched:
+                return False
+            matched |= 1 << vertex
+            near |= self.model.near[vertex]
+        return bool(near >> far & 1)
+
+    def _cost(self, levels: tuple[Level, ...], above: Mapping[int, tuple[int, ...]]) -> tuple[float, tuple[Level, ...]]:
+        costs, model = self.costs, self.model
+        root, far = levels[0].vertex, levels[1].vertex
+        cost, reached = costs.enter * model.sizes[root], 0.0
+        new = [level._replace(contexts=0.0) for level in levels]
+        for chain in chains_of([(level.parent, level.folded) for level in levels]) or ():
+            if levels[chain[-1]].like >= 0:
+                continue
+            visits, matched, ends = model.sizes[root], 1 << root, 0
+            for number in chain:
+                vertex = levels[number].vertex
+                factor, looks, _ = model.extension(vertex, matched)
+                thinned = 1 + len(above.get(vertex, ()))
+                cost += visits * (costs.enter + (looks + factor) / thinned)
+                visits = min(ENDLESS, visits * factor / thinned)
+                new[number] = new[number]._replace(rows=max(1.0, visits))
+                matched |= 1 << vertex
+                ends |= model.near[far] & 1 << vertex
+            factor, looks, rows = model.extension(far, ends)
+            thinned = 1 + len(above.get(far, ()))
+            pushed = visits * factor / thinned
+            cost += visits * (costs.enter + (0.0 if rows == 1 else looks / thinned)) + pushed * costs.push
+            reached = max(reached, pushed)
+        new[1] = new[1]._replace(rows=max(1.0, min(ENDLESS, reached)))
+        return cost, tuple(new)
