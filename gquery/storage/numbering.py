@@ -102,7 +102,9 @@ class Numbering:
 
     def ids_at(self, table: int, rows: Ids) -> Ids:
         """The ids of some rows of a table, ascending as they are."""
-        segments = self._by_table[table]
+        segments = self.of([table])
+        if not segments:
+            return rows
         begins = np.array([segment.begin - segment.row for segment in segments])
         ids: Ids = rows + begins.take(np.searchsorted([segment.row for segment in segments], rows, side="right") - 1)
         return ids
