@@ -71,8 +71,9 @@ class Tail:
         self._early = {part for item in projection.order_by for part in inputs(item.expression)}
         self._early.update(part for predicate in residual for part in inputs(predicate))
         self._alike = can_be_alike(projection, (*residual, *project.where), snapshot)
+        self._is_grouped = projection.is_grouped
         self._travelling = [self._carried(item.expression) for item in projection.items]
-        self.weighted = weighted and not projection.is_grouped
+        self.weighted = weighted and not self._is_grouped
         self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
         self._residual = residual
         self._reads_weights = weighted or self._alike
@@ -142,7 +143,7 @@ class Tail:
 
     def _carried(self, expression: Expression) -> Expression:
         """What travels for an item: the element's id where an attribute can wait, the expression itself elsewhere."""
-        if self.projection.is_grouped or not isinstance(expression, Column) or expression in self._early:
+        if self._is_grouped or not isinstance(expression, Column) or expression in self._early:
             return expression
         if expression.attribute in (Attribute.ELEMENT, Attribute.VALUE):
             return expression

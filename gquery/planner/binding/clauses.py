@@ -10,7 +10,7 @@ from gquery.planner.binding.grouping import grouped, without_plain_projections
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import names_in
 from gquery.planner.binding.pattern_condition import PatternTest, pattern_tests
-from gquery.planner.binding.projections import ProjectionBinder, is_grouped
+from gquery.planner.binding.projections import ProjectionBinder
 from gquery.planner.ir.segments import BoundQuery, Project, Segment, Variable
 from gquery.settings import MatchMode
 from gquery.stopping import Check, unchecked
@@ -58,7 +58,7 @@ def _expect_carried(test: PatternTest, project: Project) -> None:
     WITH makes one row of several."""
     dropped = {variable.name for variable in project.input} - {variable.name for variable in project.output}
     used = dropped.intersection(names_in(test.match))
-    if used and not is_grouped(project.projection):
+    if used and not project.projection.is_grouped:
         raise UnsupportedError(
             f"gquery has no pattern in the WHERE of WITH that uses `{min(used)}`, which the WITH drops",
             span=test.span,

@@ -88,11 +88,6 @@ def _reason(items: tuple[ProjectionItem, ...], distinct: bool) -> str | None:
     return "an aggregate" if any(is_aggregated(item.expression) for item in items) else None
 
 
-def is_grouped(projection: Projection) -> bool:
-    """Whether a row may stand for several of those before."""
-    return _reason(projection.items, projection.distinct) is not None
-
-
 def _bind_items(clause: ast.Projecting, word: str, binder: ExpressionBinder) -> tuple[ProjectionItem, ...]:
     items = []
     if clause.star:
