@@ -29,6 +29,7 @@ from gquery.storage.tables import EdgeTable, VertexTable
 
 _EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
+_AT_ONCE = 1 << 17  # entries of an adjacency that are looked through at a time
 
 
 class Snapshot:
@@ -147,13 +148,21 @@ class Snapshot:
         """The edges of the types that lead from a vertex to itself."""
         adjacency = self.adjacency(types, "out", meter)
 
-        def build() -> Adjacency:
-            rows = np.arange(adjacency.first, adjacency.first + adjacency.rows, dtype=np.int32)
-            source = np.repeat(rows, np.diff(adjacency.offsets))
-            own = np.flatnonzero(source == adjacency.neighbours)
-            return build_adjacency(source[own], source[own], adjacency.edges[own])
+        entries = len(adjacency.neighbours)
 
-        most = 5 * len(adjacency.neighbours) + building_bytes(len(adjacency.neighbours), adjacency.rows)
+        def build() -> Adjacency:
+            own = np.concatenate([np.zeros(0, np.int64), *map(own_entries, range(0, entries, _AT_ONCE))])
+            source = adjacency.neighbours[own]
+            return build_adjacency(source, source, adjacency.edges[own])
+
+        def own_entries(begin: int) -> NDArray[np.int64]:
+            """Those of some entries that are neighbours of themselves."""
+            end = min(begin + _AT_ONCE, entries)
+            source = adjacency.first - 1 + np.searchsorted(adjacency.offsets, np.arange(begin, end), "right")
+            return begin + np.flatnonzero(source == adjacency.neighbours[begin:end])
+
+        loops = self.statistics.loops(types, tuple(range(len(self.vertex_tables))))
+        most = 32 * min(_AT_ONCE, entries) + building_bytes(loops, adjacency.rows)
         return self.cache.get(("loops", types), build, most, "the self-loops", meter)
 
     def identity(self, meter: Meter | None = None) -> Adjacency:

@@ -180,5 +180,5 @@ def test_what_is_chosen_by_cost(links: str) -> None:
         assert plain.query(text).scalar() == count
 
 
-def _nothing(problem: Any) -> tuple[int, ...]:
+def _nothing(problem: Any, asked: Any) -> tuple[int, ...]:
     return (0,) * len(problem.graph.vertices)
