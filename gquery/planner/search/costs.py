@@ -76,9 +76,11 @@ class CostModel:
     fold_row: float  # folding a row
     fold_look: float  # each of its entries, when they are looked at
     push: float  # adding to a counter
-    inside_enter: float  # numbering the neighbours of a root, besides a look for each at every level
+    inside_enter: float  # beginning with the neighbours of a root
+    inside_number: float  # numbering one of them, for each level
     inside_word: float  # a word of a row inside a neighbourhood
     inside_look: float  # an entry of the rows that are written as bitsets for that
+    inside_miss: float  # the same where caches do not hold the numbers of all vertices
     folds: float  # rows folded for each visit of the parent that would need one, up to which folding pays
 
     # Filters.
@@ -151,9 +153,11 @@ CPU = CostModel(
     fold_row=0.1,
     fold_look=0.15,
     push=0.2,
-    inside_enter=25.0,
+    inside_enter=60.0,
+    inside_number=2.0,
     inside_word=0.1,
     inside_look=0.15,
+    inside_miss=1.5,
     folds=10.0,
     filter_scan=0.5,
     filter_reached=5.0,

@@ -15,6 +15,7 @@ from gquery.planner.search.sums.factorise import Tree
 from gquery.storage.statistics import Statistics
 
 _WORD = 64  # bits
+_HELD = 4  # vertices of which caches hold a number each, for one of which they hold a row
 
 
 class Neighbourhoods:
@@ -59,8 +60,14 @@ class Neighbourhoods:
                 below += visits * (costs.test if level.like >= 0 else costs.inside(rows, 1 + wide / _WORD))
         searched = sum(not level.folded for level in tree.levels)
         share = 0.5 if len(larger) >= searched else 1.0
-        numbering = costs.inside_enter + row * searched
-        return model.sizes[root] * (numbering + share * costs.inside_look * row * wide) + below
+        numbering = costs.inside_enter + costs.inside_number * row * searched
+        return model.sizes[root] * (numbering + share * self._look() * row * wide) + below
+
+    def _look(self) -> float:
+        """Finding out whether a vertex is among the neighbours: that stands in an array of all vertices."""
+        tables = {table for vertex in self.problem.graph.vertices for table in vertex.tables}
+        held = self.statistics.vertex_count(tables) <= _HELD * self.costs.cached
+        return self.costs.inside_look if held else self.costs.inside_miss
 
     def _wide(self, root: int) -> float:
         """The neighbours of a vertex that an edge leads to, on the mean, among those that are like the root."""
