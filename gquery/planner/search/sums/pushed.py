@@ -29,9 +29,10 @@ class Pushing:
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Orders that begin with a root and a vertex that is not near it, with what holds them together behind, chain
-        by chain: leaves come last, since they differ from all others."""
+        by chain: leaves come last, since they differ from all others. A tree has no two chains between two vertices."""
         near = self.model.near
-        for root, far in permutations(range(len(near)) if self._plain else (), 2):
+        is_tree = sum(each.bit_count() for each in near) < 2 * len(near)
+        for root, far in permutations(range(len(near)) if self._plain and not is_tree else (), 2):
             if near[root] >> far & 1 or not near[root] & near[far]:
                 continue
             order, matched = [root, far], 1 << root
