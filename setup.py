@@ -14,7 +14,7 @@ from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
-ROOM = "gquery/integrations/duckdb"
+ROOM = "gquery/integrations/duckdb/native"
 FLAGS = ["-std=c99", "-fvisibility=hidden", "-fexceptions"]  # DuckDB throws through it: an interruption
 API_VERSION = "v1.2.0"  # of DuckDB's stable C extension API
 

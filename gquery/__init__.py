@@ -23,7 +23,7 @@ from gquery.errors import (
 from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
 from gquery.result import Result
 from gquery.session import Graph
-from gquery.values import Node, Path, Relationship, Row
+from gquery.values.elements import Node, Path, Relationship, Row
 
 __version__ = "0.1.0"
 

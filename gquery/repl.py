@@ -31,7 +31,7 @@ _CONTINUATION = "   ...> "
 
 def run(shell: Shell, input: Input | None = None, output: Output | None = None) -> int:
     """Reads and runs statements until the user leaves. `input` and `output` None: the terminal."""
-    from gquery.terminal.ctrl_c import CtrlC
+    from gquery.terminal.entry.ctrl_c import CtrlC
 
     session = make_session(shell, input, output)
     shell.notes.print(f"gquery {__version__} · :help for help, Ctrl-D to leave")

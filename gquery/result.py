@@ -14,9 +14,16 @@ import pyarrow as pa
 
 from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
-from gquery.formats import Format, batch_without_unions, file_format, new_file, schema_without_unions, stream_format
 from gquery.settings import Settings
-from gquery.values import Row, holds_union, rows_of
+from gquery.values.elements import Row, holds_union, rows_of
+from gquery.values.formats import (
+    Format,
+    batch_without_unions,
+    file_format,
+    new_file,
+    schema_without_unions,
+    stream_format,
+)
 
 _PREVIEW = 20  # rows that a notebook shows
 _SLICE = 256  # rows that become Python values between two looks at the clock

@@ -20,7 +20,6 @@ from gquery.executor.progress import Control
 from gquery.executor.run import Chain, Engine, Measured
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
-from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind
 from gquery.planner.explain import Ran, explain
 from gquery.planner.ir.query_plan import QueryPlan
@@ -37,6 +36,7 @@ from gquery.storage.graph import Snapshot
 from gquery.storage.load.report import LoadReport
 from gquery.storage.persist import save
 from gquery.storage.schema import Schema
+from gquery.values.parameters import snapshot_of
 
 Parameters = Mapping[str, Any]
 

@@ -24,7 +24,6 @@ ALLOWED = {
     "records": [],
     "caches": [],
     "values": [],
-    "parameters": [],
     "imports": [],
     "grammar": [],
     "storage": [],
@@ -46,12 +45,11 @@ ALLOWED = {
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.progress",
     ],
     "executor": ["planner.ir", "storage", "values"],
-    "formats": ["values"],
-    "result": ["executor.progress", "formats", "values"],
-    "session": ["grammar", "planner", "executor", "storage", "result", "parameters", "imports"],
+    "result": ["executor.progress", "values"],
+    "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
     "opening": ["session", "storage", "integrations"],
     "integrations": [
-        "session", "result", "values", "storage", "grammar", "opening", "executor.relational.private",
+        "session", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
         "executor.relational.sql.words",
     ],
     "terminal": [

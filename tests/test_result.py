@@ -22,8 +22,8 @@ from gquery.errors import ExecutionError, QueryCancelled, QueryTimeout
 from gquery.executor.progress import Control
 from gquery.result import Result
 from gquery.settings import Settings
-from gquery.values import Node, Relationship, Row
-from gquery.values import Path as GraphPath
+from gquery.values.elements import Node, Relationship, Row
+from gquery.values.elements import Path as GraphPath
 
 NODE = pa.struct(
     [("id", pa.int64()), ("labels", pa.list_(pa.string())), ("properties", pa.struct([("name", pa.string())]))]

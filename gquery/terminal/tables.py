@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from gquery.terminal.messages import counted
-from gquery.values import duration_text, rows_of
+from gquery.values.elements import duration_text, rows_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -17,7 +17,7 @@ def test_warm(cli: Cli) -> None:
     assert (code, out) == (0, b"")
     assert err.endswith("all common kernels are compiled\n")
     found = {path.name.split("-")[0] for path in kernel_cache.folder().glob("**/*.nbi")}
-    assert {"list_blocks.extend", "sum_tree.total", "sum_chain.sweep", "sum_branch.multiply"} <= found
+    assert {"list_blocks.extend", "tree.total", "chain.sweep", "branch.multiply"} <= found
 
 
 def test_a_process_that_fails_is_told_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gquery.integrations.duckdb import native
+from gquery.integrations.duckdb.native import extension
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.is_file()]
@@ -21,7 +21,7 @@ def test_the_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": page.stem}
     for line, code in snippets(page):
-        if "gquery.connect(" in code and not native.LIBRARY.exists():
+        if "gquery.connect(" in code and not extension.LIBRARY.exists():
             pytest.skip("from here on the page needs the native DuckDB function, which was not built")
         # Empty lines before the code: a traceback then shows the line of the page.
         exec(compile("\n" * line + code, str(page), "exec"), namespace)

@@ -16,11 +16,11 @@ from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.tail import Tail
 from gquery.grammar.parser import parse
-from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind
 from gquery.storage.graph import Snapshot
 from gquery.storage.tables import EdgeTable, VertexTable
-from gquery.values import Row, rows_of
+from gquery.values.elements import Row, rows_of
+from gquery.values.parameters import snapshot_of
 
 Matches = Mapping[str, Sequence[int | None]]
 

@@ -7,8 +7,8 @@ import pytest
 
 import gquery
 from gquery.executor.progress import Control
-from gquery.executor.relational import database
-from gquery.executor.relational.translation import translated
+from gquery.executor.relational.database import running
+from gquery.executor.relational.database.translation import translated
 
 TRAPS = ["interrupted", "INTERRUPT Error: Interrupted!", "Query interrupted", "Out of Memory", "Out of Memory Error: x"]
 
@@ -41,7 +41,7 @@ def test_faults_of_ours_show_no_sql(error: type[duckdb.Error]) -> None:
 
 
 def test_our_instances_reach_nothing_and_cannot_be_changed() -> None:
-    with database._shared_cursor(threads=1) as cursor:
+    with running._shared_cursor(threads=1) as cursor:
         for sql in (
             f"SELECT * FROM read_text('{__file__}')", "COPY (SELECT 1) TO '/tmp/gquery-out.csv'", "INSTALL httpfs",
             "SET enable_external_access = true", "SET lock_configuration = false", "ATTACH '/tmp/gquery-out.db' AS x",
@@ -53,7 +53,7 @@ def test_our_instances_reach_nothing_and_cannot_be_changed() -> None:
 def test_an_interrupt_of_ours_is_what_the_control_says() -> None:
     control = Control()
     control.cancel()
-    with pytest.raises(gquery.QueryCancelled, match="cancelled"), database._stoppable(control):
+    with pytest.raises(gquery.QueryCancelled, match="cancelled"), running._stoppable(control):
         raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
 
 

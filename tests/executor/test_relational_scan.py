@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from gquery.executor.progress import Control
-from gquery.executor.relational import database, scan
+from gquery.executor.relational import scan
+from gquery.executor.relational.database import running
 from gquery.grammar.parser import parse
-from gquery.parameters import snapshot_of
 from gquery.planner.binding.clauses import bind
 from gquery.planner.ir.expr import Expression
+from gquery.values.parameters import snapshot_of
 from tests.executor.relational_graph import snapshot
 
 PERSON, CITY = 0, 1
@@ -71,7 +72,7 @@ def test_edges() -> None:
 
 def test_comparisons_of_a_column_with_a_value_do_without_duckdb() -> None:
     plain = predicates_of("a:Person", "a.age > 25 AND a.name IN $names AND a.height < 1.8", GIVEN)
-    with mock.patch.object(database, "evaluate", side_effect=AssertionError):
+    with mock.patch.object(running, "evaluate", side_effect=AssertionError):
         assert np.flatnonzero(scan.select_vertices(snapshot(), PERSON, plain, GIVEN, Control())).tolist() == [0]
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout
 from gquery.executor.progress import Control
-from gquery.executor.relational.database import LEAST_MEMORY
-from gquery.executor.relational.watch import NAME
+from gquery.executor.relational.database.running import LEAST_MEMORY
+from gquery.executor.relational.database.watch import NAME
 from tests.conftest import patience
 from tests.executor.relational_graph import people, tail_of
 

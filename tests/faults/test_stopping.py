@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import gquery
-from gquery.executor.relational.watch import NAME
+from gquery.executor.relational.database.watch import NAME
 from tests.conftest import patience
 from tests.executor.test_cpu_slices import interrupted_at_start
 from tests.faults.graphs import LONG_COUNT, MANY_ROWS, VERTICES, dense_graph

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from gquery.integrations.duckdb import native
+from gquery.integrations.duckdb.native import extension
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOM = ROOT / "gquery" / "integrations" / "duckdb"
+ROOM = ROOT / "gquery" / "integrations" / "duckdb" / "native"
 FLAGS = ["-g", "-O1", "-std=c99", "-fexceptions", "-fvisibility=hidden", "-fno-omit-frame-pointer"]
 CHECKS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 
@@ -28,7 +28,7 @@ CHECKED = "GQUERY_CHECKED_LIBRARY"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    native.LIBRARY = Path(os.environ[CHECKED])
+    extension.LIBRARY = Path(os.environ[CHECKED])
 
 
 def runtime_of(compiler: str, name: str) -> str | None:
@@ -45,7 +45,7 @@ def main(compiler: str, tests: list[str]) -> int:
     if not runtimes or None in runtimes:
         print(f"skipped: {compiler} with libasan is not here")
         return 0
-    if not native.LIBRARY.exists():
+    if not extension.LIBRARY.exists():
         print("skipped: gquery was installed without a C compiler")
         return 0
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +53,7 @@ def main(compiler: str, tests: list[str]) -> int:
         sources = [str(ROOM / name) for name in ("extension.c", "convert.c")]
         subprocess.run([compiler, "-shared", "-fPIC", *FLAGS, *CHECKS, *sources, "-o", str(library)], check=True)
         with library.open("ab") as file:
-            file.write(native.LIBRARY.read_bytes()[-512:])  # the mark of a DuckDB extension
+            file.write(extension.LIBRARY.read_bytes()[-512:])  # the mark of a DuckDB extension
         environment = os.environ | {
             "LD_PRELOAD": " ".join(map(str, runtimes)),
             "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:handle_segv=0:alloc_dealloc_mismatch=0",

@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 import gquery
-from gquery.integrations.duckdb import native
+from gquery.integrations.duckdb.native import extension
 
-needs_native = pytest.mark.skipif(not native.LIBRARY.exists(), reason="installed without a C compiler")
+needs_native = pytest.mark.skipif(not extension.LIBRARY.exists(), reason="installed without a C compiler")
 
 
 def small_graph() -> gquery.Graph:
@@ -45,7 +45,7 @@ def answer_or_error(
 
 @pytest.fixture(params=["native", "macro"])
 def connection(request: pytest.FixtureRequest, graph: gquery.Graph) -> Iterator[duckdb.DuckDBPyConnection]:
-    if request.param == "native" and not native.LIBRARY.exists():
+    if request.param == "native" and not extension.LIBRARY.exists():
         pytest.skip("installed without a C compiler")
     con = opened(request.param)
     gquery.attach(con, graph, "social")

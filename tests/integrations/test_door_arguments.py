@@ -11,7 +11,8 @@ import duckdb
 import pytest
 
 import gquery
-from gquery.integrations.duckdb import native, table_macro
+from gquery.integrations.duckdb import table_macro
+from gquery.integrations.duckdb.native import extension
 from tests.integrations.doors import connection, graph, needs_native, small_graph
 
 __all__ = ["connection", "graph"]
@@ -132,6 +133,6 @@ def test_no_progress_bar_among_the_output() -> None:
 
 @needs_native
 def test_a_library_of_other_sources_is_refused() -> None:
-    native._bridge()
-    library = ctypes.CDLL(str(native.LIBRARY))
-    assert not library.gquery_join_python(ctypes.byref(native._Callbacks()), ctypes.sizeof(native._Callbacks) - 8)
+    extension._bridge()
+    library = ctypes.CDLL(str(extension.LIBRARY))
+    assert not library.gquery_join_python(ctypes.byref(extension._Callbacks()), ctypes.sizeof(extension._Callbacks) - 8)

@@ -9,11 +9,12 @@ import duckdb
 import pytest
 
 import gquery
-from gquery.integrations.duckdb import dataset, native, table_macro
+from gquery.integrations.duckdb import dataset, table_macro
+from gquery.integrations.duckdb.native import extension
 
 PAIRS = "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name AS name, b.id AS id"
 
-needs_native = pytest.mark.skipif(not native.LIBRARY.exists(), reason="installed without a C compiler")
+needs_native = pytest.mark.skipif(not extension.LIBRARY.exists(), reason="installed without a C compiler")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def graph() -> gquery.Graph:
 
 @pytest.fixture(params=["native", "macro"])
 def connection(request: pytest.FixtureRequest, graph: gquery.Graph) -> duckdb.DuckDBPyConnection:
-    if request.param == "native" and not native.LIBRARY.exists():
+    if request.param == "native" and not extension.LIBRARY.exists():
         pytest.skip("installed without a C compiler")
     con = gquery.connect() if request.param == "native" else duckdb.connect()
     gquery.attach(con, graph, "social")

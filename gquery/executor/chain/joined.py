@@ -20,13 +20,13 @@ from gquery.executor.chain.rows import Rows, batch_of, hidden_variables
 from gquery.executor.chain.seeds import Numbers, seeds_of
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
-from gquery.executor.relational import database
+from gquery.executor.relational.database import running
+from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, named
-from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, variables
 from gquery.planner.ir.query_plan import QueryPlan
@@ -126,7 +126,7 @@ class Join:
             finally:
                 pairs.close()
         left = self._left(met)
-        size = database.rows_of(rows.nbytes / rows.num_rows, control)
+        size = running.rows_of(rows.nbytes / rows.num_rows, control)
         for begin in range(0, len(left), size):
             control.check()
             yield self._together(rows, left[begin : begin + size], None)
@@ -144,7 +144,7 @@ class Join:
         """Which match belongs to which row, by the seed's number."""
         order = np.argsort(numbers, kind="stable")
         begins = np.searchsorted(numbers[order], np.arange(numbers.max() + 2))
-        most = database.rows_of(self._width(rows), control)
+        most = running.rows_of(self._width(rows), control)
         with closing(matches):  # type: ignore[type-var]
             for batch in matches:
                 found = batch.column(SEED).to_numpy() if self.plan.segment.bound else np.zeros(batch.num_rows, np.int64)
@@ -164,8 +164,8 @@ class Join:
         told = Inputs(self.snapshot, kinds, of_matches)
         fed = (part for batch in matches for part in told.batches(batch, control))
         beside = {"rows": self._relation(rows, numbers, control)}
-        pairs = database.stream(
-            self.sql, self._values, told.schema, fed, control, database.rows_of(self._width(rows), control), beside
+        pairs = running.stream(
+            self.sql, self._values, told.schema, fed, control, running.rows_of(self._width(rows), control), beside
         )
         try:
             yield from pairs

@@ -16,7 +16,7 @@ from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_o
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Ids, Numbering
 from gquery.storage.tables import EdgeTable, VertexTable
-from gquery.values import tags_of
+from gquery.values.elements import tags_of
 
 PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
 

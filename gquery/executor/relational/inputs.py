@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from gquery.executor.progress import Control
+from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.elements import ends_of
 from gquery.executor.relational.gather import gather, travelling_type
-from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import average_width, batch_bytes, parts, widths_of
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, columns

@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.executor.progress import Control
-from gquery.executor.relational import database
+from gquery.executor.relational.database import running
+from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.gather import as_shown, gather, stored_column, take, travelling_type
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import quoted
-from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.expr import (
     NULL,
@@ -113,7 +113,7 @@ def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     """The rank of each value among values of several types: equal values have equal ranks, order is kept."""
     relation = pa.table({"value": values, "row": np.arange(len(values))})
     ranked = f"SELECT row, dense_rank() OVER (ORDER BY {sorting_key(quoted('value'), type_)}) AS rank FROM elements"
-    found = database.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
+    found = running.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, pa.int64())
 
 
@@ -354,4 +354,4 @@ def _evaluate(
         relation = pa.table({"row": np.zeros(count, np.int8)})
     writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
     text = f"SELECT {write(writer, expression)} FROM elements"
-    return database.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))
+    return running.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from gquery.errors import BindError
 from gquery.executor.progress import Control
-from gquery.executor.relational import database
 from gquery.executor.relational.alike import AlikeRows, can_be_alike
+from gquery.executor.relational.database import running
+from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, Statement, build_statement
 from gquery.executor.relational.streams import Made, through
-from gquery.executor.relational.translation import translated
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
 from gquery.planner.ir.expr import (
@@ -186,7 +186,7 @@ class Tail:
         statement = self._statement
         assert statement is not None
         if statement.blocking:
-            database.check_memory(control)
+            running.check_memory(control)
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
         inputs = self._inputs
         if self._alike:
@@ -194,8 +194,8 @@ class Tail:
         else:
             gathered = through(matches, lambda batch: inputs.batches(batch, control))
         fed = (part for batch in gathered for part in _sliced(batch, rows_in))
-        rows_out = min(statement.rows_out or database.BATCH_ROWS, database.rows_of(2 * inputs.average_width, control))
-        rows = database.stream(statement.sql, statement.values, inputs.schema, fed, control, rows_out)
+        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * inputs.average_width, control))
+        rows = running.stream(statement.sql, statement.values, inputs.schema, fed, control, rows_out)
         try:
             for batch in rows:
                 if batch.num_rows:
@@ -257,7 +257,7 @@ def _row_count(expression: Expression | None, parameters: Mapping[str, object], 
         case _:
             writer = SqlWriter({}, parameters)
             text = f"SELECT {writer.write(expression)} FROM elements"
-            count = database.evaluate(text, pa.table({"row": [0]}), writer.asked(text), Control())[0].as_py()
+            count = running.evaluate(text, pa.table({"row": [0]}), writer.asked(text), Control())[0].as_py()
     if not hasattr(count, "__index__") or isinstance(count, bool) or int(count) < 0:
         raise BindError(f"{clause} needs a whole number that is not negative, not {count!r}", span=expression.span)
     return int(count)

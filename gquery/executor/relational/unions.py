@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from gquery.planner.ir.expr import Kind, Type
-from gquery.values import holds_union, tags_of
+from gquery.values.elements import holds_union, tags_of
 
 _NAMES = {
     Kind.BOOLEAN: "boolean", Kind.INTEGER: "integer", Kind.FLOAT: "float", Kind.DECIMAL: "decimal",

@@ -11,7 +11,8 @@ from typing import Any
 import duckdb
 
 from gquery.errors import BindError, ExecutionError, UnsupportedError
-from gquery.integrations.duckdb import macros, native
+from gquery.integrations.duckdb import macros
+from gquery.integrations.duckdb.native import extension
 from gquery.integrations.duckdb.registry import Graph, checked, offered
 
 _UNSIGNED = "allow_unsigned_extensions"
@@ -34,7 +35,7 @@ def connect(database: str | Path = ":memory:", **options: Any) -> duckdb.DuckDBP
     except (duckdb.Error, RuntimeError, OSError) as error:
         raise ExecutionError(f"DuckDB does not open `{database}`: {error}") from error
     try:
-        native.load(con)
+        extension.load(con)
     except BaseException:
         con.close()
         raise
@@ -57,8 +58,8 @@ def attach(con: duckdb.DuckDBPyConnection, graph: Graph, name: str) -> None:
     checked(name)
     try:
         if not _defined(con, "gquery_attach"):
-            if _allows_unsigned(con) and native.LIBRARY.exists():
-                native.load(con)
+            if _allows_unsigned(con) and extension.LIBRARY.exists():
+                extension.load(con)
             else:
                 macros.define(con)
         with offered(graph) as token:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gquery.errors import ExecutionError, UnsupportedError
-from gquery.values import tags_of
+from gquery.values.elements import tags_of
 
 _KNOWN = (
     pa.types.is_boolean,

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from gquery.errors import BindError
-from gquery.executor.relational.private import private_duckdb
+from gquery.executor.relational.database.private import private_duckdb
 
 
 @functools.cache

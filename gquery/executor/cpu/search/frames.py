@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.blocks import new_blocks
 from gquery.executor.cpu.kernels.list_blocks import extend
-from gquery.executor.cpu.kernels.sum_chain import sweep
-from gquery.executor.cpu.kernels.sum_inside import Room, new_room, sum_inside
-from gquery.executor.cpu.kernels.sum_push import Counters, new_counters, sum_push
-from gquery.executor.cpu.kernels.sum_tree import total
+from gquery.executor.cpu.kernels.sums.chain import sweep
+from gquery.executor.cpu.kernels.sums.inside import Room, new_room, sum_inside
+from gquery.executor.cpu.kernels.sums.push import Counters, new_counters, sum_push
+from gquery.executor.cpu.kernels.sums.tree import total
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
@@ -51,7 +51,7 @@ class Stage:
 
 
 class Memory:
-    """What one worker remembers of sums and marks, from frame to frame: `entries` as in `sum_tree.py`, `marked` as in
+    """What one worker remembers of sums and marks, from frame to frame: `entries` as in `sums/tree.py`, `marked` as in
     `row_bitset.py`; `marks` is an address."""
 
     def __init__(self, plan: PackedPlan) -> None:

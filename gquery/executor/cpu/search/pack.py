@@ -13,8 +13,8 @@ from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edg
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
 from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, rows_of
 from gquery.executor.cpu.kernels.blocks import Blocks
-from gquery.executor.cpu.kernels.sum_branch import NO_FACTORS, Branch, Factors, Fold
-from gquery.executor.cpu.kernels.sum_push import counter_bytes
+from gquery.executor.cpu.kernels.sums.branch import NO_FACTORS, Branch, Factors, Fold
+from gquery.executor.cpu.kernels.sums.push import counter_bytes
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search import packed
 from gquery.executor.cpu.search.link import link, link_chain, link_counters

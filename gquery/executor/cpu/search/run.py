@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import PartialMatches, Ranks
 from gquery.executor.cpu.candidates.sets import CandidateSets
-from gquery.executor.cpu.kernels import sum_branch as fold
+from gquery.executor.cpu.kernels.sums import branch as fold
 from gquery.executor.cpu.machine.compile import stoppable, stoppable_steps
 from gquery.executor.cpu.search.frames import Memory, Search, Stage
 from gquery.executor.cpu.search.pack import pack

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.kernels.edge_choices import count_choices
 from gquery.executor.cpu.kernels.intersect import accepts, leaf_size, next_common, open_level, vertex_at
 from gquery.executor.cpu.kernels.row_bitset import restore
-from gquery.executor.cpu.kernels.sum_branch import capped
+from gquery.executor.cpu.kernels.sums.branch import capped
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,

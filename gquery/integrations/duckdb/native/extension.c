@@ -1,6 +1,6 @@
 /* A DuckDB extension that lends DuckDB's table functions to Python.
  *
- * It registers two table functions, which call back into Python through the pointers that `native.py` sets:
+ * It registers two table functions, which call back into Python through the pointers that `extension.py` sets:
  *   gquery(graph VARCHAR, query VARCHAR, params := ANY)   the rows of a query
  *   gquery_attach(name VARCHAR, token BIGINT)             puts a graph under a name, in this database instance
  *

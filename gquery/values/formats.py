@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from gquery.errors import ExecutionError
-from gquery.values import (
+from gquery.values.elements import (
     Node,
     Path,
     Relationship,

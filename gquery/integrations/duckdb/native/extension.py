@@ -23,10 +23,10 @@ import duckdb
 from gquery.errors import BindError, GQueryError, UnsupportedError
 from gquery.integrations.duckdb import ctrl_c
 from gquery.integrations.duckdb.interruption import Interrupted, context_of, raise_interrupted, watcher
-from gquery.integrations.duckdb.native_values import ValueReader
+from gquery.integrations.duckdb.native.statement import Scan, Statement
+from gquery.integrations.duckdb.native.values import ValueReader
 from gquery.integrations.duckdb.parameters import parameters_of
 from gquery.integrations.duckdb.registry import Registry, accept
-from gquery.integrations.duckdb.statement import Scan, Statement
 
 _PARTING, _GLANCE = 2.0, 0.01  # seconds that calls have to end as Python exits, and between two looks at them
 LIBRARY = Path(__file__).with_name("gquery.duckdb_extension")

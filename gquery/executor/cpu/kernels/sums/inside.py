@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.cpu.kernels.intersect import position_of
 from gquery.executor.cpu.kernels.sorted_rows import contains, lower_bound, row
-from gquery.executor.cpu.kernels.sum_tree import (
+from gquery.executor.cpu.kernels.sums.tree import (
     Tree,
     add_row,
     factor_at,

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from gquery.errors import GQueryError, MemoryLimitError
 from gquery.executor.progress import Control
-from gquery.executor.relational.private import private_duckdb
-from gquery.executor.relational.translation import translated
+from gquery.executor.relational.database.private import private_duckdb
+from gquery.executor.relational.database.translation import translated
+from gquery.executor.relational.database.watch import watched
 from gquery.executor.relational.unions import unsliced
-from gquery.executor.relational.watch import watched
 from gquery.executor.relational.widths import batch_bytes
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 /* What this extension uses of DuckDB's C extension API v1.2 and of the Arrow C data interface.
  *
  * DuckDB hands an extension a table of function pointers whose first part is frozen since v1.2: a function is known by
- * its place in that table. Only the places used here are named; `native_values.py` names those that Python calls itself.
+ * its place in that table. Only the places used here are named; `values.py` names those that Python calls itself.
  */
 #ifndef GQUERY_DUCKDB_API_H
 #define GQUERY_DUCKDB_API_H

@@ -1,0 +1,1 @@
+"""The compiled functions that sum matches out: how many there are, without listing them."""

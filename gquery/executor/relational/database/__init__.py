@@ -1,0 +1,1 @@
+"""Statements inside DuckDB: private instances, streams under a control, errors as ours."""

@@ -1,0 +1,1 @@
+"""Values on their way in and out: parameters, nodes and rows of an answer, files."""
