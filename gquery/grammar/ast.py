@@ -266,6 +266,14 @@ class Match(Clause):
 
 
 @record(frozen=True, slots=True)
+class Unwind(Clause):
+    """`UNWIND items AS variable`: a row for each item."""
+
+    items: Expression
+    variable: Variable
+
+
+@record(frozen=True, slots=True)
 class ProjectionItem(Node):
     """`expression [AS alias]`; `text` is the expression as written, the column's name when there is no alias."""
 

@@ -49,6 +49,10 @@ class Builder:
     def induced(self, children: Children) -> ast.MatchMode:
         return "induced"
 
+    def unwind(self, children: Children) -> ast.Unwind:
+        _unwind, items, _as, variable = children
+        return ast.Unwind(items=items, variable=variable, span=_span(children))
+
     def return_clause(self, children: Children) -> ast.Return:
         return ast.Return(**_projecting(children), span=_span(children))
 

@@ -52,6 +52,10 @@ def _match(match: ast.Match) -> str:
     return " ".join([*words, *_where(match.where)])
 
 
+def _unwind(clause: ast.Unwind) -> str:
+    return f"UNWIND {_expression(clause.items, _OR)} AS {_name(clause.variable.name)}"
+
+
 def _return(clause: ast.Return) -> str:
     return " ".join(["RETURN", *_projecting(clause)])
 
@@ -273,6 +277,7 @@ def _join(model: Any, left: Any, right: Any) -> Any:
 _PARTS: dict[type[ast.Node], Callable[[Any], str]] = {
     ast.Query: _query,
     ast.Match: _match,
+    ast.Unwind: _unwind,
     ast.Return: _return,
     ast.With: _with,
     ast.ProjectionItem: _item,

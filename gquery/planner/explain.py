@@ -25,7 +25,7 @@ from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
-from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch
+from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project, Unwind
 from gquery.planner.ir.written import written
 from gquery.records import record
 
@@ -123,7 +123,7 @@ def explain(
         if isinstance(step, QueryPlan):
             heading, below = _match_heading(step), _match_lines(step, partial(estimated, number), here)
         else:
-            heading = "RETURN" if number == len(plan.steps) - 1 else "WITH"
+            heading = _project_heading(step, number == len(plan.steps) - 1)
             counts = plan.counts(number)
             below = ["Count matches without listing them"] if counts else tails[number].describe().splitlines()
         rows = f"  [{here.rows:,} rows]" if here and not (plain and isinstance(step, QueryPlan)) else ""
@@ -134,6 +134,12 @@ def explain(
     if ran:
         lines += [f"Total {_seconds(ran.seconds)}, at most {_bytes(ran.peak_bytes)} besides the graph"]
     return "\n".join(lines)
+
+
+def _project_heading(project: Project, last: bool) -> str:
+    if isinstance(project, Unwind):
+        return f"UNWIND AS {project.projection.items[-1].name}"
+    return "RETURN" if last else "WITH"
 
 
 def _match_heading(plan: QueryPlan) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tests.evaluator.evaluate import evaluate, matches
 from tests.evaluator.values import Binding, Graph, Value, sort_key
-from tests.soak.tree import Aggregate, Clause, Match, Projection, Query, contains
+from tests.soak.tree import Aggregate, Clause, Match, Projection, Query, Unwind, contains
 
 Row = tuple[Value, ...]
 Rows = Sequence[Binding]
@@ -35,12 +35,21 @@ def answer(graph: Graph, query: Query, most: int | None = None) -> Answer:
 def rows_after(graph: Graph, clauses: Sequence[Clause], most: int | None = None, rows: Rows = ({},)) -> Rows:
     """`rows`: those before the first clause."""
     for clause in clauses:
-        matched = chain.from_iterable(matches(graph, clause, row) for row in rows if isinstance(clause, Match))
-        followed = _carried(graph, clause, rows) if isinstance(clause, Projection) else matched
+        if isinstance(clause, Projection):
+            followed = _carried(graph, clause, rows)
+        else:
+            followed = chain.from_iterable(_longer(graph, clause, row) for row in rows)
         rows = list(islice(followed, None if most is None else most + 1))
         if most is not None and len(rows) > most:
             raise Undecided("too many rows")
     return rows
+
+
+def _longer(graph: Graph, clause: Match | Unwind, row: Binding) -> Iterator[Binding]:
+    """The row with what a clause adds to it."""
+    if isinstance(clause, Match):
+        return matches(graph, clause, row)
+    return ({**row, clause.name: item} for item in evaluate(clause.values, row, graph) or ())
 
 
 def _carried(graph: Graph, clause: Projection, rows: Rows) -> Iterator[Binding]:

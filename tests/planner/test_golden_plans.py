@@ -36,6 +36,7 @@ QUERIES = {
         MATCH (a:Person)-[:KNOWS]->(b:Person) WITH b, count(*) AS known WHERE known > 2
         MATCH (b)-[:LIVES_IN]->(c:City) OPTIONAL MATCH (b)-[:CALLED]->(d) WHERE d.age < known
         RETURN c.name, known, d.name""",
+    "unwind": "UNWIND ['person 3', 'person 4'] AS name MATCH (a:Person {name: name})-[:KNOWS]->(b) RETURN b.name",
     "chain_of_counts": """
         MATCH (a:Person) OPTIONAL MATCH (a)-[:CALLED]->(b) WITH a, count(b) AS calls
         MATCH (a)-[:KNOWS]->() RETURN calls, count(*) AS known ORDER BY calls""",

@@ -11,7 +11,7 @@ from tests.evaluator.values import Binding, Failure, Graph
 from tests.soak.patterns import MODES, Patterns, joined
 from tests.soak.projections import all_returned, carried, numbers, returned
 from tests.soak.tables import Tables, to_evaluator
-from tests.soak.tree import Clause, Expression, Projection, Query
+from tests.soak.tree import Call, Clause, Expression, Projection, Query, Unwind, Variable
 from tests.soak.typed import Meaning
 
 TRIES = 3  # for a clause of a chain that leaves some rows
@@ -31,7 +31,7 @@ def random_query(random: Random, tables: Tables) -> Query:
 
 
 def random_chain(random: Random, tables: Tables) -> Query:
-    """MATCH, OPTIONAL MATCH and WITH in any order, then RETURN. Most clauses leave some rows to the next."""
+    """MATCH, OPTIONAL MATCH, WITH and UNWIND in any order, then RETURN. Most clauses leave some rows to the next."""
     clauses, maker = _chain(random, tables, 0.75)
     everything = random.random() < 0.5
     last = all_returned(random, maker.typed()) if everything else returned(random, maker.typed(), counted=False)
@@ -68,13 +68,15 @@ def _chain(random: Random, tables: Tables, old: float) -> tuple[list[Clause], Pa
 def _kind(random: Random, clauses: list[Clause]) -> str:
     """Of the next clause."""
     after_with = not clauses or isinstance(clauses[-1], Projection)
-    kind = random.choice(["match", "match", "optional", "with", "with"])
+    kind = random.choice(["match"] * 4 + ["optional"] * 2 + ["with"] * 4 + ["unwind"])
     return "match" if (kind == "with" and after_with and random.random() < 0.9) else kind
 
 
 def _clause(maker: Patterns, kind: str, mode: str, old: float) -> Clause:
     if kind == "with":
         return _with(maker)
+    if kind == "unwind":
+        return _unwind(maker)
     return maker.optional(mode) if kind == "optional" else maker.clause(mode, old=old)
 
 
@@ -84,6 +86,22 @@ def _some_rows(data: Graph, clause: Clause, rows: Sequence[Binding]) -> Sequence
         return rows_after(data, (clause,), MOST, rows)
     except (Failure, Undecided):
         return ()
+
+
+def _unwind(maker: Patterns) -> Unwind:
+    """Values of one kind, the nodes of a path or what was collected."""
+    random, typed = maker.random, maker.typed()
+    maker.made += 1
+    name, paths = f"s{maker.made}", typed.named("path")
+    if paths and random.random() < 0.5:
+        maker.names[name] = Meaning("node")
+        return Unwind(Call("nodes", (Variable(random.choice(paths)),)), name)
+    kind = random.choice(["int", "text", "truth", "date"])
+    lists, length = typed.collected((kind,)), random.choice([0, 1, 2, 2, 3])
+    values: Expression = Call("list", tuple(typed.of((kind,), 1) for _ in range(length)))
+    values = Variable(random.choice(lists)) if lists and random.random() < 0.5 else values
+    maker.names[name] = Meaning("value", kinds=frozenset({kind}))
+    return Unwind(values, name)
 
 
 def _with(maker: Patterns) -> Projection:

@@ -27,6 +27,7 @@ from tests.soak.tree import (
     Property,
     Query,
     Step,
+    Unwind,
     Variable,
     Walk,
 )
@@ -57,6 +58,10 @@ class _Reader:
                 return self.match(clause)
             case ast.Return() | ast.With():
                 return self.projection(clause)
+            case ast.Unwind(items, variable):
+                values = self.expression(items)
+                self.names.append(variable.name)
+                return Unwind(values, variable.name)
         raise NotImplementedError(type(clause).__name__)
 
     def projection(self, clause: ast.Return | ast.With) -> Projection:

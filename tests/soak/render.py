@@ -22,6 +22,7 @@ from tests.soak.tree import (
     Property,
     Query,
     Step,
+    Unwind,
     Variable,
     Walk,
 )
@@ -47,6 +48,8 @@ class _Writer:
         """`word`: how a projection begins."""
         if isinstance(clause, Match):
             return f"{'OPTIONAL ' if clause.optional else ''}MATCH {clause.mode.upper()} {self.patterns(clause)}"
+        if isinstance(clause, Unwind):
+            return f"UNWIND {self.expression(clause.values)} AS {clause.name}"
         written = ["*"] if clause.star else []
         written += [self.item(*pair) for pair in clause.items if not (clause.star and _as_it_is(*pair))]
         words = [word, *(["DISTINCT"] if clause.distinct else []), ", ".join(written)]

@@ -138,7 +138,13 @@ class Projection:
         return self.distinct or contains(self.items, Aggregate)
 
 
-Clause = Match | Projection
+@dataclass(frozen=True)
+class Unwind:
+    values: Expression  # a list
+    name: str
+
+
+Clause = Match | Projection | Unwind
 
 
 @dataclass(frozen=True)
@@ -154,6 +160,8 @@ class Query:
         """What an item of RETURN stands for: a name that was carried on means what the first WITH made of it."""
         for clause in reversed(self.clauses[:-1]):
             if not isinstance(item, Variable) or (isinstance(clause, Match) and item.name in clause.names()):
+                return item
+            if isinstance(clause, Unwind) and item.name == clause.name:
                 return item
             if isinstance(clause, Projection):
                 item = {alias: made for made, alias in clause.items}[item.name]

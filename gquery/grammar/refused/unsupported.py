@@ -30,7 +30,6 @@ _LIST_PREDICATE = "gquery has no predicates over the elements of a list"
 _CLAUSES = {
     word: f"gquery has no {word}"
     for word in (
-        "UNWIND",
         "UNION",
         "EXCEPT",
         "INTERSECT",

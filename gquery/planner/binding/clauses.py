@@ -38,7 +38,7 @@ def bind(
         if isinstance(clause, ast.Match):
             waiting.append(clause)
             continue
-        assert isinstance(clause, ast.Return | ast.With)
+        assert isinstance(clause, ast.Return | ast.With | ast.Unwind)
         for together in grouped(waiting, clause, {variable.name for variable in rows}):
             segments += matches.bind(together, rows)
             rows = segments[-1].output

@@ -29,6 +29,8 @@ def without_plain_projections(clauses: Sequence[ast.Clause]) -> Sequence[ast.Cla
     for place, clause in enumerate(clauses):
         if isinstance(clause, ast.Match):
             known.update(binds(clause))
+        if isinstance(clause, ast.Unwind):
+            known.add(clause.variable.name)
         if not isinstance(clause, ast.With):
             found.append(clause)
             continue
@@ -83,9 +85,11 @@ def _may_be_known(known: set[str], dropped: set[str], later: Sequence[ast.Clause
     return True
 
 
-def grouped(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]) -> Iterator[tuple[ast.Match, ...]]:
-    """The clauses between two projections, of which `after` is the second, by segment. incoming: the names that are
-    bound before."""
+def grouped(
+    clauses: Sequence[ast.Match], after: ast.Projecting | ast.Unwind, incoming: set[str]
+) -> Iterator[tuple[ast.Match, ...]]:
+    """The MATCH clauses before `after`, and behind the last other clause before them, by segment. incoming: the names
+    that are bound before."""
     apart = _apart(clauses, after, incoming) if any(clause.optional for clause in clauses) else set()
     together: list[ast.Match] = []
     for number, clause in enumerate(clauses):
@@ -110,7 +114,7 @@ class _Clause:
         self.binds = set(binds(clause))
 
 
-def _apart(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[str]) -> set[int]:
+def _apart(clauses: Sequence[ast.Match], after: ast.Projecting | ast.Unwind, incoming: set[str]) -> set[int]:
     """The OPTIONAL MATCHes that are segments of their own."""
     told = [_Clause(clause) for clause in clauses]
     apart: set[int] = set()
@@ -122,10 +126,12 @@ def _apart(clauses: Sequence[ast.Match], after: ast.Projecting, incoming: set[st
         apart |= misfits
 
 
-def _spoken_of(clauses: list[_Clause], after: ast.Projecting, incoming: set[str], apart: set[int]) -> set[int]:
-    """Those that bind what the projection, a MATCH or another such clause speaks of."""
+def _spoken_of(
+    clauses: list[_Clause], after: ast.Projecting | ast.Unwind, incoming: set[str], apart: set[int]
+) -> set[int]:
+    """Those that bind what `after`, a MATCH or another such clause speaks of; behind an UNWIND everything may be."""
     spoken_of = set(names_in(after))
-    if after.star:
+    if isinstance(after, ast.Unwind) or after.star:
         spoken_of.update(*(each.binds for each in clauses))
     found: set[int] = set()
     for number in reversed(range(len(clauses))):

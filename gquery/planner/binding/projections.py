@@ -22,7 +22,7 @@ from gquery.planner.ir.expr import (
     conjuncts,
     is_aggregated,
 )
-from gquery.planner.ir.segments import Project, Projection, ProjectionItem, SortItem, Variable
+from gquery.planner.ir.segments import Project, Projection, ProjectionItem, SortItem, Unwind, Variable
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
 
@@ -36,7 +36,9 @@ class ProjectionBinder:
     check: Check
     notices: list[Notice]
 
-    def bind(self, clause: ast.Return | ast.With, incoming: tuple[Variable, ...]) -> Project:
+    def bind(self, clause: ast.Return | ast.With | ast.Unwind, incoming: tuple[Variable, ...]) -> Project:
+        if isinstance(clause, ast.Unwind):
+            return self._unwind(clause, incoming)
         names = Names({variable.name: variable for variable in incoming})
         word = "WITH" if isinstance(clause, ast.With) else "RETURN"
         binder = ExpressionBinder(self.schema, names, self.parameters, aggregates=True, place=word, check=self.check)
@@ -45,6 +47,26 @@ class ProjectionBinder:
         self.notices.extend(names.notices)
         output = tuple(_variable(item, names) for item in projection.items)
         return Project(projection, where, incoming, output)
+
+    def _unwind(self, clause: ast.Unwind, incoming: tuple[Variable, ...]) -> Unwind:
+        """The rows with an item of the list each; an empty list and null have none."""
+        names = Names({variable.name: variable for variable in incoming})
+        binder = ExpressionBinder(
+            self.schema, names, self.parameters, aggregates=False, place="UNWIND", check=self.check
+        )
+        name = clause.variable.name
+        if is_hidden(name):
+            raise BindError("a variable cannot begin with a blank", span=clause.variable.span)
+        if name in names.incoming:
+            raise BindError(f"variable `{name}` is already defined", span=clause.variable.span)
+        items = binder.bind(clause.items)
+        if items.type.kind not in (Kind.LIST, Kind.NULL):
+            raise BindError(f"UNWIND takes a list, not {items.type}", span=clause.items.span)
+        item = ProjectionItem(name, binder.call("unwind", (items,), clause.items.span))
+        kept = (ProjectionItem(each.name, binder.variable(each.name, clause.span)) for each in incoming)
+        self.notices.extend(names.notices)
+        projection = Projection((*kept, item), False, (), None, None)
+        return Unwind(projection, (), incoming, (*incoming, Variable(name, item.expression.type, True)))
 
 
 def _variable(item: ProjectionItem, names: Names) -> Variable:

@@ -132,6 +132,12 @@ class Project:
     output: tuple[Variable, ...]
 
 
+@record(frozen=True, slots=True)
+class Unwind(Project):
+    """UNWIND: every row goes out once for each item of a list, which is the last of what the projection gives; before
+    it stands all that comes in."""
+
+
 Segment = Match | Project
 
 

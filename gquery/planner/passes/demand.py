@@ -29,6 +29,7 @@ from gquery.planner.ir.segments import (
     Projection,
     ProjectionItem,
     Segment,
+    Unwind,
 )
 from gquery.planner.passes.draft import Draft, Wanted
 from gquery.planner.search.context import Context
@@ -109,14 +110,17 @@ def new_names(match: Match) -> set[str]:
 
 
 def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
-    """A WITH without the columns that nothing after it speaks of. Grouping keys stay: they make the groups."""
+    """A WITH without the columns that nothing after it speaks of. Grouping keys stay: they make the groups, and so does
+    the item of an UNWIND: it makes the rows."""
     projection = project.projection
     if projection.is_grouped:
         return project
-    items = tuple(item for item in projection.items if item.name in wanted)
+    makes = projection.items[-1:] if isinstance(project, Unwind) else ()
+    items = tuple(item for item in projection.items if item.name in wanted or item in makes)
     if not items:
         items = (ProjectionItem(" row", Constant(INTEGER, Span(0, 0), 0)),)  # one row is one row
-    output = tuple(variable for variable in project.output if variable.name in wanted)
+    names = {item.name for item in items}
+    output = tuple(variable for variable in project.output if variable.name in names)
     return replace(project, projection=replace(projection, items=items), output=output)
 
 

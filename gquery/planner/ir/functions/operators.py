@@ -48,6 +48,7 @@ OPERATORS: dict[str, Function] = {
     "negate": Function(Signature(1, 1, arithmetic), "(-{0})"),
     "list": Function(Signature(0, None, list_type), None), "index": Function(Signature(2, 2, item), None),
     "slice": Function(Signature(3, 3, slice_type), None), "field": Function(fixed(INTEGER, TEMPORAL, TEXT), None),
+    "unwind": Function(Signature(1, 1, item), "unnest({0})"),  # as the item of a projection only: it makes rows
 }  # fmt: skip
 
 _TO_FLOAT = fixed(FLOAT, NUMBER)
