@@ -51,7 +51,7 @@ class Matcher:
         """The matches of one plan, times what each of them counts."""
         with self._given_back():
             with profile.timed("pack"):
-                slices = self._start(plan, lower(plan), profile)
+                slices = self._start(plan, lower(plan, self.reading.control.check), profile)
             with profile.timed("search"):
                 return plan.problem.coefficient * plan.factor * exact_sum(slices.total)
 
@@ -60,7 +60,7 @@ class Matcher:
     ) -> Generator[Item, None, None]:
         """What `behind` makes of the matches, batch by batch; it is called by whoever finds them, in several threads at
         once. Closing the generator stops the work."""
-        program = lower(plan)
+        program = lower(plan, self.reading.control.check)
         slices = self._start(plan, program, profile)
         expansion = Expansion(plan, program, self.candidates, self.masks, self.reading)
         if plan.limit is None:

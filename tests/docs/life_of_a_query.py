@@ -161,7 +161,7 @@ def _described(graph: QueryGraph) -> Iterator[str]:
 def _lowered(query: Prepared) -> Iterator[str]:
     half = query.matchings[0]
     (matching,) = half.matchings(half.cardinalities(None), "vertices", "", unchecked)
-    program = lower(matching)
+    program = lower(matching, unchecked)
     yield f"in the space of {program.space}, {program.listed} listed, {program.strategy}"
     for number, level in enumerate(program.levels):
         along = [f"{rows.relation.types} {rows.direction} from level {rows.level}" for rows in level.backward]

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.problem import EdgeChoice
 from gquery.planner.ir.relations import Types
+from gquery.stopping import Check
 from gquery.storage.schema import Direction
 
 
-def lower(plan: MatchPlan) -> Program:
+def lower(plan: MatchPlan, check: Check) -> Program:
     """The program of a plan."""
-    lowering = _Lowering(plan)
-    summed = sorted((choice for choice in plan.choices if not choice.listed), key=lowering.known_at)
+    lowering = _Lowering(plan, check)
+    known_at = {choice.edge: lowering.known_at(choice) for choice in plan.choices if not choice.listed}
+    summed = sorted((choice for choice in plan.choices if not choice.listed), key=lambda each: known_at[each.edge])
     weights: list[list[int]] = [[] for _ in plan.steps]
     for index, choice in enumerate(summed):
-        weights[lowering.known_at(choice)].append(index)
+        weights[known_at[choice.edge]].append(index)
     return Program(
         plan.space,
         tuple(map(lowering.level, plan.steps, weights)),
@@ -32,11 +35,13 @@ def lower(plan: MatchPlan) -> Program:
 
 
 class _Lowering:
-    def __init__(self, plan: MatchPlan) -> None:
+    def __init__(self, plan: MatchPlan, check: Check) -> None:
         self.plan = plan
+        self.check = check
         self.level_of = {step.vertex: level for level, step in enumerate(plan.steps)}
 
     def level(self, step: ExtendStep, weights: list[int]) -> Level:
+        self.check()
         problem, at = self.plan.problem, self._levels
         vertex, edges = problem.graph.vertices[step.vertex], problem.graph.edges
         return Level(
@@ -62,9 +67,11 @@ class _Lowering:
 
     def choices(self, choices: list[EdgeChoice]) -> tuple[Choice, ...]:
         index_of = {choice.edge: index for index, choice in enumerate(choices)}
-        around = {choice.edge: {choice.edge, *choice.collides} for choice in choices}
+        around = [frozenset((choice.edge, *choice.collides)) for choice in choices]
+        sharing = Counter(around)
         found = []
-        for choice in choices:
+        for choice, near in zip(choices, around, strict=True):
+            self.check()
             edge = self.plan.graph.edges[choice.edge]
             first, last = sorted((edge.source, edge.target), key=self.level_of.__getitem__)
             found.append(
@@ -73,13 +80,14 @@ class _Lowering:
                     self._rows(choice.edge, first),
                     self.level_of[last],
                     tuple(index_of[other] for other in choice.collides),
-                    all(around[other] == around[choice.edge] for other in around[choice.edge]),
+                    sharing[near] == len(near),
                 )
             )
         return tuple(found)
 
     def known_at(self, choice: EdgeChoice) -> int:
         """The level at which all the edges are matched that the choice may collide with, directly or through others."""
+        self.check()
         return max(self.level_of[vertex] for vertex in choice.vertices)
 
     def _rows(self, index: int, source: int) -> Rows:

@@ -7,11 +7,13 @@ made for every run: its parts are named tuples, which take a third of a data cla
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations
 from typing import NamedTuple
 
 from gquery.planner.ir.match_plan import Space, Strategy
 from gquery.planner.ir.query_graph import PartKind
-from gquery.planner.ir.relations import Relation
+from gquery.planner.ir.relations import Relation, Types
 from gquery.records import record
 from gquery.storage.schema import Direction
 
@@ -90,6 +92,24 @@ class Level(NamedTuple):
     minus: int
     like: int
     described: str
+
+
+def may_enumerate(choices: Iterable[Choice]) -> bool:
+    """Whether the ways to choose edges may have to be tried one by one: unless of the edges that two choices may take
+    those of one are always among those of the other, or none, and all that collide with one collide with each other."""
+    colliding = [choice for choice in choices if choice.collides]
+    kinds = {(choice.rows.relation, choice.rows.direction == "both", choice.rows.edge) for choice in colliding}
+    return not all(choice.clique for choice in colliding) or not all(
+        _lies_in(one, other) or _lies_in(other, one) for one, other in combinations(kinds, 2)
+    )
+
+
+def _lies_in(inner: tuple[Relation, bool, int | None], outer: tuple[Relation, bool, int | None]) -> bool:
+    """Whether edges of one kind are edges of the other wherever both are between the same two vertices."""
+    (inner_relation, inner_both, _), (outer_relation, outer_both, mask) = inner, outer
+    assert isinstance(inner_relation, Types)
+    assert isinstance(outer_relation, Types)
+    return mask is None and outer_both >= inner_both and set(inner_relation.types) <= set(outer_relation.types)
 
 
 @record(frozen=True, slots=True)

@@ -21,13 +21,15 @@ def pick_order(
     return _greedy(model, regions, set(chosen), check)
 
 
-def rooted_orders(model: PrefixModel, vertices: Iterable[int], colours: Sequence[int]) -> list[tuple[int, ...]]:
+def rooted_orders(
+    model: PrefixModel, vertices: Iterable[int], colours: Sequence[int], check: Check
+) -> list[tuple[int, ...]]:
     """The most promising of the orders that begin with each of the vertices and go on with what leaves the fewest
     partial matches. Of the vertices of one colour only one is tried: they look alike."""
     chosen = tuple(vertices)
     found: dict[int, tuple[float, tuple[int, ...]]] = {}
     for root in chosen:
-        candidate = _rooted(model, root, chosen)
+        candidate = _rooted(model, root, chosen, check)
         found[colours[root]] = min(found.get(colours[root], candidate), candidate)
     return [order for _, order in sorted(found.values())[: model.costs.effort.roots]]
 
@@ -54,20 +56,23 @@ def _loose(order: Sequence[int], near: Sequence[int]) -> int:
     return count
 
 
-def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...], check: Check) -> tuple[float, tuple[int, ...]]:
     rows = cost = model.sizes[root]
     order, matched = [root], 1 << root
     left = set(vertices) - {root}
+    connected: dict[int, tuple[float, float, int]] = {}  # what is next to the matched, with what extending by it takes
     while left:
-        connected = [vertex for vertex in left if model.near[vertex] & matched] or list(left)
-        extensions = {vertex: model.extension(vertex, matched) for vertex in connected}
-        vertex = min(connected, key=lambda each: (extensions[each][0], -extensions[each][2], each))
-        factor, looks, _ = extensions[vertex]
-        cost += rows * (looks + factor)
+        check()
+        for vertex in left & model.neighbours[order[-1]]:
+            connected[vertex] = model.extension(vertex, matched)
+        extensions = connected or {vertex: model.extension(vertex, matched) for vertex in left}
+        factor, vertex = min((factor, -backward, vertex) for vertex, (factor, _, backward) in extensions.items())[::2]
+        cost += rows * (extensions[vertex][1] + factor)
         rows = max(1.0, rows * factor)
         order.append(vertex)
         matched |= 1 << vertex
         left.remove(vertex)
+        connected.pop(vertex, None)
     return cost, tuple(order)
 
 

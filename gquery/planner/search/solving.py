@@ -282,7 +282,7 @@ class _Orders:
         """Orders from other first vertices."""
         required = self.structure.required
         last = tuple(vertex for vertex in self._eliminated if vertex not in required)
-        roots = rooted_orders(self.model, required, self.structure.symmetry.colours)
+        roots = rooted_orders(self.model, required, self.structure.symmetry.colours, self.check)
         yield from ((*order, *last) for order in roots)
 
     def _alike_last(self) -> Iterator[tuple[int, ...]]:

@@ -150,6 +150,7 @@ def _jobs(candidates: CandidateSets, wanted: Sequence[Wanted]) -> NDArray[np.int
     """The table of jobs, one row for each that is wanted; where neighbours and edges go is not known yet."""
     jobs, begin = [], 0
     for rows, source, other, with_edges in wanted:
+        candidates.control.check()
         size = len(source.vertices)
         jobs.append(
             (

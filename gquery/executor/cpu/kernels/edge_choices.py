@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import lower_bound, row
+from gquery.executor.cpu.kernels.workspace import has_to_stop
 from gquery.executor.cpu.machine.compile import inner
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
@@ -28,6 +29,8 @@ from gquery.executor.cpu.search.packed import (
 # Rows of `scratch`, int64[5, number of choices]: the run of each choice, where the odometer stands in it, the edge it
 # has chosen; while choices are only counted, how many edges of the run are taken by others.
 BEGIN, END, CURSOR, CHOSEN, TAKEN = 0, 1, 2, 3, 4
+
+_OFTEN = (1 << 12) - 1  # turns of the odometer between two looks at the signals
 
 
 @inner
@@ -50,42 +53,18 @@ def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-
 
 
 @inner
-def advance(choices, begin, end, collides, depth, scratch):  # type: ignore[no-untyped-def]
-    """Turns the odometer over `choices[begin:end]` from wheel `depth` to its next full choice, -1 without one; wheels
-    that collide with no other stand still."""
-    last = end - 1
-    while depth >= begin:
-        free = choices[depth, FREE] == 1
-        if scratch[CURSOR, depth] == scratch[END, depth]:
-            depth -= 1
-            continue
-        edge = load_int64(choices[depth, CHOICE_EDGES], scratch[CURSOR, depth])
-        scratch[CURSOR, depth] = scratch[END, depth] if free else scratch[CURSOR, depth] + 1
-        collision = False
-        for index in range(choices[depth, COLLIDES_BEGIN], choices[depth, COLLIDES_END]):
-            collision |= scratch[CHOSEN, collides[index]] == edge
-        if collision:
-            continue
-        scratch[CHOSEN, depth] = edge
-        if depth == last:
-            return depth
-        depth += 1
-        scratch[CURSOR, depth] = scratch[BEGIN, depth]
-    return -1
-
-
-@inner
-def count_choices(choices, begin, end, collides, modulus, positions, scratch):  # type: ignore[no-untyped-def]
-    """The ways to choose the edges `choices[begin:end]` of one embedding: modulo 2^64 or the modulus, and roughly.
+def count_choices(choices, begin, end, collides, modulus, positions, scratch, signals):  # type: ignore[no-untyped-def]
+    """The ways to choose the edges `choices[begin:end]` of one embedding: modulo 2^64 or the modulus, and roughly; and
+    the looks at edges that this took.
 
     Runs over the same two data vertices hold one another unless their types only overlap. Where of every two colliding
     runs one holds the other, or nothing of it, the ways are a product: a choice has as many as its run is long, less
     those taken by the choices from runs that lie in its own. Only the others are enumerated.
     """
     locate(choices, begin, end, positions, scratch)
-    nested = take_from_runs(choices, begin, end, collides, scratch)
+    nested, looks = take_from_runs(choices, begin, end, collides, scratch, signals)
     if nested and is_exhausted(begin, end, scratch):
-        return np.uint64(0), 0.0
+        return np.uint64(0), 0.0, looks
     exact, size = np.uint64(1), 1.0
     for index in range(begin, end):
         if nested or choices[index, FREE] == 1:
@@ -95,17 +74,20 @@ def count_choices(choices, begin, end, collides, modulus, positions, scratch):  
             if modulus != 0:
                 exact %= modulus
     if not nested:
-        found = enumerated(choices, begin, end, collides, scratch)
+        found, more = enumerated(choices, begin, end, collides, scratch, signals)
+        looks += more
         exact *= np.uint64(found)
         size *= found
         if modulus != 0:
             exact %= modulus
-    return exact, size
+    return exact, size, looks
 
 
 @inner
-def take_from_runs(choices, begin, end, collides, scratch):  # type: ignore[no-untyped-def]
-    """Counts what colliding choices take from each other's runs; False when that does not tell the number of ways."""
+def take_from_runs(choices, begin, end, collides, scratch, signals):  # type: ignore[no-untyped-def]
+    """Counts what colliding choices take from each other's runs; False when that does not tell the number of ways. And
+    the looks at edges."""
+    looks = np.int64(end - begin)
     for index in range(begin, end):
         scratch[TAKEN, index] = 0
     for index in range(begin, end):
@@ -113,15 +95,16 @@ def take_from_runs(choices, begin, end, collides, scratch):  # type: ignore[no-u
         for place in range(choices[index, COLLIDES_BEGIN], choices[index, COLLIDES_END]):
             other = collides[place]
             other_length = scratch[END, other] - scratch[BEGIN, other]
-            common = common_edges(choices, index, other, scratch)
+            common, more = common_edges(choices, index, other, scratch, signals)
+            looks += more
             if common == 0:
                 continue
             holder = index if length >= other_length else other
             scratch[TAKEN, holder] += 1
             # What two choices take from a run are two edges only if those collide as well.
             if common < min(length, other_length) or (scratch[TAKEN, holder] > 1 and choices[holder, CLIQUE] == 0):
-                return False
-    return True
+                return False, looks
+    return True, looks
 
 
 @inner
@@ -134,29 +117,49 @@ def is_exhausted(begin, end, scratch):  # type: ignore[no-untyped-def]
 
 
 @inner
-def common_edges(choices, one, other, scratch):  # type: ignore[no-untyped-def]
-    """How many data edges are in the runs of both choices. A run is not sorted."""
+def common_edges(choices, one, other, scratch, signals):  # type: ignore[no-untyped-def]
+    """How many data edges are in the runs of both choices, and the looks at edges. A run is not sorted."""
     edges, other_edges = choices[one, CHOICE_EDGES], choices[other, CHOICE_EDGES]
     low, high = scratch[BEGIN, one], scratch[END, one]
     other_low, other_high = scratch[BEGIN, other], scratch[END, other]
     if edges == other_edges and low == other_low:
-        return high - low
+        return high - low, np.int64(1)
     common = np.int64(0)
     for place in range(low, high):
+        if has_to_stop(signals):
+            break
         edge = load_int64(edges, place)
         for other_place in range(other_low, other_high):
             common += load_int64(other_edges, other_place) == edge
-    return common
+    return common, 1 + (high - low) * (other_high - other_low)
 
 
 @inner
-def enumerated(choices, begin, end, collides, scratch):  # type: ignore[no-untyped-def]
-    """The ways to choose the edges that collide, one by one."""
-    scratch[CURSOR, begin] = scratch[BEGIN, begin]
+def enumerated(choices, begin, end, collides, scratch, signals):  # type: ignore[no-untyped-def]
+    """The ways to choose the edges that collide, one by one, and the looks at edges: an odometer, of which wheels that
+    collide with no other stand still. When all have to stop it does, with whatever it has found: nobody asks for it."""
+    last = end - 1
     depth = np.int64(begin)
-    found = np.int64(0)
-    while True:
-        depth = advance(choices, begin, end, collides, depth, scratch)
-        if depth < 0:
-            return found
-        found += 1
+    found = looks = np.int64(0)
+    scratch[CURSOR, begin] = scratch[BEGIN, begin]
+    while depth >= begin:
+        looks += 1
+        if looks & _OFTEN == 0 and has_to_stop(signals):
+            break
+        if scratch[CURSOR, depth] == scratch[END, depth]:
+            depth -= 1
+            continue
+        edge = load_int64(choices[depth, CHOICE_EDGES], scratch[CURSOR, depth])
+        scratch[CURSOR, depth] = scratch[END, depth] if choices[depth, FREE] == 1 else scratch[CURSOR, depth] + 1
+        collision = False
+        for index in range(choices[depth, COLLIDES_BEGIN], choices[depth, COLLIDES_END]):
+            collision |= scratch[CHOSEN, collides[index]] == edge
+        if collision:
+            continue
+        scratch[CHOSEN, depth] = edge
+        if depth == last:
+            found += 1
+        else:
+            depth += 1
+            scratch[CURSOR, depth] = scratch[BEGIN, depth]
+    return found, looks

@@ -43,6 +43,7 @@ DONE, MORE, FULL, HEAVY = 0, 1, 2, 3  # values of STATUS: input used up; slice o
 # Slots of the signals, which all workers read: the next row of the pool, its rows; in how many parts what is left is
 # handed out; whether somebody waits for work, or all have to stop. What is written often has cache lines of its own.
 NEXT_ROW, POOL_ROWS, PARTS, WANTED, SIGNAL_SLOTS = 0, 8, 9, 16, 24
+STOPPED = 1 << 32  # in WANTED: all have to stop
 _LARGEST_SHARE = 256  # rows: nobody should be left with much when the pool is used up
 QUANTUM = 1 << 16  # looks at neighbours between two looks at the signals: about a millisecond
 
@@ -89,11 +90,12 @@ class Walk(NamedTuple):
 
 class Choices(NamedTuple):
     """The tables of a packed plan that tell which data edges stand behind an embedding, and room for the odometer over
-    them, int64[SCRATCH_ROWS, choices]; see `edge_choices.py`."""
+    them, int64[SCRATCH_ROWS, choices]; see `edge_choices.py`. signals: their address."""
 
     table: NDArray[np.int64]
     collides: NDArray[np.int64]
     scratch: NDArray[np.int64]
+    signals: int
 
 
 def new_work(plan: PackedPlan, start: int, stop: int, modulus: int, marks: int, signals: int) -> NDArray[np.int64]:
@@ -124,6 +126,12 @@ def takes_more(state):  # type: ignore[no-untyped-def]
 def is_wanted(state):  # type: ignore[no-untyped-def]
     """Whether the slice should end early: somebody waits for work, or all have to stop."""
     return load_shared(state[SIGNALS], WANTED) != 0  # type: ignore[call-arg]
+
+
+@inlined
+def has_to_stop(signals):  # type: ignore[no-untyped-def]
+    """Whether all have to stop, now and not at the end of the slice. signals: their address."""
+    return load_shared(signals, WANTED) >= STOPPED  # type: ignore[call-arg]
 
 
 @pasted
@@ -194,7 +202,7 @@ def choices_of(plan, work, tables):  # type: ignore[no-untyped-def]
     table = table_of(plan, CHOICES, CHOICE_COLUMNS)
     begin = STATE_SLOTS + _LEVEL_PARTS * len(tables.steps) + _CURSOR_PARTS * len(tables.backward)
     scratch = work[begin : begin + SCRATCH_ROWS * len(table)].reshape((SCRATCH_ROWS, len(table)))
-    return Choices(table, column_of(plan, COLLIDES), scratch)
+    return Choices(table, column_of(plan, COLLIDES), scratch, work[SIGNALS])
 
 
 def found_in(work: NDArray[np.int64], width: int) -> NDArray[np.int64]:

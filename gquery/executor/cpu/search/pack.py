@@ -20,7 +20,7 @@ from gquery.executor.cpu.search import packed
 from gquery.executor.cpu.search.link import link, link_chain, link_counters
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
 from gquery.executor.lowering.exact import SAFE
-from gquery.executor.lowering.program import Level, Program, Rows
+from gquery.executor.lowering.program import Level, Program, Rows, may_enumerate
 from gquery.executor.lowering.pushed import chains, pushed
 from gquery.storage.adjacency import Adjacency
 
@@ -91,6 +91,7 @@ class _Packer:
             is_chain,
             self._inside(),
             self.counters,
+            may_enumerate(program.weights),
             self.candidates.snapshot.vertex_count,
             (*self.keep, *self.bitsets.matrices.values()),
         )
@@ -104,6 +105,7 @@ class _Packer:
         return room
 
     def _step(self, number: int, level: Level) -> list[int]:
+        self.candidates.control.check()
         row = [0] * packed.STEP_COLUMNS
         if level.folded:
             return row
@@ -342,6 +344,7 @@ class _Packer:
         rows: list[tuple[int, ...]] = []
         collides: list[int] = []
         for index, choice in enumerate(self.program.weights):
+            self.candidates.control.check()
             adjacency = self._edges_to(choice.to, choice.rows)
             self.keep.append(adjacency)
             begin = len(collides)

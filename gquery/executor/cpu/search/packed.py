@@ -109,7 +109,8 @@ class PackedPlan:
     marks; marked: rows of adjacencies. folds: what is computed before the search. is_folded: nothing is left to search.
     room: partial matches in a block. is_chain: the sum goes breadth first. inside: room to sum inside of
     neighbourhoods, None when it goes in another way. counters: kinds of counters that sums are pushed into, 0 when they
-    are not. universe: vertices. keep: what the addresses point into.
+    are not. lingers: a kernel may be busy with one match for ever. universe: vertices. keep: what the addresses point
+    into.
     """
 
     tables: Table
@@ -125,6 +126,7 @@ class PackedPlan:
     is_chain: bool
     inside: InsideRoom | None
     counters: int
+    lingers: bool
     universe: int
     keep: tuple[object, ...]
 

@@ -16,14 +16,13 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from gquery.executor.backend import PartialMatches
-from gquery.executor.cpu.kernels.workspace import NEXT_ROW, PARTS, POOL_ROWS, SIGNAL_SLOTS, WANTED
+from gquery.executor.cpu.kernels.workspace import NEXT_ROW, PARTS, POOL_ROWS, SIGNAL_SLOTS, STOPPED, WANTED
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import Begun
 
 Item = TypeVar("Item")
 
 _PARTS = 8  # for each worker: shares of the pool become smaller as it is used up
-_STOPPED = 1 << 32  # the signal that all have to stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class Sharing(Generic[Item]):
 
     def _signal(self) -> None:
         wanted = max(0, self._waiting - self._promised - len(self._tasks))
-        self._signals[WANTED] = _STOPPED if self.stopped else wanted
+        self._signals[WANTED] = STOPPED if self.stopped else wanted
 
     def promises(self) -> bool:
         """Whether somebody waits to whom nobody gives anything yet; then the caller has to `give`."""
@@ -139,6 +138,11 @@ class Sharing(Generic[Item]):
             self._consumed.notify_all()
 
     # --- results -------------------------------------------------------------------------------------------------
+
+    def wait(self, patience: float) -> None:
+        """Until something is finished or nothing left to do, but only so many seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._finished or self.is_over, patience)
 
     def deliver(self, item: Item) -> None:
         """Hands a finished item to the consumer, when there is room."""

@@ -5,8 +5,8 @@ block by block, or depth first. Buffers are small and the deepest group always g
 workers x groups x capacity whatever the number of matches.
 
 The caller's thread is the first worker: a query that is done in a few milliseconds starts no thread at all. Others
-join when the query lasts. What is done with partial matches behind the kernels is done by the workers, too; the caller
-only takes what is finished.
+join when the query lasts. Where a single step of a kernel may last for ever, they do all of it. What is done with
+partial matches behind the kernels is done by the workers, too; the caller only takes what is finished.
 """
 
 from __future__ import annotations
@@ -57,10 +57,12 @@ class Enumeration:
         self.seconds_until = {stage.stop: 0.0 for stage in search.stages}
         self.worker_seconds: list[float] = []
         self._pool = PartialMatches(pool, pool.shape[1])
-        self._alone = 0.0 if lasting else _ALONE
+        self._alone = 0.0 if lasting or search.plan.lingers else _ALONE
         chunk = min(search.capacity, pool.shape[1] // (threads * 8) + 1)
         self._chunk = max(_HEAVY_CHUNK if lasting else _SMALLEST_CHUNK, chunk)
         self._lock = threading.Lock()
+        # A kernel in the caller's thread would keep it from looking at the control, and from hearing Ctrl-C.
+        self._helpers = threads if search.plan.lingers else threads - 1
 
     def total(self) -> tuple[int, float]:
         """Runs to the end; returns the number of matches, modulo 2^64 or the modulus, and about how many there are."""
@@ -87,9 +89,11 @@ class Enumeration:
                 if sharing.failure:
                     raise sharing.failure
                 yield from sharing.finished()
-                if not others and self.threads > 1 and time.monotonic() - began >= self._alone:
+                if not others and self._helpers and time.monotonic() - began >= self._alone:
                     self._start(others, sharing, behind)
-                if worker.has_work(_PATIENCE if others else 0.0):
+                if self.search.plan.lingers and not sharing.is_over:
+                    sharing.wait(_PATIENCE)
+                elif worker.has_work(_PATIENCE if others else 0.0):
                     yield from worker.advance()
                 elif sharing.is_over:
                     break
@@ -108,7 +112,7 @@ class Enumeration:
     def _start(self, others: list[threading.Thread], sharing: Sharing[Item], behind: Behind[Item]) -> None:
         """Starts another worker, which starts the next one: those that are there work meanwhile."""
         number = len(others) + 1
-        if number < self.threads and not sharing.stopped:
+        if number <= self._helpers and not sharing.stopped:
             given = (others, sharing, behind)
             thread = threading.Thread(target=self._work, args=given, name=f"gquery-{number}", daemon=True)
             others.append(thread)

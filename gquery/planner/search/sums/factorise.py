@@ -172,8 +172,8 @@ class Factoriser:
         leaves: dict[tuple[int, int], list[int]] = {}  # levels, by parent and context
         matched = 0
         cost, costs = 0.0, self.costs
-        self.check()
         for vertex in _preorder(order, children, kept):
+            self.check()
             parent = placed[parents[vertex]] if vertex in parents else len(levels) - 1
             listed = len(levels) < max(1, kept)
             visits = accepted[parent] if levels else 1.0

@@ -46,14 +46,16 @@ from gquery.executor.cpu.search.packed import CHILD, MINUS, PARENT, SET_COUNT, S
 
 
 @inlined
-def take_rows(tables, walk, choices, blocks, given, state, modulus):  # type: ignore[no-untyped-def]
-    """Fills the topmost block with rows of the input; returns how many stand for any matches."""
+def take_rows(tables, walk, choices, blocks, given, state, modulus, left):  # type: ignore[no-untyped-def]
+    """Fills the topmost block with rows of the input, as far as `left` looks at edges go; returns how many stand for
+    any matches, and the looks."""
     start = state[START]
     top, width = start - 1, len(tables.steps)
-    made = 0
-    while made < share_of(blocks) and state[TAKEN] < state[ROW_END]:
+    made, looks = 0, np.int64(0)
+    while made < share_of(blocks) and state[TAKEN] < state[ROW_END] and looks < left:
         load_row(tables, walk, given, state[TAKEN], start)
-        product, size = given_matches(tables, walk, choices, start, modulus)
+        product, size, more = given_matches(tables, walk, choices, start, modulus)
+        looks += more + 1
         for column in range(start):
             blocks.columns[top, column, made] = given[column, state[TAKEN]]
         blocks.columns[top, width, made] = state[TAKEN] * state[EACH]
@@ -61,7 +63,7 @@ def take_rows(tables, walk, choices, blocks, given, state, modulus):  # type: ig
         blocks.sizes[top, made] = size
         made += size != 0.0
         state[TAKEN] += 1
-    return made
+    return made, looks
 
 
 @inner
@@ -123,8 +125,9 @@ def sweep(plan, work, marked, packed_blocks, given, sums, sizes, budget):  # typ
             if state[TAKEN] >= state[ROW_END] and not takes_more(state):
                 status = DONE
                 break
-            made = take_rows(tables, walk, choices, blocks, given, state, into.modulus)
-            budget -= made + 1
+            left = min(budget, QUANTUM)
+            made, looks = take_rows(tables, walk, choices, blocks, given, state, into.modulus, left)
+            budget -= looks
             open_block(tables, blocks, top, steps[top, CHILD], made)
             depth = top
         child = steps[depth, CHILD]

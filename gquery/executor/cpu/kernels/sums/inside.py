@@ -410,9 +410,10 @@ def sum_inside(plan, work, marked, room, given, sums, sizes, budget):  # type: i
             if state[ROW] >= state[ROW_END] and not takes_more(state):
                 status = DONE
                 break
-            budget -= 1
             load_row(tables, walk, given, state[ROW], np.int64(1))
-            tree.products[0], tree.product_sizes[0] = given_matches(tables, walk, choices, np.int64(1), tree.modulus)
+            product, product_size, looks = given_matches(tables, walk, choices, np.int64(1), tree.modulus)
+            tree.products[0], tree.product_sizes[0] = product, product_size
+            budget -= looks + 1
             root = np.int64(walk.vertices[0])
             count = np.int64(0)
             if tree.product_sizes[0] != 0.0:

@@ -257,7 +257,8 @@ def sum_push(plan, work, marked, counters, given, sums, sizes, budget):  # type:
             entering = np.int64(1)
             if level < 0:
                 total, size = harvest(tables, counters, modulus)
-                product, about = given_matches(tables, walk, choices, np.int64(1), modulus)
+                product, about, looks = given_matches(tables, walk, choices, np.int64(1), modulus)
+                budget -= looks
                 place = state[ROW] * state[EACH]
                 sums[place] = reduced(sums[place] + reduced(product * total, modulus), modulus)
                 sizes[place] += about * size

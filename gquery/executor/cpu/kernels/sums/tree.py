@@ -154,30 +154,38 @@ def load_row(tables, walk, given, input_row, stop):  # type: ignore[no-untyped-d
 @inlined
 def own_matches(tables, walk, choices, level, modulus):  # type: ignore[no-untyped-def]
     """What the vertex matched at a level stands for by itself, modulo and about: the choices of edges that are known
-    there, and what is folded into it."""
+    there, and what is folded into it. And the looks at edges."""
     steps = tables.steps
-    product, size = np.uint64(1), 1.0
+    product, size, looks = np.uint64(1), 1.0, np.int64(0)
     begin, end = steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END]
     if begin < end:
-        product, size = count_choices(
-            choices.table, begin, end, choices.collides, modulus, walk.positions, choices.scratch
+        product, size, looks = count_choices(
+            choices.table,
+            begin,
+            end,
+            choices.collides,
+            modulus,
+            walk.positions,
+            choices.scratch,
+            choices.signals,
         )
     if steps[level, FACTORS] != 0 and size != 0.0:
         factor, factor_size = factor_at(steps, level, walk.positions[level])
         product = reduced(product * factor, modulus)
         size *= factor_size
-    return product, size
+    return product, size, looks
 
 
 @inlined
 def given_matches(tables, walk, choices, start, modulus):  # type: ignore[no-untyped-def]
-    """What a given row of `start` levels stands for by itself."""
-    product, size = np.uint64(1), 1.0
+    """What a given row of `start` levels stands for by itself, and the looks at edges."""
+    product, size, looks = np.uint64(1), 1.0, np.int64(0)
     for level in range(start):
-        factor, factor_size = own_matches(tables, walk, choices, level, modulus)
+        factor, factor_size, more = own_matches(tables, walk, choices, level, modulus)
+        looks += more
         product = reduced(product * factor, modulus)
         size *= factor_size
-    return product, size
+    return product, size, looks
 
 
 @inlined
@@ -224,7 +232,8 @@ def sum_candidates(tables, walk, choices, tree, level, left):  # type: ignore[no
         if not accepts(tables, walk, level, position, vertex_at(steps, level, position)):
             continue
         walk.found[level] += 1
-        product, size = own_matches(tables, walk, choices, level, tree.modulus)
+        product, size, more = own_matches(tables, walk, choices, level, tree.modulus)
+        looks += more
         if size == 0.0:
             continue
         if steps[level, BOTTOM] == 1:
@@ -266,9 +275,10 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
             if state[ROW] >= state[ROW_END] and not takes_more(state):
                 status = DONE
                 break
-            budget -= 1
             load_row(tables, walk, given, state[ROW], start)
-            tree.products[top], tree.product_sizes[top] = given_matches(tables, walk, choices, start, tree.modulus)
+            product, product_size, looks = given_matches(tables, walk, choices, start, tree.modulus)
+            tree.products[top], tree.product_sizes[top] = product, product_size
+            budget -= looks + 1
             level = steps[top, CHILD]
             entering = np.int64(1)
             if level < 0 or tree.product_sizes[top] == 0.0:

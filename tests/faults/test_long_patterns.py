@@ -1,0 +1,114 @@
+"""Patterns of hundreds of vertices, and single matches that stand for more choices of edges than can be gone through:
+whatever a run does for them, in Python or in kernels, a timeout, a cancel and Ctrl-C end it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import pytest
+
+import gquery
+from gquery.executor.cpu.search.pack import _Packer
+from gquery.executor.lowering.lower import _Lowering
+from gquery.planner.search.sums.factorise import Factoriser
+from tests.conftest import patience
+from tests.fuzz.worker import small_graph
+from tests.planner.shapes import pattern, shape
+
+pytestmark = pytest.mark.usefixtures("unverified")
+
+TIMEOUT, SOON = 1.0, 2.0  # seconds: each for planning and for running
+
+LONG = {
+    "path": "MATCH (a)" + "--()" * 150 + " RETURN count(*)",
+    "tree": f"MATCH {pattern(shape('tree', 400)[1])} RETURN count(*)",
+}
+
+KNOWS = "MATCH (a)" + "-[:KNOWS]->()" * 40 + " RETURN count(*)"
+
+
+@cache
+def graph() -> gquery.Graph:
+    """Asked once, so that compiling is not taken for slow stopping."""
+    graph = small_graph()
+    for text in ("MATCH (a)--()--()--()--() RETURN count(*)", KNOWS):
+        graph.query(text).rows()
+    return graph
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_timeout_ends_long_patterns(name: str) -> None:
+    graph()
+    began = time.monotonic()
+    with suppress(gquery.QueryTimeout):
+        graph().query(LONG[name], timeout=TIMEOUT, memory_limit="100MB").to_arrow()
+    assert time.monotonic() - began < 2 * TIMEOUT + SOON * patience()
+
+
+@pytest.mark.parametrize(
+    ("holder", "method"),
+    [(Factoriser, "_misses"), (_Lowering, "_rows"), (_Packer, "_place")],
+    ids=["trees", "lowering", "packing"],
+)
+def test_the_clock_is_looked_at_before_the_kernels(holder: Any, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is slow for each vertex of a pattern is not done for all of them before the timeout is seen."""
+    graph()
+    result = small_graph().query(KNOWS, timeout=0.2)
+    before, calls = getattr(holder, method), []
+
+    def slow(*arguments: object) -> object:
+        calls.append(time.sleep(0.05))
+        return before(*arguments)
+
+    monkeypatch.setattr(holder, method, slow)
+    with pytest.raises(gquery.QueryTimeout):
+        result.to_arrow()
+    assert 4 <= len(calls) < 20
+
+
+def overlapping(edges: int) -> gquery.Graph:
+    """Two vertices, and so many edges of each of three types from one to the other."""
+    ends = {"source": [1] * edges, "target": [2] * edges}
+    return gquery.from_arrow({"V": {"id": [1, 2]}}, {("V", name, "V"): ends for name in "XYZ"})
+
+
+def choosing(times: int) -> str:
+    """Edges that are to be different, of types that overlap in part: the ways to choose them are tried one by one."""
+    return f"MATCH {', '.join(['(a)-[:X|Y]->(b), (a)-[:Y|Z]->(b)'] * times)} RETURN count(*)"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_choices_of_edges_are_exact_and_end_by_timeout(threads: int) -> None:
+    graph = overlapping(12).with_settings(threads=threads)
+    assert graph.query(choosing(1)).scalar() == 24 * 24 - 12
+    began = time.monotonic()
+    with pytest.raises(gquery.QueryTimeout):  # 24^10 ways
+        graph.query(choosing(5), timeout=TIMEOUT).to_arrow()
+    assert time.monotonic() - began < TIMEOUT + SOON * patience()
+
+
+def test_long_runs_of_parallel_edges_end_by_timeout() -> None:
+    """What two runs have in common is looked for edge by edge."""
+    graph = overlapping(300_000)
+    began = time.monotonic()
+    with pytest.raises(gquery.QueryTimeout):
+        graph.query(choosing(1), timeout=TIMEOUT).to_arrow()
+    assert time.monotonic() - began < TIMEOUT + SOON * patience()
+
+
+def test_ctrl_c_while_choices_of_edges_are_tried() -> None:
+    main = threading.main_thread().ident
+    assert main is not None
+    result = overlapping(12).query(choosing(5))
+    timer = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        result.to_arrow()
+    assert time.monotonic() - began < 1.0 + SOON * patience()
+    timer.join()
