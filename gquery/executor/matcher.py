@@ -35,17 +35,19 @@ class Matcher:
         """What the filters left, and candidate edges once they are counted."""
         candidates = self.candidates
         shares: dict[tuple[int, int], float] = {}
+        vain: set[tuple[int, int]] = set()
         for outcome in candidates.outcomes:
             match outcome.filter:
-                case NeighbourFilter(vertex=vertex, alike=edges):
-                    pass
+                case NeighbourFilter(vertex=vertex, edge=edge, alike=edges):
+                    if outcome.after == outcome.before:
+                        vain.add((vertex, edge))
                 case ReachedFilter(vertex=vertex, edge=edge):
                     edges = (edge,)
                 case _:
                     continue
             for edge in edges:
                 shares[vertex, edge] = shares.get((vertex, edge), 1.0) * outcome.after / max(1, outcome.before)
-        return Counted(candidates.sizes, candidates.edge_counts, shares)
+        return Counted(candidates.sizes, candidates.edge_counts, shares, frozenset(vain))
 
     def count(self, plan: MatchPlan, profile: Profile) -> int:
         """The matches of one plan, times what each of them counts."""

@@ -79,7 +79,7 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_constraints(matching)
     _check_choices(matching)
     _check_tree(matching)
-    asked = asked_by(plan.filters, plan.graph)
+    asked = asked_by(plan.filters, plan.graph, matching.cardinalities.vain)
     _check_constants(matching, asked)
     _check_alike(matching, asked)
     _check_strategy(matching)

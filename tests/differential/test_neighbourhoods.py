@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -178,6 +179,36 @@ def test_what_is_chosen_by_cost(links: str) -> None:
         assert "Sum out " in plain.explain(text)
         assert not any(words in plain.explain(text) for words in ("pushed", "inside", "as many"))
         assert plain.query(text).scalar() == count
+
+
+@pytest.mark.parametrize("lonely", [0, 1])
+def test_walks_that_do_not_close(lonely: int) -> None:
+    """All walks less the triangles. Every row of a triangle is read once, so nothing is written inside of
+    neighbourhoods. The filter that asks for two neighbours of the middle tells it apart from the beginning, unless
+    there is nobody who has one only."""
+    random, people = Random(7), 400
+    ends = {tuple(sorted(random.sample(range(people), 2))) for _ in range(6000)}
+    ends |= {(people - 1, people + number) for number in range(lonely)}
+    likes = {(person, random.randrange(50)) for person in range(people) for _ in range(3)}
+    graph = gquery.from_arrow(
+        vertices={"P": {"id": list(range(people + lonely))}, "T": {"id": list(range(50))}},
+        edges={("P", "K", "P"): _columns(ends), ("P", "L", "T"): _columns(likes)},
+    )
+    walk = "MATCH (a:P)-[:K]-(b:P)-[:K]-(c:P)-[:L]->(:T) WHERE a <> c"
+    text = f"{walk} AND NOT (a)-[:K]-(c) RETURN count(*)"
+    closed = graph.query(f"{walk} AND (a)-[:K]-(c) RETURN count(*)").scalar()
+    expected = graph.query(f"{walk} RETURN count(*)").scalar() - closed
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(*costs({"gain": 1e9}))
+        assert graph.query(text).scalar() == expected
+        found = gquery.Graph(graph.snapshot).profile(text)
+    assert "inside" not in found, found
+    assert ("each match stands for 2" in found) == (not lonely), found
+
+
+def _columns(ends: Iterable[tuple[int, ...]]) -> dict[str, list[int]]:
+    source, target = zip(*sorted(ends), strict=True)
+    return {"source": list(source), "target": list(target)}
 
 
 def _nothing(problem: Any, asked: Any) -> tuple[int, ...]:

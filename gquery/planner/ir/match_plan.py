@@ -57,21 +57,25 @@ class ExtendStep:
 class Counted:
     """What a run has counted. vertices[u] = |C(u)|; edges: candidate edges, for query edges where they are known.
     shares[u, e]: the share of the vertices that stayed when those without an edge like e went; they had none to lose.
+    vain: (u, e) where asking for neighbours along e took no candidate of u away.
     """
 
     vertices: tuple[float, ...]
     edges: Mapping[int, int]
     shares: Mapping[tuple[int, int], float]
+    vain: frozenset[tuple[int, int]] = frozenset()
 
 
 @record(frozen=True, slots=True)
 class Cardinalities:
     """vertices[u] = |C(u)|; edges[e] = candidate edges of query edge e; degrees[e] = mean row of the raw adjacency
-    seen from (source, target). Estimates before the filters ran, true numbers after."""
+    seen from (source, target). Estimates before the filters ran, true numbers after. vain: as in `Counted`, of the
+    query's own vertices and edges; certain, and empty before."""
 
     vertices: tuple[float, ...]
     edges: tuple[float, ...]
     degrees: tuple[tuple[float, float], ...]
+    vain: frozenset[tuple[int, int]] = frozenset()
 
 
 @record(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
         ]
         edges.append(kept * shares[0] * shares[1] if known is None else float(known))
         degrees.append((kept / everything[source.index], kept / everything[target.index]))
-    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees))
+    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees), counted.vain if counted else frozenset())
 
 
 def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistics: Statistics) -> Cardinalities:
@@ -66,7 +66,7 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
                 shrunk *= sizes[first[end]] / max(1e-9, known.vertices[end])
             edges.append(known.edges[origin] * shrunk)
             degrees.append(known.degrees[origin])
-    return Cardinalities(sizes, tuple(edges), tuple(degrees))
+    return Cardinalities(sizes, tuple(edges), tuple(degrees), known.vain)
 
 
 def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:

@@ -93,7 +93,7 @@ def plan_matching(
     """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
     counts."""
     found: dict[object, Solution] = {}
-    asked = asked_by(plan.filters, plan.graph)
+    asked = asked_by(plan.filters, plan.graph, cardinalities.vain)
     solver = Solver(plan.problem, plan.kept, cardinalities, space, context, asked)
     for solution in _CountPlanner(plan.counting, solver, context).cheapest(plan.problem):
         key = solution.problem.key

@@ -140,8 +140,10 @@ class Solver:
         return _Orders(problem, self, self._structure(problem), cardinalities)
 
     def _structure(self, problem: Problem) -> _Structure:
+        own = problem is self.query
         structure: _Structure = self.memo.structures.get(
-            problem.key, lambda: _structure_of(problem, problem is self.query, self.asked, self.context.check)
+            problem.key if own else (problem.key, self.cardinalities.vain),
+            lambda: _structure_of(problem, own, self.asked, self.context.check),
         )
         return structure
 

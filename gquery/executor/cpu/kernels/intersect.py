@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.row_bitset import bits_of
-from gquery.executor.cpu.kernels.sorted_rows import contains, count_common, has_bit, lower_bound, rank, row
+from gquery.executor.cpu.kernels.sorted_rows import contains, count_common, first_from, has_bit, lower_bound, rank, row
 from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
@@ -111,11 +111,11 @@ def open_level(tables, walk, level):  # type: ignore[no-untyped-def]
         return
     pivot = walk.pivots[level]
     if floor > 0:
-        low = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], floor)
+        low = first_from(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], floor)
         begins[pivot] = low
         cursors[pivot] = low
     if steps[level, CUT_END] > 0:
-        ends[pivot] = lower_bound(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], steps[level, CUT_END])
+        ends[pivot] = first_from(backward[pivot, NEIGHBOURS], begins[pivot], ends[pivot], steps[level, CUT_END])
     for index in range(begin, end):
         if index != pivot and shortest > 0:
             position = np.int64(walk.positions[backward[index, LEVEL]])

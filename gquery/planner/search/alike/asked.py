@@ -7,7 +7,7 @@ vertices look alike only if the same was asked of both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import BindingFilter, Filter, NeighbourFilter, ReachedFilter
@@ -39,12 +39,13 @@ class Demand:
 Asked = tuple[frozenset[Demand], ...]
 
 
-def asked_by(filters: Sequence[Filter], graph: QueryGraph) -> Asked:
-    """For every query vertex what the filters ask for that is more than one neighbour: equal where it is the same."""
+def asked_by(filters: Sequence[Filter], graph: QueryGraph, vain: Collection[tuple[int, int]]) -> Asked:
+    """For every query vertex what the filters ask for that is more than one neighbour: equal where it is the same.
+    vain: vertices and edges of those filters that every candidate passed; they might as well not have asked."""
     asked: list[set[Demand]] = [set() for _ in graph.vertices]
     apart = {each.vertex for each in filters if isinstance(each, BindingFilter | ReachedFilter)}
     for each in filters:
-        if isinstance(each, NeighbourFilter) and each.required > 1:
+        if isinstance(each, NeighbourFilter) and each.required > 1 and (each.vertex, each.edge) not in vain:
             edge = graph.edges[each.edge]
             other = graph.vertices[edge.other(each.vertex)]
             kind = (edge.relation, edge.direction(each.vertex), edge.predicates)

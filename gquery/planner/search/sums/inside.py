@@ -7,6 +7,7 @@ times over: cliques, wheels, and what is close to them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from gquery.planner.ir.problem import Problem
@@ -44,7 +45,7 @@ class Neighbourhoods:
         costs, model = self.costs, self.model
         larger = {root}  # vertices that are matched to what is larger than the root, and the root
         row, wide = 0.0, self._wide(root)
-        below = 0.0
+        below = members = read = 0.0
         accepted = [model.sizes[root]]
         for level in tree.levels[1:]:
             smaller = above.get(level.vertex, ())
@@ -55,9 +56,13 @@ class Neighbourhoods:
             visits = accepted[level.parent]
             accepted.append(min(ENDLESS, visits * factor))
             if not level.folded:
-                row = max(row, model.extension(level.vertex, 1 << root)[1])
+                near, looks, _ = model.extension(level.vertex, 1 << root)
+                members, row = max(members, near), max(row, looks)
                 rows = (model.near[level.vertex] & context).bit_count()
+                read += 0.0 if level.like >= 0 else visits * (rows - 1)
                 below += visits * (costs.test if level.like >= 0 else costs.inside(rows, 1 + wide / _WORD))
+        if read <= model.sizes[root] * members:  # each row is read once: it need not be written before
+            return math.inf
         searched = sum(not level.folded for level in tree.levels)
         share = 0.5 if len(larger) >= searched else 1.0
         numbering = costs.inside_enter + costs.inside_number * row * searched

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.kernels.blocks import COUNT, NEXT
 from gquery.executor.cpu.kernels.intersect import common_size, floor_of, position_of, vertex_at
 from gquery.executor.cpu.kernels.row_bitset import bits_of
-from gquery.executor.cpu.kernels.sorted_rows import contains, count_both, has_bit, lower_bound
+from gquery.executor.cpu.kernels.sorted_rows import contains, count_both, first_from, has_bit
 from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.search.packed import (
     ABSENT_BEGIN,
@@ -100,13 +100,13 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
         if ordered:
             floor = floor_at(tables, walk, columns, child, index)
         if floor > 0:
-            low = lower_bound(moving_values, low, high, floor)
+            low = first_from(moving_values, low, high, floor)
             if bits == 0 or missing:
-                kept_low = lower_bound(kept_values, kept_low, kept_high, floor)
+                kept_low = first_from(kept_values, kept_low, kept_high, floor)
         if ceiling > 0:
-            high = lower_bound(moving_values, low, high, ceiling)
+            high = first_from(moving_values, low, high, ceiling)
             if bits == 0 or missing:
-                kept_high = lower_bound(kept_values, kept_low, kept_high, ceiling)
+                kept_high = first_from(kept_values, kept_low, kept_high, ceiling)
         shorter = min(high - low, kept_high - kept_low)
         if dense and 2 * matrix_words < high - low:
             looks += matrix_words
@@ -126,7 +126,7 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
             taken = position_of(steps, child, vertex_at(steps, earlier, columns[earlier, index]))
             if taken >= 0:
                 inside = contains(moving_values, low, high, taken)
-                if not missing and bits != 0:
+                if bits != 0 and (moves or not missing):  # what is inside is in the range that rows are cut to
                     other = inside and has_bit(bits, taken)
                 else:
                     other = contains(kept_values, kept_low, kept_high, taken)
