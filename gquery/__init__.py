@@ -7,23 +7,26 @@ g.query("MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name, b.name").to_arrow()
 
 from typing import Any
 
-from gquery.errors import (
-    BindError,
-    ExecutionError,
-    GQueryError,
-    LoadError,
-    MemoryLimitError,
-    ParseError,
-    PlanError,
-    QueryCancelled,
-    QueryTimeout,
-    QueryWarning,
-    UnsupportedError,
-)
-from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
-from gquery.result import Result
-from gquery.session import Graph
-from gquery.values.elements import Node, Path, Relationship, Row
+from gquery.imports import nothing_is_garbage
+
+with nothing_is_garbage():
+    from gquery.errors import (
+        BindError,
+        ExecutionError,
+        GQueryError,
+        LoadError,
+        MemoryLimitError,
+        ParseError,
+        PlanError,
+        QueryCancelled,
+        QueryTimeout,
+        QueryWarning,
+        UnsupportedError,
+    )
+    from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
+    from gquery.result import Result
+    from gquery.session import Graph
+    from gquery.values.elements import Node, Path, Relationship, Row
 
 __version__ = "0.1.0"
 

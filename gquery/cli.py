@@ -89,16 +89,19 @@ def _shell(chosen: Namespace) -> int:
 
 
 def _load(chosen: Namespace) -> int:
+    from gquery.terminal.warming import warming_beside
+
     console = stderr_console()
     options = loading_options(chosen)
     if chosen.timeout is not None:
         options["timeout"] = chosen.timeout
-    graph = open_graph(chosen.source, options, console)
-    if graph.report is not None:
-        console.print("\n".join(describe_load(graph.report)), markup=False)
-        if chosen.rejects:
-            _write_rejects(graph.report, chosen.rejects)
-    graph.save(chosen.output)
+    with warming_beside():
+        graph = open_graph(chosen.source, options, console)
+        if graph.report is not None:
+            console.print("\n".join(describe_load(graph.report)), markup=False)
+            if chosen.rejects:
+                _write_rejects(graph.report, chosen.rejects)
+        graph.save(chosen.output)
     console.print(f"saved as {chosen.output}", markup=False)
     return ANSWERED
 

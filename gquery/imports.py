@@ -3,14 +3,18 @@
 Python interrupts whatever the main thread is at. A package that is setting up its C code then swallows the interrupt
 or stays half made, and some of ours take tenths of a second for that: pyarrow imports pandas, where it is installed, as
 soon as it first converts an array. So they are imported in a thread of their own, and the main thread waits.
+
+What they make is there to stay. Looking through it for garbage, again and again, would be a tenth of the time.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from gquery.stopping import Check
 
@@ -33,9 +37,22 @@ def import_apart(names: tuple[str, ...], check: Check) -> None:
         check()
 
 
+@contextmanager
+def nothing_is_garbage() -> Iterator[None]:
+    """Python's collection of cyclic garbage waits meanwhile."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _import(names: list[str]) -> None:
-    for name in names:
-        with suppress(Exception):  # whoever needs it says what is wrong with it
-            importlib.import_module(name)
-        if name not in sys.modules:
-            _absent.add(name)
+    with nothing_is_garbage():
+        for name in names:
+            with suppress(Exception):  # whoever needs it says what is wrong with it
+                importlib.import_module(name)
+            if name not in sys.modules:
+                _absent.add(name)

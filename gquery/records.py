@@ -2,12 +2,14 @@
 
 A frozen data class sets its fields in a roundabout way, past the method that refuses everybody else: one of six fields
 takes ten times as long to make as one that is not frozen, and a short query makes some hundreds. That nobody changes
-one is seen by mypy, for which `record` is `dataclass`. When the program runs, a record is compared and hashed like a
-frozen data class.
+one is seen by mypy, for which `record` is `dataclass`. When the program runs, a record is compared, hashed and shown
+like a frozen data class, but by functions that all share: a data class compiles its own, which for a hundred classes
+was a fifth of the time that `import gquery` takes.
 """
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 __all__ = ["record"]
@@ -15,13 +17,39 @@ __all__ = ["record"]
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
 else:
-    from dataclasses import dataclass
+    from dataclasses import dataclass, fields
 
     def record(*, frozen, **options):
         """The decorator `dataclass(frozen=True, ...)`, but for what happens when a field is set later."""
         assert frozen
 
         def decorate(kind):
-            return dataclass(unsafe_hash=kind.__dict__.get("__hash__") is None, **options)(kind)
+            made = dataclass(eq=False, repr=False, **options)(kind)
+            for method in _methods(made):
+                if kind.__dict__.get(method.__name__) is None:  # which `__hash__` is where there is an `__eq__`
+                    setattr(made, method.__name__, method)
+            return made
 
         return decorate
+
+    def _methods(made):
+        compared = _values([field.name for field in fields(made) if field.compare])
+        shown = [field.name for field in fields(made) if field.repr]
+
+        def __eq__(self, other):  # noqa: N807
+            return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+        def __hash__(self):  # noqa: N807
+            return hash(compared(self))
+
+        def __repr__(self):  # noqa: N807
+            values = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+            return f"{self.__class__.__qualname__}({values})"
+
+        return __eq__, __hash__, __repr__
+
+    def _values(names):
+        """A function that gives the fields of a record as a tuple."""
+        if len(names) > 1:
+            return attrgetter(*names)
+        return lambda self: tuple([getattr(self, name) for name in names])

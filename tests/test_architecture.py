@@ -59,7 +59,7 @@ ALLOWED = {
     "cli": ["session", "opening", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
     "__main__": ["cli"],
-    "__init__": ["session", "opening", "result", "values", "integrations"],
+    "__init__": ["imports", "session", "opening", "result", "values", "integrations"],
 }  # fmt: skip
 
 # Heavy or optional packages, and the only places that may import them.
@@ -143,6 +143,13 @@ def test_import_is_light() -> None:
     script = f"import sys, gquery; print([name for name in {heavy!r} if name in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("switch", ["enable", "disable"])
+def test_import_leaves_the_collection_of_garbage_as_it_was(switch: str) -> None:
+    script = f"import gc; gc.{switch}(); import gquery; print(gc.isenabled())"
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == str(switch == "enable")
 
 
 def test_the_engine_suite_knows_no_backend() -> None:

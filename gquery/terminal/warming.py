@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gquery.errors import ExecutionError
+from gquery.executor.cpu.machine import kernel_cache
 
 _LIST, _CHAIN, _TREE, _FOLD = (
     "MATCH (a)-[:ONE]->(b) RETURN id(a), id(b)",
@@ -20,10 +22,13 @@ _LIST, _CHAIN, _TREE, _FOLD = (
 )
 GROUPS = (_CHAIN, _TREE, _LIST, _FOLD)  # those that take longest first
 _POLL = 0.05  # seconds
+PATIENCE = 1.0  # seconds that work must last for kernels to be compiled beside it
 
 # Four neighbours each; edges of type TWO come twice.
 _ASK = """
-import sys, gquery
+import os, sys, gquery
+if sys.argv[2] == "behind" and hasattr(os, "nice"):
+    os.nice(10)
 ids = list(range(500))
 ends = {"source": [i for i in ids for _ in range(4)], "target": [(i + k) % 500 for i in ids for k in (1, 2, 3, 5)]}
 edges = {("V", "ONE", "V"): ends, ("V", "TWO", "V"): {side: list * 2 for side, list in ends.items()}}
@@ -35,13 +40,39 @@ graph.query(sys.argv[1]).to_arrow()
 def warm(told: Callable[[int, int], None]) -> None:
     """Compiles what is not compiled yet, on all cores. told: how many groups of how many are done, whenever one is. All
     processes end with this one's interrupt. Raises ExecutionError with what a process has said."""
+    _warm(told, threading.Event(), "first")
+
+
+@contextmanager
+def warming_beside() -> Iterator[None]:
+    """Compiles what is not compiled yet while something else goes on for long, in processes that let it go first. What
+    is not done when that ends is left to the queries."""
+    end = threading.Event()
+
+    def work() -> None:
+        if not kernel_cache.has_all() and not end.wait(PATIENCE):
+            with suppress(ExecutionError, OSError):  # a query says what is wrong
+                _warm(lambda done, groups: None, end, "behind")
+
+    thread = threading.Thread(target=work, name="gquery-warming")
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def _warm(told: Callable[[int, int], None], end: threading.Event, rank: str) -> None:
+    """Until `end` is set. rank: "behind" for processes that let others go first."""
     waiting, done = list(GROUPS), 0
     running: list[subprocess.Popen[str]] = []
     try:
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
-                running.append(_process(waiting.pop(0)))
-            time.sleep(_POLL)
+                running.append(_process(waiting.pop(0), rank))
+            if end.wait(_POLL):
+                return
             for process in [each for each in running if each.poll() is not None]:
                 running.remove(process)
                 _, said = process.communicate()
@@ -54,11 +85,12 @@ def warm(told: Callable[[int, int], None]) -> None:
         for process in running:
             process.kill()
             process.communicate()
+    kernel_cache.note_all()
 
 
-def _process(question: str) -> subprocess.Popen[str]:
+def _process(question: str, rank: str) -> subprocess.Popen[str]:
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-c", _ASK, question]
+    command = [sys.executable, "-c", _ASK, question, rank]
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

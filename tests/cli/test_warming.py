@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +21,7 @@ def test_warm(cli: Cli) -> None:
     assert (code, out) == (0, b"")
     assert err.endswith("all common kernels are compiled\n")
     found = {path.name.split("-")[0] for path in kernel_cache.folder().glob("**/*.nbi")}
+    assert kernel_cache.has_all()
     assert {"list_blocks.extend", "tree.total", "chain.sweep", "branch.multiply"} <= found
 
 
@@ -25,3 +30,44 @@ def test_a_process_that_fails_is_told_of(cli: Cli, monkeypatch: pytest.MonkeyPat
     code, _, err = cli("warm")
     assert code == 1
     assert "the kernels cannot be compiled" in err
+
+
+def test_a_long_load_compiles_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(kernel_cache, "has_all", lambda: False)
+    monkeypatch.setattr(warming, "PATIENCE", 0.0)
+    monkeypatch.setattr(warming, "GROUPS", ("one", "two"))
+    asked = tmp_path / "asked"
+    monkeypatch.setattr(warming, "_ASK", f"import sys; open({str(asked)!r}, 'a').write(' '.join(sys.argv[1:]) + '\\n')")
+    noted = threading.Event()
+    monkeypatch.setattr(kernel_cache, "note_all", noted.set)
+    with warming.warming_beside():
+        assert noted.wait(30.0)
+    assert sorted(asked.read_text().splitlines()) == ["one behind", "two behind"]
+
+
+def test_what_is_not_compiled_when_a_load_ends_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache, "has_all", lambda: False)
+    monkeypatch.setattr(warming, "PATIENCE", 0.0)
+    monkeypatch.setattr(warming, "_ASK", "import time; time.sleep(600)")
+    started = threading.Event()
+    real = warming._process
+
+    def process(question: str, rank: str) -> subprocess.Popen[str]:
+        started.set()
+        return real(question, rank)
+
+    monkeypatch.setattr(warming, "_process", process)
+    began = time.monotonic()
+    with warming.warming_beside():
+        assert started.wait(30.0)
+    assert time.monotonic() - began < 60.0
+    assert not [thread for thread in threading.enumerate() if thread.name == "gquery-warming"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_short_load_compiles_nothing(monkeypatch: pytest.MonkeyPatch, known: bool) -> None:
+    monkeypatch.setattr(kernel_cache, "has_all", lambda: known)
+    monkeypatch.setattr(warming, "PATIENCE", 0.0 if known else 600.0)
+    monkeypatch.setattr(warming, "_process", None)
+    with warming.warming_beside():
+        pass

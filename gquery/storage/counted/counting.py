@@ -103,21 +103,7 @@ def _pair_keys(high: NDArray[np.int32], low: NDArray[np.int32]) -> NDArray[np.ui
     return key
 
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # multiplying by it spreads keys over the upper bits
-
-
 def _has_repeats(keys: NDArray[np.uint64]) -> bool:
-    """Whether a key occurs twice. Every key claims a hash slot; who loses a slot to an equal key is a repeat, and those
-    who lose to another key try again among themselves. Twice as fast as sorting."""
-    while len(keys) > 1:
-        bits = (2 * len(keys)).bit_length()
-        slots = ((keys * _GOLDEN) >> np.uint64(64 - bits)).view(np.int64)
-        claims = np.arange(len(keys), dtype=np.min_scalar_type(len(keys)))
-        owners = np.empty(1 << bits, claims.dtype)
-        owners[slots] = claims
-        winners = owners[slots]
-        losers = np.flatnonzero(winners != claims)
-        if np.any(keys[winners[losers]] == keys[losers]):
-            return True
-        keys = keys[losers]
-    return False
+    """Whether a key occurs twice. The keys are sorted then."""
+    keys.sort()
+    return bool(np.any(keys[1:] == keys[:-1]))

@@ -15,13 +15,14 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from gquery.caches import folder_for
+from gquery.caches import folder_for, keep
 
 _CPU = Path(__file__).parent.parent
 SOURCES = (_CPU, _CPU.parent / "lowering")  # folders of all that becomes part of kernels: functions, and constants
 _PREFIX = "kernels-"
 _REMOVED = "removed-"
 _INDEX = "**/*.nbi"  # the files in which Numba says what it has compiled
+_ALL = "all"
 _LASTS = 24 * 3600.0  # seconds that a folder of another state is left alone: another process may be using it
 
 
@@ -44,6 +45,16 @@ def _base() -> Path:
 def compiled_kernels() -> int:
     """How many kernels of the sources as they are have been compiled on this machine."""
     return sum(1 for _ in folder().glob(_INDEX))
+
+
+def has_all() -> bool:
+    """Whether all kernels that are compiled beforehand are there."""
+    return (folder() / _ALL).exists()
+
+
+def note_all() -> None:
+    """Keeps that they are."""
+    keep(folder() / _ALL, b"")
 
 
 def begin() -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError, did_you_mean
+from gquery.storage.adjacency import order_of_pairs
 from gquery.storage.graph import Snapshot
 from gquery.storage.load.assembly.directory import Directory, described
 from gquery.storage.load.assembly.lookup import ABSENT
@@ -112,11 +113,10 @@ def _dangling(loading: Loading, piece: EdgeRows, end: End, rows: NDArray[np.int6
 
 def _first_of_pairs(source: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.int64]:
     """Positions of the first edge between any two vertices, in either direction; ascending."""
-    key = _keys(np.minimum(source, target), np.maximum(source, target))
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    is_first = np.ones(len(key), np.bool_)
-    is_first[1:] = ordered[1:] != ordered[:-1]
+    low, high = np.minimum(source, target), np.maximum(source, target)
+    order = order_of_pairs(low, high)
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0)
     return np.sort(order[is_first])
 
 
