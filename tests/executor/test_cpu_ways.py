@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import gquery
+from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.candidates import candidate_graph
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import frames, pack, run, sharing
@@ -85,6 +88,30 @@ def test_blocks_of_any_size(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_SMALLEST_BUFFER", 3)
     for seed in range(8 * FUZZ):
         compare(seed, "cpu")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_is_drained_is_not_written_to_again(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Full outputs are handed on without a copy: who keeps them sees no later matches in them."""
+    kept: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+    drain = frames.ListingFrame.drain
+
+    def keeping(self: frames.ListingFrame) -> PartialMatches:
+        made = drain(self)
+        kept.append((made.positions, made.positions.copy()))
+        return made
+
+    monkeypatch.setattr(frames.ListingFrame, "drain", keeping)
+    monkeypatch.setattr(run, "_LARGEST_BUFFER", 16)
+    monkeypatch.setattr(run, "_SMALLEST_BUFFER", 16)
+    ends = [(one, other) for one in range(12) for other in range(12) if (one + other) % 3]
+    edges = {"source": [source for source, _ in ends], "target": [target for _, target in ends]}
+    graph = gquery.from_arrow(vertices={"V": {"id": range(12)}}, edges={("V", "E", "V"): edges})
+    found = graph.with_settings(threads=threads).query("MATCH (a)-[]->(b)-[]->(c) RETURN id(a), id(b), id(c)").rows()
+    known = [(a, b, d) for a, b in ends for c, d in ends if b == c and (a, b) != (c, d)]
+    assert sorted(map(tuple, found)) == sorted(known)
+    assert all(np.array_equal(seen, then) for seen, then in kept)
+    assert sum(positions.base is not None for positions, _ in kept) > 10
 
 
 @pytest.mark.parametrize("room", [3, pack._ROOM])

@@ -11,6 +11,7 @@ import pytest
 
 import gquery
 from gquery import Graph
+from gquery.executor.cpu.search import run, workers
 from gquery.executor.relational import alike
 from gquery.executor.relational.alike import AlikeRows
 from gquery.storage.cache import Cache
@@ -72,7 +73,7 @@ def graph() -> Graph:
 
 
 def answer(graph: Graph, text: str, **settings: object) -> Counter[tuple[object, ...]]:
-    rows = graph.with_settings(threads=1).query(text, **settings).rows()  # type: ignore[arg-type]
+    rows = graph.with_settings(**{"threads": 1, **settings}).query(text).rows()
     return Counter(tuple(round(value, 9) if isinstance(value, float) else value for value in row) for row in rows)
 
 
@@ -83,6 +84,17 @@ def test_counted_first_or_not(graph: Graph, text: str, fewest: int, monkeypatch:
     expected = answer(graph, text)
     monkeypatch.setattr(alike, "_FEWEST", fewest)
     assert answer(graph, text) == expected
+
+
+@pytest.mark.parametrize("text", [QUERIES[1], QUERIES[9]])
+def test_counted_by_several_threads(graph: Graph, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = answer(graph, text)
+    monkeypatch.setattr(alike, "_FEWEST", 50)
+    monkeypatch.setattr(run, "_LARGEST_BUFFER", 8)
+    monkeypatch.setattr(run, "_SMALLEST_BUFFER", 8)
+    monkeypatch.setattr(workers, "_ALONE", 0.0)
+    for _ in range(5):
+        assert answer(graph, text, threads=4) == expected
 
 
 def test_duckdb_sees_each_different_row_once(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:

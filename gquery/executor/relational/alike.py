@@ -7,7 +7,9 @@ comes is counted in an array. DuckDB is given each different row once, with the 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -23,6 +25,7 @@ from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import inputs
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS
+from gquery.executor.relational.streams import through
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import Attribute, Column, Expression, Kind, is_volatile
@@ -59,6 +62,10 @@ def _may_have_codes(part: Expression) -> TypeGuard[Column]:
     return isinstance(part, Column) and part.attribute is Attribute.PROPERTY and part.type.kind in _CODED
 
 
+Numbered = tuple[NDArray[np.int64], NDArray[np.int64] | None]
+"""The numbers of some rows, and their weights."""
+
+
 @dataclass(frozen=True, slots=True)
 class Codes:
     """codes uint16[elements], by internal id: where the value is among `values`, the last of which is null. longest:
@@ -75,29 +82,38 @@ class Codes:
     def of(self, ids: pa.Array) -> NDArray[np.uint16]:
         """The code of each id; null ids have the null's."""
         taken = self.codes.take(ids)
-        codes: NDArray[np.uint16] = taken.fill_null(len(self.values) - 1).to_numpy()
+        known = taken.fill_null(len(self.values) - 1) if ids.null_count else taken
+        codes: NDArray[np.uint16] = known.to_numpy()
         return codes
 
 
 class AlikeRows:
-    """Feeds a statement that reads properties, and weights. read: both, by their names."""
+    """Feeds a statement that reads properties, and weights. read: both, by their names. Rows are counted in the threads
+    that make them."""
 
     def __init__(self, read: Inputs) -> None:
         self._read = read
         self._columns = {name: part for name, part in read.read.items() if isinstance(part, Column) and part != WEIGHTS}
+        self._lock = threading.Lock()
+        self._seen = 0
+        self._counter: Counter | None = None
 
     def batches(self, rows: Iterator[pa.RecordBatch], control: Control) -> Generator[pa.RecordBatch, None, None]:
         """The relation that the statement reads: first rows as they are, the others counted once there are many."""
-        seen, needed = 0, self._needed()
-        counter: Counter | None = None
-        for batch in rows:
-            if seen < needed <= seen + batch.num_rows:
-                counter = self._counter(control)
-            seen += batch.num_rows
-            if counter is None or not counter.add(batch):
-                yield from self._read.batches(_weighted(batch), control)
-        if counter is not None:
-            yield from counter.rows(self._read.schema, control)
+        needed = self._needed()
+        with closing(through(rows, lambda batch: self._uncounted(batch, needed, control))) as uncounted:
+            yield from uncounted
+        if self._counter is not None:
+            yield from self._counter.rows(self._read.schema, control)
+
+    def _uncounted(self, batch: pa.RecordBatch, needed: int, control: Control) -> Iterator[pa.RecordBatch]:
+        """What of the batch cannot be counted, or need not be."""
+        with self._lock:
+            if self._seen < needed <= self._seen + batch.num_rows:
+                self._counter = self._new_counter(control)
+            self._seen += batch.num_rows
+        if self._counter is None or not self._counter.add(batch):
+            yield from self._read.batches(_weighted(batch), control)
 
     def _needed(self) -> int:
         """How many rows there must be until codes pay."""
@@ -106,7 +122,7 @@ class AlikeRows:
         elements = max(sum(end - begin for begin, end, *_ in segments) for segments in found)
         return max(_FEWEST, elements // _WORTH)
 
-    def _counter(self, control: Control) -> Counter | None:
+    def _new_counter(self, control: Control) -> Counter | None:
         """None where the properties have too many values, or their combinations."""
         codes = {}
         for name, column in self._columns.items():
@@ -120,45 +136,61 @@ class AlikeRows:
 
 
 class Counter:
-    """How often each combination of codes comes. codes: by the column's name in the relation, and its variable."""
+    """How often each combination of codes comes; several threads may add to it. codes: by the column's name in the
+    relation, and its variable."""
 
     def __init__(self, codes: Mapping[tuple[str, str], Codes]) -> None:
         self._codes = codes
         self._counts = np.zeros(prod(len(each.values) for each in codes.values()), np.int64)
-        self._waiting: list[tuple[NDArray[np.int64], NDArray[np.int64] | None]] = []
+        self._waiting: list[Numbered] = []
         self._rows_waiting = 0
         self._most = 0
+        self._lock = threading.Lock()
 
     def add(self, batch: pa.RecordBatch) -> bool:
         """Counts the rows; False when it cannot, since they stand for too many."""
         weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
         most = batch.num_rows if weights is None else batch.num_rows * int(weights.max(initial=0))
-        if self._most + most >= _EXACT:
-            return False
-        self._most += most
-        row = np.zeros(batch.num_rows, np.int64)
-        for (_, variable), codes in self._codes.items():
-            row *= len(codes.values)
-            row += codes.of(batch.column(variable))
-        self._waiting.append((row, weights))
-        self._rows_waiting += len(row)
-        if self._rows_waiting >= len(self._counts):
-            self._count()
+        with self._lock:
+            if self._most + most >= _EXACT:
+                return False
+            self._most += most
+        self._count(self._together((self._numbers(batch), weights)))
         return True
+
+    def _numbers(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
+        """One number for all codes of a row."""
+        numbers = np.zeros(batch.num_rows, np.int64)
+        for (_, variable), codes in self._codes.items():
+            numbers *= len(codes.values)
+            numbers += codes.of(batch.column(variable))
+        return numbers
+
+    def _together(self, rows: Numbered) -> list[Numbered]:
+        """What waits to be counted, with these rows, once it is worth going through all numbers there are."""
+        with self._lock:
+            self._waiting.append(rows)
+            self._rows_waiting += len(rows[0])
+            return self._all_waiting() if self._rows_waiting >= len(self._counts) else []
+
+    def _all_waiting(self) -> list[Numbered]:
+        waiting, self._waiting, self._rows_waiting = self._waiting, [], 0
+        return waiting
 
     def rows(self, schema: pa.Schema, control: Control) -> Iterator[pa.RecordBatch]:
         """Each different row once, with its weight."""
-        self._count()
+        self._count(self._all_waiting())
         found = np.flatnonzero(self._counts)
         size = max(1, batch_bytes(control) // sum(8 + each.longest for each in self._codes.values()))
         for begin in range(0, len(found), size):
             control.check()
             yield self._decoded(found[begin : begin + size], schema)
 
-    def _count(self) -> None:
-        for rows, weights in self._waiting:
-            self._counts += np.bincount(rows, weights, len(self._counts)).astype(np.int64, copy=False)
-        self._waiting, self._rows_waiting = [], 0
+    def _count(self, waiting: list[Numbered]) -> None:
+        for rows, weights in waiting:
+            counts = np.bincount(rows, weights, len(self._counts)).astype(np.int64, copy=False)
+            with self._lock:
+                self._counts += counts
 
     def _decoded(self, found: NDArray[np.int64], schema: pa.Schema) -> pa.RecordBatch:
         columns = {WEIGHT: pa.array(self._counts[found])}

@@ -35,9 +35,11 @@ from gquery.planner.ir.expr import (
     Expression,
     Kind,
     Parameter,
+    Type,
     columns,
 )
 from gquery.planner.ir.segments import Project, Projection, ProjectionItem
+from gquery.records import record
 from gquery.storage.graph import Snapshot
 
 Batches = Generator[pa.RecordBatch, None, None]
@@ -78,6 +80,7 @@ class Tail:
         self._residual = residual
         self._reads_weights = weighted or self._alike
         self._elements = ElementWriter(snapshot)
+        self._columns = tuple(map(self._column_of, projection.items, self._travelling))
         if not self._is_bare_count:
             _ = self._statement  # says now what SQL cannot
 
@@ -209,34 +212,51 @@ class Tail:
         """Of the variable that the column belongs to."""
         return self._kinds[column.variable]
 
-    def _shown_widths(self, shown: Expression, carried: Expression, values: pa.Array, most: int) -> Bytes | None:
+    def _column_of(self, item: ProjectionItem, carried: Expression) -> _Column:
+        shown = item.expression
+        waiting = shown if isinstance(shown, Column) and shown != carried else None
+        arrow = (self._elements.arrow_type if self.final else plain_type)(shown.type)
+        return _Column(shown.type, waiting, carried.type.kind, self._outputs.index(carried), arrow)
+
+    def _widths(self, column: _Column, values: pa.Array, most: int) -> Bytes | None:
         """The bytes of what is gathered for a column of the answer."""
-        if isinstance(shown, Column) and shown != carried:
-            return widths_of(self.snapshot, carried.type.kind, shown, values, most)
-        return element_widths(self.snapshot, values, shown.type, most) if self.final else None
+        if column.waiting is not None:
+            return widths_of(self.snapshot, column.carried, column.waiting, values, most)
+        return element_widths(self.snapshot, values, column.type, most) if self.final else None
 
     def _answers(self, travelled: list[pa.Array], rows: int, control: Control) -> Iterator[pa.RecordBatch]:
         """A batch of the answer, in parts for which not too much has to be gathered."""
         most = batch_bytes(control)
-        found = dict(zip(self._outputs, travelled, strict=True))
-        items = zip(self.projection.items, self._travelling, strict=True)
-        widths = [self._shown_widths(item.expression, carried, found[carried], most) for item, carried in items]
+        widths = [self._widths(column, travelled[column.place], most) for column in self._columns]
         for begin, size in parts(widths, rows, most):
-            yield self._answer([values.slice(begin, size) for values in travelled])
+            whole = size == rows
+            yield self._answer(travelled if whole else [values.slice(begin, size) for values in travelled])
 
     def _answer(self, travelled: list[pa.Array]) -> pa.RecordBatch:
         """A batch of the answer from the columns that came out of the statement, or out of the match stream."""
-        found = dict(zip(self._outputs, travelled, strict=True))
-        arrays = []
         with translated():
-            for item, carried in zip(self.projection.items, self._travelling, strict=True):
-                values = found[carried]
-                if isinstance(item.expression, Column) and item.expression != carried:
-                    values = gather(self.snapshot, carried.type.kind, item.expression, values)
-                type_ = item.expression.type
-                arrays.append(self._elements.write(values, type_) if self.final else cast(values, plain_type(type_)))
-        arrays += [found[WEIGHTS].cast(pa.int64())] if self.weighted else []
+            arrays = [self._written(column, travelled[column.place]) for column in self._columns]
+        arrays += [travelled[self._outputs.index(WEIGHTS)].cast(pa.int64())] if self.weighted else []
         return pa.record_batch(arrays, schema=self.schema)
+
+    def _written(self, column: _Column, values: pa.Array) -> pa.Array:
+        if column.waiting is not None:
+            values = gather(self.snapshot, column.carried, column.waiting, values)
+        if values.type == column.arrow and not pa.types.is_nested(column.arrow):
+            return values
+        return self._elements.write(values, column.type) if self.final else cast(values, column.arrow)
+
+
+@record(frozen=True, slots=True)
+class _Column:
+    """A column of what goes out, in an Arrow type. waiting: what is gathered for it at the end, where it waits.
+    carried: the kind of what travels for it, and place: where that is among the outputs."""
+
+    type: Type
+    waiting: Column | None
+    carried: Kind
+    place: int
+    arrow: pa.DataType
 
 
 def _sliced(batch: pa.RecordBatch, rows: int | None) -> Iterator[pa.RecordBatch]:

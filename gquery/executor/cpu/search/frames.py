@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from sys import getrefcount
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from gquery.records import record
 SLICE = 1 << 16  # looks at neighbours in the first slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
+_OWN_REFERENCES = 3  # to an output that nobody else reads: the memory's, a variable's and `getrefcount`'s
 
 
 @record(frozen=True, slots=True)
@@ -73,11 +75,13 @@ class Memory:
             self._blocks[stage] = new_blocks(self._plan.width, self._plan.room)
         return self._blocks[stage]
 
-    def output(self, search: Search, stage: int) -> NDArray[np.int32]:
-        """The output of a stage, int32[stop, capacity]; one frame of each can be under way."""
-        if stage not in self._outputs:
-            self._outputs[stage] = np.empty((search.stages[stage].stop, search.capacity), np.int32)
-        return self._outputs[stage]
+    def output(self, search: Search, stage: int, begun: bool) -> NDArray[np.int32]:
+        """The output of a stage, int32[stop, capacity]; one frame of each can be under way. begun: whether it has rows
+        that were not drained yet. Else it is another one where what was drained is still in use."""
+        output = self._outputs.get(stage)
+        if output is None or (not begun and getrefcount(output) > _OWN_REFERENCES):
+            output = self._outputs[stage] = np.empty((search.stages[stage].stop, search.capacity), np.int32)
+        return output
 
     def inside(self, room: InsideRoom) -> Room:
         """Room for the neighbourhood of one root: one frame at a time goes inside."""
@@ -149,7 +153,8 @@ class Frame(ABC):
 
     @abstractmethod
     def drain(self) -> PartialMatches:
-        """What the last slices made; it is the caller's now."""
+        """What the last slices made. It is the caller's now: a full output is not copied, and not written to again
+        while anybody reads it."""
 
     @abstractmethod
     def _half(self) -> Task | None:
@@ -177,22 +182,23 @@ class Frame(ABC):
 
 
 class ListingFrame(Frame):
-    """Writes the matches of its levels to `output`, int32[stop, capacity]."""
+    """Writes the matches of its levels to the memory's output of its stage."""
 
     def __init__(self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool) -> None:
         super().__init__(search, task, memory, signals, in_kernels)
-        self.output = memory.output(search, task.stage)
         if task.begun is not None:
             put(self.plan, task.begun, memory.blocks(self.stage))
 
     def _run(self, looks: int) -> None:
-        blocks = self.memory.blocks(self.stage)
-        extend(self.plan.tables, self.work, self.memory.marked, blocks, self.given.positions, self.output, looks)
+        memory, work = self.memory, self.work
+        output = memory.output(self.search, self.stage, bool(work[MADE]))
+        extend(self.plan.tables, work, memory.marked, memory.blocks(self.stage), self.given.positions, output, looks)
 
     def drain(self) -> PartialMatches:
         made = int(self.work[MADE])
+        rows = self.memory.output(self.search, self.stage, bool(made))[:, :made]
         self.work[MADE] = 0
-        return PartialMatches(self.output[:, :made].copy(), made)
+        return PartialMatches(rows if 2 * made > self.search.capacity else rows.copy(), made)
 
     def _half(self) -> Task | None:
         begun = half_of_block(self.plan, self.work, self.memory.blocks(self.stage), self.stop - 1)

@@ -21,8 +21,10 @@ from gquery.executor.memory import DEFAULT_BUFFERS
 
 Item = TypeVar("Item")
 
-_LARGEST_BUFFER = 1 << 17  # partial matches: what Python does for a batch is little beside it, and it is soon full
+_LARGEST_BUFFER = 1 << 19  # partial matches: workers take turns at what Python does for a batch
+_USUAL_BUFFER = 1 << 17  # soon full, and Python's part is little beside it
 _SMALLEST_BUFFER = 1 << 8
+_ROUNDS = 4  # batches that each worker makes at least, of those that are listed
 _LASTING = 200_000.0  # estimated looks at neighbours: a few milliseconds
 
 
@@ -90,7 +92,7 @@ class CpuSlices:
             bounds = [given, *(bound for bound in np.cumsum(groups).tolist() if given < bound <= listed)]
             # Besides the frame's own output, a worker may hold the copy that the next group reads, and its sums.
             row = 4 * 2 * threads * sum(bounds) + 16 * threads
-            capacity = min(memory.rows(_LARGEST_BUFFER), budget // row)
+            capacity = min(memory.rows(self._wanted(listed)), budget // row)
             if capacity >= _SMALLEST_BUFFER or len(bounds) == 2:
                 break
         capacity = max(capacity, min(_SMALLEST_BUFFER, budget // row), 1)
@@ -101,6 +103,12 @@ class CpuSlices:
         if program.summing:
             stages.append(Stage(listed, self._packed.width, True))
         return tuple(stages), capacity
+
+    def _wanted(self, listed: int) -> int:
+        """The capacity that buffers have where there is memory: large ones where much is listed, but not so large that
+        some workers have none to fill."""
+        share = self.program.levels[listed - 1].rows / (_ROUNDS * self.candidates.threads)
+        return int(min(_LARGEST_BUFFER, max(_USUAL_BUFFER, share)))
 
 
 def _all_candidates(program: Program, candidates: CandidateSets) -> NDArray[np.int32]:
