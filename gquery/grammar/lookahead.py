@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from gquery.grammar.brackets import Pairs
 from gquery.grammar.scanner import NAME, Token
 
+_CONSTANTS = frozenset({"NULL", "TRUE", "FALSE"})
+
 
 def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
     """Whether the `(` at `opening`, where an expression may begin, begins a pattern such as `(a)-[:X]->(b)`."""
@@ -62,9 +64,11 @@ def bars_of(tokens: Sequence[Token], pairs: Pairs, opening: int) -> Iterator[int
 
 
 def _names_items(tokens: Sequence[Token], opening: int) -> bool:
-    """Whether `x IN` follows a bracket."""
+    """Whether `x IN` follows a bracket; `null IN` is a test."""
     name = opening + 1
-    return name < len(tokens) and tokens[name].type == NAME and text_at(tokens, name + 1).upper() == "IN"
+    if name >= len(tokens) or tokens[name].type != NAME or tokens[name].text.upper() in _CONSTANTS:
+        return False
+    return text_at(tokens, name + 1).upper() == "IN"
 
 
 def _own(tokens: Sequence[Token], pairs: Pairs, opening: int, sign: str) -> Iterator[int]:

@@ -210,6 +210,7 @@ def test_queries(query: ast.Query) -> None:
         ("explain return `a`, `match`, a.`match`", "EXPLAIN RETURN a, `match`, a.match"),
         ("return [(x in y)]", "RETURN [(x IN y)]"),
         ("return [x in y], [x in y, z]", "RETURN [x IN y], [x IN y, z]"),
+        ("return [null in y]", "RETURN [(null IN y)]"),
         (
             "return ALL(x in y where x:(A|B)), [x in y where x:A|x]",
             "RETURN all(x IN y WHERE x:(A|B)), [x IN y WHERE x:A | x]",
