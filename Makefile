@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden soak fuzz asan benchmark counting clean
+.PHONY: demo test check golden conformance soak fuzz asan benchmark counting clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,10 @@ check: .venv/developing
 
 golden: .venv/developing
 	GQUERY_GOLDEN=write $(BIN)/python -m pytest -q tests/planner tests/docs
+
+# The table of docs/conformance.md; reads ../shared/tck.
+conformance: .venv/developing
+	$(BIN)/python -m tests.conformance.table
 
 # SECONDS: how long. SEED: of the random graphs and queries, printed; the same one gives the same cases.
 SECONDS ?= 3600

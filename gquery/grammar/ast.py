@@ -15,6 +15,7 @@ from gquery.records import record
 MatchMode = OneOf["different edges", "different nodes", "repeatable elements", "induced"]
 Direction = OneOf["out", "in", "both"]
 Command = OneOf["explain", "profile"]
+Form = OneOf["list", "all", "any", "none", "single"]
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,38 @@ class MapEntry(Node):
 @record(frozen=True, slots=True)
 class MapLiteral(Expression):
     entries: tuple[MapEntry, ...]
+
+
+@record(frozen=True, slots=True)
+class MapProjection(Expression):
+    """`subject {.key, name, key: value, .*}`: `.key` is the entry `key: subject.key`, `name` the entry `name: name`;
+    `star` adds all properties that no entry names."""
+
+    subject: Variable
+    entries: tuple[MapEntry, ...]
+    star: bool
+
+
+@record(frozen=True, slots=True)
+class Comprehension(Expression):
+    """`[variable IN items WHERE where | result]`, or `all(variable IN items WHERE where)` and the like."""
+
+    form: Form
+    variable: Variable
+    items: Expression
+    where: Expression | None
+    result: Expression | None
+
+
+@record(frozen=True, slots=True)
+class Reduce(Expression):
+    """`reduce(accumulator = initial, variable IN items | step)`."""
+
+    accumulator: Variable
+    initial: Expression
+    variable: Variable
+    items: Expression
+    step: Expression
 
 
 @record(frozen=True, slots=True)

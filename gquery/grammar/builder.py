@@ -10,12 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gquery.errors import ParseError, Span, UnsupportedError
+from gquery.errors import ParseError, Span
 from gquery.grammar import ast
 from gquery.grammar.chains import balanced
 from gquery.grammar.literals import read_float, read_integer, read_name, read_string, shown
-from gquery.grammar.refused.unsupported import LIST_COMPREHENSION
-from gquery.grammar.scanner import Token
+from gquery.grammar.scanner import NAME, Token
 
 Children = list[Any]
 
@@ -222,11 +221,37 @@ class Builder:
         _when, condition, _then, value = children
         return ast.CaseBranch(condition=condition, value=value, span=_span(children))
 
+    def comprehension(self, children: Children) -> ast.Comprehension:
+        _open, variable, _in, items, where, _bar, result, _close = children
+        return ast.Comprehension(
+            form="list", variable=variable, items=items, where=where, result=result, span=_span(children)
+        )
+
+    def quantifier(self, children: Children) -> ast.Comprehension:
+        form, _open, variable, _in, items, where, _close = children
+        return ast.Comprehension(
+            form=form.text, variable=variable, items=items, where=where, result=None, span=_span(children)
+        )
+
+    def reduce(self, children: Children) -> ast.Reduce:
+        _reduce, _open, accumulator, _equals, initial, _comma, variable, _in, items, _bar, step, _close = children
+        return ast.Reduce(
+            accumulator=accumulator, initial=initial, variable=variable, items=items, step=step, span=_span(children)
+        )
+
+    def map_projection(self, children: Children) -> ast.MapProjection:
+        name, _open, projected, _close = children
+        subject = self.variable([name])
+        parts = [part for part in projected or () if not isinstance(part, Token) or part.type == NAME]
+        star = any(isinstance(part, Token) and part.text == "*" for part in projected or ())
+        entries = tuple(_projected(part, subject) for part in parts)
+        return ast.MapProjection(subject=subject, entries=entries, star=star, span=_span(children))
+
+    def projected(self, children: Children) -> Children:
+        return children
+
     def list_literal(self, children: Children) -> ast.ListLiteral:
-        items = tuple(children[1] or ())
-        if len(items) == 1 and _looks_like_comprehension(items[0]):
-            raise UnsupportedError(LIST_COMPREHENSION, span=_span(children), hint="a list of one test is `[(x IN y)]`")
-        return ast.ListLiteral(items=items, span=_span(children))
+        return ast.ListLiteral(items=tuple(children[1] or ()), span=_span(children))
 
     def map_literal(self, children: Children) -> ast.MapLiteral:
         return ast.MapLiteral(entries=tuple(children[1] or ()), span=_span(children))
@@ -270,14 +295,15 @@ def _label_and(left: ast.LabelExpression, right: ast.LabelExpression) -> ast.Lab
     return ast.LabelAnd(left=left, right=right, span=left.span.to(right.span))
 
 
-def _looks_like_comprehension(item: ast.Expression) -> bool:
-    """Whether `[item]` begins `[x IN ...`; brackets around the test would have widened its span."""
-    return (
-        isinstance(item, ast.Binary)
-        and item.operator == "in"
-        and isinstance(item.left, ast.Variable)
-        and item.span.start == item.left.span.start
-    )
+def _projected(part: Token | ast.Variable | ast.MapEntry, subject: ast.Variable) -> ast.MapEntry:
+    """`.key`, `name` or `key: value` of a map projection, as an entry."""
+    if isinstance(part, ast.MapEntry):
+        return part
+    if isinstance(part, ast.Variable):
+        return ast.MapEntry(key=part.name, value=part, span=part.span)
+    key = read_name(part.text, part.span)
+    value = ast.Property(subject=subject, key=key, key_span=part.span, span=part.span)
+    return ast.MapEntry(key=key, value=value, span=part.span)
 
 
 def _nodes(children: Children) -> list[Any]:

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gquery.grammar.brackets import Pairs
 from gquery.grammar.scanner import NAME, Token
+
+_CONSTANTS = frozenset({"NULL", "TRUE", "FALSE"})
 
 
 def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
@@ -41,6 +43,41 @@ def function_end(tokens: Sequence[Token], start: int) -> int | None:
 def opens_subquery(tokens: Sequence[Token], place: int) -> bool:
     """Whether the word at `place`, where an expression may begin, begins a subquery such as `EXISTS { ... }`."""
     return text_at(tokens, place + 1) == "{"
+
+
+def opens_comprehension(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
+    """Whether the `[` at `opening` begins `[x IN xs ...`, and no list whose first item is `x IN xs`."""
+    return opening in pairs and _names_items(tokens, opening) and not any(_own(tokens, pairs, opening, ","))
+
+
+def own_form(tokens: Sequence[Token], name: int) -> str | None:
+    """The terminal for the name of `all(x IN ...` and its kin or of `reduce(x = ...`; None for any other function."""
+    word = tokens[name].text.lower()
+    if word in ("all", "any", "none", "single") and _names_items(tokens, name + 1):
+        return "QUANTIFIER"
+    return "REDUCE" if word == "reduce" and text_at(tokens, name + 3) == "=" else None
+
+
+def bars_of(tokens: Sequence[Token], pairs: Pairs, opening: int) -> Iterator[int]:
+    """The places of the `|`s that stand between a pair of brackets and no other."""
+    return _own(tokens, pairs, opening, "|")
+
+
+def _names_items(tokens: Sequence[Token], opening: int) -> bool:
+    """Whether `x IN` follows a bracket; `null IN` is a test."""
+    name = opening + 1
+    if name >= len(tokens) or tokens[name].type != NAME or tokens[name].text.upper() in _CONSTANTS:
+        return False
+    return text_at(tokens, name + 1).upper() == "IN"
+
+
+def _own(tokens: Sequence[Token], pairs: Pairs, opening: int, sign: str) -> Iterator[int]:
+    """The places of a sign that stands between a pair of brackets and no other."""
+    place = opening + 1
+    while place < pairs.get(opening, place):
+        if tokens[place].text == sign:
+            yield place
+        place = pairs.get(place, place) + 1
 
 
 def _is_node(tokens: Sequence[Token], opening: int) -> bool:

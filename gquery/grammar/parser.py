@@ -15,7 +15,14 @@ from gquery.grammar import ast
 from gquery.grammar.brackets import Pairs, pair_brackets
 from gquery.grammar.builder import Builder
 from gquery.grammar.limits import check_tree
-from gquery.grammar.lookahead import function_end, opens_pattern, opens_subquery
+from gquery.grammar.lookahead import (
+    bars_of,
+    function_end,
+    opens_comprehension,
+    opens_pattern,
+    opens_subquery,
+    own_form,
+)
 from gquery.grammar.machine import END, Automaton, Machine, Unexpected
 from gquery.grammar.refused.broken import Broken
 from gquery.grammar.refused.complaints import complaint
@@ -25,7 +32,7 @@ from gquery.grammar.table import read_table
 from gquery.records import record
 from gquery.stopping import Check, unchecked
 
-_PATTERN, _FUNCTION, _EXISTS = "PATTERN", "FUNCTION", "EXISTS"
+_PATTERN, _FUNCTION, _EXISTS, _COMPREHENSION, _BAR = "PATTERN", "FUNCTION", "EXISTS", "COMPREHENSION", "BAR"
 
 
 def parse(text: str, check: Check = unchecked) -> ast.Query:
@@ -84,6 +91,7 @@ class _Reader:
         self._automaton = language.automaton
         self._machine = Machine(language.automaton)
         self._fed: list[Token] = []
+        self._bars: set[int] = set()
 
     def read(self) -> ast.Query:
         place = 0
@@ -106,6 +114,11 @@ class _Reader:
                 self._feed(Token(_PATTERN, "", token.start, token.start))
         elif token.text == "[" and _FUNCTION in self._machine.choices:
             refuse_pattern_comprehension(self._tokens, place, self._pairs)
+            if opens_comprehension(self._tokens, self._pairs, place):
+                token = token._replace(type=_COMPREHENSION)
+                self._bars.update(bars_of(self._tokens, self._pairs, place))
+        elif place in self._bars:
+            token = token._replace(type=_BAR)
         self._feed(token)
         return 1
 
@@ -127,8 +140,12 @@ class _Reader:
             self._feed(word)
             return 1
         name = "".join(part.text for part in self._tokens[place:end]).lower()
-        function = Token(_FUNCTION, name, word.start, self._tokens[end - 1].end)
-        refuse_function(name, function.span)
+        form = own_form(self._tokens, place) if end == place + 1 else None
+        if form is not None:
+            self._bars.update(bars_of(self._tokens, self._pairs, end))
+        function = Token(form or _FUNCTION, name, word.start, self._tokens[end - 1].end)
+        if form is None:
+            refuse_function(name, function.span)
         self._feed(function)
         return end - place
 

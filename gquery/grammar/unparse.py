@@ -177,7 +177,8 @@ def _literal(node: ast.Literal) -> tuple[int, str]:
 
 
 def _label_test(node: ast.LabelTest) -> tuple[int, str]:
-    return _LABELLED, f"{_expression(node.subject, _POSTFIX)}:{_label(node.labels, _LABEL_OR)}"
+    # In brackets where they have a `|`: in a list comprehension a bare one would be the comprehension's.
+    return _LABELLED, f"{_expression(node.subject, _POSTFIX)}:{_label(node.labels, _LABEL_AND)}"
 
 
 def _slice(node: ast.Slice) -> tuple[int, str]:
@@ -218,14 +219,33 @@ def _index(node: ast.Index) -> tuple[int, str]:
     return _POSTFIX, f"{_expression(node.subject, _POSTFIX)}[{_expression(node.index, _OR)}]"
 
 
+def _comprehension(node: ast.Comprehension) -> tuple[int, str]:
+    words = [_name(node.variable.name), "IN", _expression(node.items, _OR), *_where(node.where)]
+    if node.result is not None:
+        words += ["|", _expression(node.result, _OR)]
+    text = " ".join(words)
+    return _POSTFIX, f"[{text}]" if node.form == "list" else f"{node.form}({text})"
+
+
+def _reduce(node: ast.Reduce) -> tuple[int, str]:
+    begins = f"{_name(node.accumulator.name)} = {_expression(node.initial, _OR)}"
+    steps = f"{_name(node.variable.name)} IN {_expression(node.items, _OR)} | {_expression(node.step, _OR)}"
+    return _POSTFIX, f"reduce({begins}, {steps})"
+
+
 def _list(node: ast.ListLiteral) -> tuple[int, str]:
-    if len(node.items) == 1 and isinstance(node.items[0], ast.Binary) and node.items[0].operator == "in":
+    if len(node.items) == 1 and isinstance(node.items[0], ast.Binary):
         return _POSTFIX, f"[({_expression(node.items[0], _OR)})]"  # `[x IN y]` would be a list comprehension
     return _POSTFIX, f"[{_listed([_expression(item, _OR) for item in node.items])}]"
 
 
 def _map(node: ast.MapLiteral) -> tuple[int, str]:
     return _POSTFIX, "{" + _listed([_entry(entry) for entry in node.entries]) + "}"
+
+
+def _map_projection(node: ast.MapProjection) -> tuple[int, str]:
+    parts = [*map(_entry, node.entries), *([".*"] if node.star else [])]
+    return _POSTFIX, f"{_name(node.subject.name)} {{{_listed(parts)}}}"
 
 
 def _parameter(node: ast.Parameter) -> tuple[int, str]:
@@ -277,8 +297,8 @@ def _join(model: Any, left: Any, right: Any) -> Any:
 _PARTS: dict[type[ast.Node], Callable[[Any], str]] = {
     ast.Query: _query,
     ast.Match: _match,
-    ast.Unwind: _unwind,
     ast.Return: _return,
+    ast.Unwind: _unwind,
     ast.With: _with,
     ast.ProjectionItem: _item,
     ast.SortItem: _sort_item,
@@ -297,6 +317,9 @@ _EXPRESSIONS: dict[type[ast.Expression], Callable[[Any], tuple[int, str]]] = {
     ast.Property: _property,
     ast.ListLiteral: _list,
     ast.MapLiteral: _map,
+    ast.MapProjection: _map_projection,
+    ast.Comprehension: _comprehension,
+    ast.Reduce: _reduce,
     ast.LabelTest: _label_test,
     ast.Index: _index,
     ast.Slice: _slice,

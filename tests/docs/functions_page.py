@@ -14,6 +14,8 @@ out; null in, null out, but for `coalesce`.
 _OF_COLUMNS = """| `id(element)` | the id that the data came with | |
 | `labels(node)` | the labels, sorted | |
 | `type(relationship)` | the type | |
+| `keys(element)` | the keys of a map, or of the properties that an element has | `keys({a: 1}) = ['a']` |
+| `properties(element)` | all properties as a map; a map as it is | `properties({a: 1}).a = 1` |
 """
 
 _TAIL = """
@@ -29,6 +31,8 @@ An aggregate takes what `RETURN` groups together, nulls left out; all can be ask
 | `avg(number)` | the mean; null where there are none |
 | `min(value)`, `max(value)` | the least and the greatest, in the order of `ORDER BY` |
 | `collect(value)` | a list of the values |
+| `percentileDisc(number, share)` | the number below which a share of them lies, between 0.0 and 1.0: one of them |
+| `percentileCont(number, share)` | the same, where it lies between two |
 | `stdev(number)`, `stdevP(number)` | the standard deviation of a sample, of a whole population |
 """
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from decimal import Decimal
 from functools import partial
 
-from tests.evaluator.functions import AGGREGATES, STRICT, TIME_FIELDS, WITH_NULL
+from tests.evaluator.functions import AGGREGATES, QUANTIFIED, STRICT, TIME_FIELDS, WITH_NULL
 from tests.evaluator.values import Binding, Edge, Failure, Graph, Path, Value, Vertex, WrittenText, as_written, sort_key
 from tests.soak import tree as ast
 
@@ -30,6 +30,18 @@ def evaluate(tree: ast.Expression, binding: Binding, graph: Graph, group: Sequen
             return None if value is None else has_labels(labels, found)
         case ast.Exists(clause):
             return any(True for _ in required(graph, clause, binding))
+        case ast.Items(form, item, items):
+            found = [{**binding, item: each} for each in inner(items) or ()]
+            truths = [tree.condition is None or evaluate(tree.condition, each, graph) for each in found]
+            kept = [each for each, truth in zip(found, truths, strict=True) if truth is True]
+            result = ast.Variable(item) if tree.result is None else tree.result
+            values = [evaluate(result, each, graph) for each in kept] if form == "list" else []
+            return None if inner(items) is None else values if form == "list" else QUANTIFIED[form](truths)
+        case ast.Reduce(sofar, initial, item, items, step):
+            last = inner(initial)
+            for each in inner(items) or ():
+                last = evaluate(step, {**binding, sofar: last, item: each}, graph)
+            return None if inner(items) is None else last
         case ast.Aggregate(name, argument, distinct):
             values = [True if argument is None else evaluate(argument, each, graph) for each in group]
             present = [value for value in values if value is not None]

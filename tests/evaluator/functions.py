@@ -126,6 +126,17 @@ WITH_NULL: dict[str, Callable[..., Value]] = {
     "coalesce": lambda *values: next((value for value in values if value is not None), None),
 }  # fmt: skip
 
+
+def single(truths: list[Truth]) -> Truth:
+    """Whether one is true and all others are false."""
+    found, open_ = truths.count(True), truths.count(None)
+    return False if found > 1 or not (found or open_) else None if open_ else True
+
+
+QUANTIFIED: dict[str, Callable[[list[Truth]], Truth]] = {
+    "all": all_of, "any": any_of, "none": lambda truths: WITH_NULL["not"](any_of(truths)), "single": single
+}  # fmt: skip
+
 TIME_FIELDS: dict[str, Callable[[Value], int]] = {
     "quarter": lambda time: (time.month + 2) // 3, "week": lambda time: time.isocalendar().week,
     "dayOfWeek": lambda time: time.isoweekday(), "ordinalDay": lambda time: time.timetuple().tm_yday,

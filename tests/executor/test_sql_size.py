@@ -51,10 +51,16 @@ NESTS = (
     "CASE WHEN _ = 1 THEN 2 END", "CASE WHEN true THEN _ END", "CASE WHEN true THEN 1 ELSE _ END",
     "toInteger(toString(coalesce(_, 'a')))", "size([_, 'a'] + [2.5])", "toInteger([_, 'a'][0])",
     "toInteger(CASE WHEN true THEN _ ELSE 'a' END)", "CASE WHEN coalesce(_, 'a') = 'b' THEN 1 ELSE 2 END",
+    "{a: _}['a']", "{a: 1, b: _}[toString('b')]", "{a: 1}[toString(_)]", "size([exists(_)])", "size(keys({a: _}))",
+    "[x IN [_] | x][0]", "size([x IN [1, _] WHERE x = 1])", "reduce(s = _, x IN [1] | s)",
+    "reduce(s = 1, x IN [_] | x)",
+    "size([all(x IN [_] WHERE x = 1)])", "size([any(x IN [_] WHERE x = 1)])", "size([none(x IN [_] WHERE x = 1)])",
+    "size([single(x IN [_] WHERE x = 1)])",
     "CASE 1 WHEN _ THEN 1 END", "CASE 1 WHEN 2 THEN _ ELSE 3 END", "CASE _ WHEN 1 THEN 2 END",
 )  # fmt: skip
 GIVEN = {"list": [1, 2], "lists": [[1], [2]], "texts": ["a"]}
-ALONE = {"pi", "e", "rand", "nodes", "relationships", "startnode", "endnode"}
+ALONE = {"pi", "e", "rand", "nodes", "relationships", "startnode", "endnode"}  # nothing is nested in them
+ALONE |= {"unwind", "percentilecont", "percentiledisc"}
 
 
 def _nested(template: str, inner: str, depth: int) -> str:

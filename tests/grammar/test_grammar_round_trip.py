@@ -110,6 +110,29 @@ def larger(inner: SearchStrategy[ast.Node]) -> SearchStrategy[ast.Node]:
         | build(ast.PatternPredicate, pattern=paths(inner, 1, named=False))
         | build(ast.Exists, match=matches(inner, st.just(False)))
         | calls(inner)
+        | build(
+            ast.Comprehension,
+            form=st.just("list"),
+            variable=variables,
+            items=inner,
+            where=maybe(inner),
+            result=maybe(inner),
+        )
+        | build(
+            ast.Comprehension,
+            form=st.sampled_from(["all", "any", "none", "single"]),
+            variable=variables,
+            items=inner,
+            where=inner,
+            result=st.none(),
+        )
+        | build(ast.Reduce, accumulator=variables, initial=inner, variable=variables, items=inner, step=inner)
+        | build(
+            ast.MapProjection,
+            subject=variables,
+            entries=tuples(build(ast.MapEntry, key=names, value=inner)),
+            star=st.booleans(),
+        )
     )
 
 
@@ -154,7 +177,8 @@ def queries(draw: st.DrawFn) -> ast.Query:
         skip=maybe(expressions),
         limit=maybe(expressions),
     )
-    clauses = (*draw(st.lists(matches(expressions, st.booleans()), max_size=2)), draw(last))
+    unwind = build(ast.Unwind, items=expressions, variable=variables)
+    clauses = (*draw(st.lists(matches(expressions, st.booleans()) | unwind, max_size=2)), draw(last))
     command = draw(st.sampled_from([None, "explain", "profile"]))
     return ast.Query(clauses=clauses, command=command, span=NOWHERE)  # type: ignore[arg-type]
 
@@ -185,6 +209,14 @@ def test_queries(query: ast.Query) -> None:
         ("return -(1), - 1, -a, - -a", "RETURN -(1), -1, -a, --a"),
         ("explain return `a`, `match`, a.`match`", "EXPLAIN RETURN a, `match`, a.match"),
         ("return [(x in y)]", "RETURN [(x IN y)]"),
+        ("return [x in y], [x in y, z]", "RETURN [x IN y], [x IN y, z]"),
+        ("return [null in y]", "RETURN [(null IN y)]"),
+        (
+            "return ALL(x in y where x:(A|B)), [x in y where x:A|x]",
+            "RETURN all(x IN y WHERE x:(A|B)), [x IN y WHERE x:A | x]",
+        ),
+        ("return a{.x, .*, b, c:1}", "RETURN a {x: a.x, b: b, c: 1, .*}"),
+        ("return any(x), reduce", "RETURN any(x), reduce"),
         ("return exists{(a)--()}.x", "RETURN EXISTS { MATCH (a)-[]-() }.x"),
         ("return exists", "RETURN `exists`"),
         ("return '\u2028'", "RETURN '\\u2028'"),

@@ -12,7 +12,7 @@ from tests.soak.patterns import MODES, Patterns, joined
 from tests.soak.projections import all_returned, carried, numbers, returned
 from tests.soak.tables import Tables, to_evaluator
 from tests.soak.tree import Call, Clause, Expression, Projection, Query, Unwind, Variable
-from tests.soak.typed import Meaning
+from tests.soak.typed import LISTED, Meaning
 
 TRIES = 3  # for a clause of a chain that leaves some rows
 MOST = 40  # such rows
@@ -96,9 +96,14 @@ def _unwind(maker: Patterns) -> Unwind:
     if paths and random.random() < 0.5:
         maker.names[name] = Meaning("node")
         return Unwind(Call("nodes", (Variable(random.choice(paths)),)), name)
+    if random.random() < 0.4:
+        listed, kind = random.choice(LISTED)
+        values = typed.of((listed,), 1)
+        maker.names[name] = Meaning("value", kinds=frozenset({kind}))
+        return Unwind(values, name)
     kind = random.choice(["int", "text", "truth", "date"])
     lists, length = typed.collected((kind,)), random.choice([0, 1, 2, 2, 3])
-    values: Expression = Call("list", tuple(typed.of((kind,), 1) for _ in range(length)))
+    values = Call("list", tuple(typed.of((kind,), 1) for _ in range(length)))
     values = Variable(random.choice(lists)) if lists and random.random() < 0.5 else values
     maker.names[name] = Meaning("value", kinds=frozenset({kind}))
     return Unwind(values, name)

@@ -18,6 +18,7 @@ from tests.soak.tree import (
     Exists,
     Expression,
     HasLabel,
+    Items,
     Labels,
     Literal,
     MapOf,
@@ -26,6 +27,7 @@ from tests.soak.tree import (
     Projection,
     Property,
     Query,
+    Reduce,
     Step,
     Unwind,
     Variable,
@@ -153,6 +155,12 @@ class _Reader:
                 return Call("index", (self.expression(subject), self.expression(index)))
             case ast.Slice(subject=subject, start=ast.Expression() as start, end=ast.Expression() as end):
                 return Call("slice", tuple(map(self.expression, (subject, start, end))))
+            case ast.Comprehension(form=form, variable=variable, items=items, where=where, result=result):
+                asked = [None if part is None else self.expression(part) for part in (where, result)]
+                return Items(form, variable.name, self.expression(items), *asked)
+            case ast.Reduce(accumulator=sofar, initial=initial, variable=variable, items=items, step=step):
+                begin, listed, next_ = map(self.expression, (initial, items, step))
+                return Reduce(sofar.name, begin, variable.name, listed, next_)
             case ast.FunctionCall():
                 return self.call(parsed)
             case ast.Case():
@@ -170,6 +178,8 @@ class _Reader:
         arguments = tuple(map(self.expression, parsed.arguments))
         if parsed.name in AGGREGATES:
             return Aggregate(parsed.name, None if parsed.star else arguments[0], parsed.distinct)
+        if parsed.name in ("date", "datetime") and any(isinstance(each, MapOf) for each in arguments):
+            raise NotImplementedError("times made of maps")
         if parsed.name not in STRICT and parsed.name not in WITH_NULL:
             raise NotImplementedError(parsed.name)
         return Call(parsed.name, arguments)

@@ -14,6 +14,7 @@ from tests.soak.tree import (
     Exists,
     Expression,
     HasLabel,
+    Items,
     Labels,
     Literal,
     MapOf,
@@ -21,6 +22,7 @@ from tests.soak.tree import (
     Node,
     Property,
     Query,
+    Reduce,
     Step,
     Unwind,
     Variable,
@@ -111,6 +113,14 @@ class _Writer:
                 return f"({variable}{_labels(labels)})"
             case Exists(clause, bare):
                 return self.patterns(clause) if bare else f"EXISTS {{ MATCH {self.clause(clause)[6:]} }}"
+            case Items(form, item, items, condition, result):
+                where = "" if condition is None else f" WHERE {self.expression(condition)}"
+                end = "" if result is None else f" | {self.expression(result)}"
+                text = f"{item} IN {self.expression(items)}{where}{end}"
+                return f"[{text}]" if form == "list" else f"{form}({text})"
+            case Reduce(sofar, initial, item, items, step):
+                begins = f"{sofar} = {self.expression(initial)}"
+                return f"reduce({begins}, {item} IN {self.expression(items)} | {self.expression(step)})"
             case Aggregate(name, argument, distinct):
                 inside = "*" if argument is None else self.expression(argument)
                 return f"{'stDevP' if name == 'stdevp' else name}({'DISTINCT ' if distinct else ''}{inside})"

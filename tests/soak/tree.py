@@ -39,6 +39,28 @@ class MapOf:
 
 
 @dataclass(frozen=True)
+class Items:
+    """`[item IN items WHERE condition | result]`, or `all(item IN items WHERE condition)` and the like."""
+
+    form: str  # list, all, any, none, single
+    item: str
+    items: Expression
+    condition: Expression | None
+    result: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """`reduce(sofar = initial, item IN items | step)`."""
+
+    sofar: str
+    initial: Expression
+    item: str
+    items: Expression
+    step: Expression
+
+
+@dataclass(frozen=True)
 class Aggregate:
     name: str
     argument: Expression | None  # None: `count(*)`
@@ -57,7 +79,7 @@ class Exists:
     bare: bool = False  # written as a pattern alone
 
 
-Expression = Literal | Variable | Property | Call | MapOf | Aggregate | HasLabel | Exists
+Expression = Literal | Variable | Property | Call | MapOf | Items | Reduce | Aggregate | HasLabel | Exists
 Entries = tuple[tuple[str, Expression], ...]
 
 

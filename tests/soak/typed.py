@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from tests.evaluator.values import Value
 from tests.soak.tables import KINDS, zone_of
-from tests.soak.tree import Call, Expression, HasLabel, Labels, Literal, MapOf, Property, Variable
+from tests.soak.tree import Call, Expression, HasLabel, Items, Labels, Literal, MapOf, Property, Reduce, Variable
 
 INTEGERS = ("int", "byte", "unsigned")
 FLOATS = ("float", "single")
@@ -21,6 +21,7 @@ LISTS = (("ints",), ("texts",), ("floats",), ("days",), ("nested",))
 GROUPS = (NUMBERS, NUMBERS, NUMBERS, TEXTS, TEXTS, ("truth",), ("date",), ("local",), ("zoned",), ("time",),
           *LISTS)  # fmt: skip
 FUNCTIONS = ("sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan")
+LISTED = (("ints", "int"), ("ints", "int"), ("texts", "text"))
 COMPARISONS = ("=", "=", "<>", "<", "<=", ">", ">=")
 
 
@@ -106,7 +107,7 @@ class Typed:
             name = random.choice(["and", "or", "or", "not", "xor"])
             return Call(name, tuple(self.truth(depth - 1) for _ in range(1 if name == "not" else 2)))
         match random.choice(
-            ["compare"] * 6 + ["in"] * 2 + ["null", "text", "label", "same", "id", "mixed", "truth", "read"]
+            ["compare"] * 6 + ["in"] * 2 + ["null", "text", "label", "same", "id", "mixed", "truth", "read", "items"]
         ):
             case "in":
                 return self.membership(depth)
@@ -132,12 +133,31 @@ class Typed:
                 return Call(random.choice(COMPARISONS), (one, random.choice([constant, self.mixed() or constant])))
             case "truth" if (found := self.property(("truth",))) is not None:
                 return found
+            case "items" if depth:
+                return self.quantified(depth - 1)
             case "read":
                 text = self.literal(random.choice(["true", "FALSE", "x"]))
                 return Call("toboolean", (random.choice([text, self.of(("text",), depth)]),))
         group = random.choice(GROUPS)
         names = ("=", "<>") if group == ("floats",) else COMPARISONS  # how [NaN] is ordered is not said
         return Call(random.choice(names), (self.of(group, depth), self.of(group, max(0, depth - 1))))
+
+    def quantified(self, depth: int) -> Expression:
+        form, (kind, of) = self.random.choice(["all", "any", "none", "single"]), self.random.choice(LISTED)
+        return Items(form, *self.asked(kind, of, depth))
+
+    def asked(self, kind: str, of: str, depth: int) -> tuple[str, Expression, Expression]:
+        """A name for the items of a list of the kind, the list, and a condition that speaks of them."""
+        items, name = self.of((kind,), depth), f"i{len(self.names)}"
+        return name, items, self.within(name, of).truth(depth)
+
+    def within(self, name: str, kind: str) -> Typed:
+        """With one more value in sight, which is spoken of more often."""
+        meaning = Meaning("value", kinds=frozenset({kind}))
+        others = dict(self.random.sample(list(self.names.items()), min(1, len(self.names))))
+        inner = Typed(self.random, {**others, name: meaning}, self.labels, self.types, self.parameters + 100)
+        self.parameters += 200
+        return inner
 
     def joining(self) -> Expression | None:
         """A value that was carried on compared with a property of its kind: how values join clauses."""
@@ -246,7 +266,11 @@ class Typed:
     def integer(self, depth: int) -> Expression:
         random = self.random
         number = self.of(INTEGERS, depth)
-        match random.randrange(9):
+        match random.randrange(10):
+            case 9 if depth:
+                items, name = self.of(("ints",), depth - 1), f"i{len(self.names)}"
+                step = Call(random.choice("+-"), (Variable("sofar"), Call("coalesce", (Variable(name), Literal(1)))))
+                return Reduce("sofar", self.literal(random.choice([0, 5])), name, items, step)
             case 0 | 1:
                 return Call(random.choice("+-*"), (number, self.of(INTEGERS, 0)))
             case 2:
@@ -312,7 +336,11 @@ class Typed:
     def integers(self, depth: int) -> Expression:
         random = self.random
         items = self.of(("ints",), depth)
-        match random.randrange(5):
+        match random.randrange(6):
+            case 5 if depth:
+                name, listed, condition = self.asked("ints", "int", depth - 1)
+                result = self.within(name, "int").of(("int",), 0) if random.random() < 0.5 else None
+                return Items("list", name, listed, condition if random.random() < 0.7 else None, result)
             case 0:
                 return Call("range", (self.literal(random.randint(-1, 2)), self.literal(random.randint(0, 4))))
             case 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ from gquery.errors import ExecutionError
 from gquery.executor.chain.rows import one_row
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
-from gquery.planner.ir.expr import Aggregate, Call, Case, Constant, Expression, is_aggregated
+from gquery.planner.ir.expr import Aggregate, Constant, Expression, is_aggregated, with_children
 from gquery.planner.ir.segments import ProjectionItem
 
 
@@ -44,17 +43,6 @@ def exact_count(count: int) -> pa.Array:
 
 
 def _with_count(expression: Expression, count: int) -> Expression:
-    match expression:
-        case Aggregate():
-            return Constant(expression.type, expression.span, count)
-        case Call():
-            return replace(expression, arguments=tuple(_with_count(part, count) for part in expression.arguments))
-        case Case():
-            branches = tuple(
-                (_with_count(test, count), _with_count(value, count)) for test, value in expression.branches
-            )
-            subject = expression.subject and _with_count(expression.subject, count)
-            default = _with_count(expression.default, count)
-            return replace(expression, branches=branches, default=default, subject=subject)
-        case _:
-            return expression
+    if isinstance(expression, Aggregate):
+        return Constant(expression.type, expression.span, count)
+    return with_children(expression, lambda part: _with_count(part, count))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from gquery.errors import Span
 from gquery.executor.relational.gather import PATH_IDS, gather, plain_type
-from gquery.executor.relational.unions import cast, with_fields, with_items
+from gquery.executor.relational.unions import cast, union_type, with_fields, with_items
 from gquery.planner.ir.expr import NODE, RELATIONSHIP, STRING, Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import list_of, type_of_stored
 from gquery.storage.graph import Snapshot
@@ -40,6 +40,8 @@ class ElementWriter:
                 return pa.list_(self.arrow_type(type_.item))
             case Kind.PATH | Kind.MAP if type_.arrow is None:
                 return pa.struct([(key, self.arrow_type(value)) for key, value in type_.fields])
+            case Kind.ANY:
+                return union_type(type_, self.arrow_type)
             case _:
                 return plain_type(type_)
 

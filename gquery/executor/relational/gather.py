@@ -18,6 +18,7 @@ from gquery.storage.numbering import Ids, Numbering
 from gquery.storage.tables import EdgeTable, VertexTable
 from gquery.values.elements import tags_of
 
+NO_KEY = " "  # the field of an empty map while it travels: DuckDB cannot spell the type of a struct without any
 PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
 
 
@@ -120,7 +121,7 @@ def plain_type(type_: Type) -> pa.DataType:
         case Kind.LIST:
             return pa.list_(plain_type(type_.item) if type_.item else pa.null())
         case Kind.MAP:
-            return pa.struct([(key, plain_type(value)) for key, value in type_.fields])
+            return pa.struct([(key, plain_type(value)) for key, value in type_.fields] or [(NO_KEY, pa.int32())])
         case _:
             return _PLAIN[type_.kind]
 

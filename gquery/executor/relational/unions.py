@@ -71,12 +71,20 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
     if pa.types.is_union(wanted):
         children = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
         return pa.UnionArray.from_sparse(pa.array(tags_of(values)), children, [field.name for field in wanted])
-    if pa.types.is_list(wanted) and holds_union(wanted):
+    if pa.types.is_list(wanted) and not _is_plain(wanted):
         return with_items(values, cast(values.flatten(), wanted.value_type), wanted)
-    if pa.types.is_struct(wanted) and holds_union(wanted):
+    if pa.types.is_struct(wanted) and not _is_plain(wanted):
         fields = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
         return with_fields(values, fields, wanted)
     return values.cast(wanted)
+
+
+def _is_plain(wanted: pa.DataType) -> bool:
+    """Whether Arrow's own cast makes values of the type: it knows no unions, and makes no nulls of values."""
+    if pa.types.is_nested(wanted):
+        children = [wanted.field(index).type for index in range(wanted.num_fields)]
+        return bool(children) and not pa.types.is_union(wanted) and all(map(_is_plain, children))
+    return not pa.types.is_null(wanted)
 
 
 def unsliced(batch: pa.RecordBatch) -> pa.RecordBatch:

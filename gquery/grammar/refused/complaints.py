@@ -11,12 +11,14 @@ from gquery.grammar.scanner import NAME
 
 _END = "$END"
 _OPERAND = {"CASE", "EXISTS", "NOT", "NULL", "TRUE", "FALSE", "(", "[", "{", "-", "+"}
+_OPERAND |= {"COMPREHENSION", "QUANTIFIER", "REDUCE"}
 _OPERAND |= {NAME, "FUNCTION", "PATTERN", "INTEGER", "FLOAT", "STRING", "PARAMETER"}
 _OPERATOR = {"OR", "XOR", "AND", "IN", "CONTAINS", "STARTS", "ENDS", "IS"}
-_OPERATOR |= {"=", "<>", "<", "<=", ">", ">=", "=~", "+", "-", "*", "/", "%", "^", ".", "[", ":"}
+_OPERATOR |= {"{", "=", "<>", "<", "<=", ">", ">=", "=~", "+", "-", "*", "/", "%", "^", ".", "[", ":"}
 _PHRASES = {
     NAME: "a name",
     "PARAMETER": "a parameter",
+    "BAR": "`|`",
     "ORDER": "`ORDER BY`",
     "OPTIONAL": "`OPTIONAL MATCH`",
     _END: "the end of the query",
@@ -50,6 +52,7 @@ def complaint(broken: Broken) -> GQueryError:
         or _incomplete(broken)
         or _bracket(broken)
         or _arrow(broken)
+        or _subquery(broken)
         or _keyword_for_name(broken)
         or _misspelt(broken)
         or _unexpected(broken)
@@ -124,6 +127,16 @@ def _keyword_for_name(broken: Broken) -> ParseError | None:
     if broken.accepted == {"="} and not _near_keyword(last.text, broken.accepted_for_last, broken):
         return ParseError("a node stands in round brackets", span=last.span, hint=f"write {shown(f'({last.text})')}")
     return None
+
+
+def _subquery(broken: Broken) -> ParseError | None:
+    """`EXIST {`, which was taken for a map projection."""
+    opening = broken.place - 1
+    if broken.text(-1) != "{" or opening < 1 or broken.tokens[opening - 1].type != NAME:
+        return None
+    word = broken.tokens[opening - 1]
+    hint = did_you_mean(word.text, ["EXISTS"]) if word.text.upper() != "EXISTS" else None
+    return ParseError(f"unexpected {shown(word.text)}", span=word.span, hint=hint) if hint else None
 
 
 def _misspelt(broken: Broken) -> ParseError | None:

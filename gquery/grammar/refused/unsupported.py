@@ -13,19 +13,18 @@ from gquery.grammar.lookahead import opens_pattern, opens_subquery, text_at
 from gquery.grammar.refused.broken import Broken
 from gquery.grammar.scanner import Token
 
-LIST_COMPREHENSION = "gquery has no list comprehensions"
-
 _PATTERN_COMPREHENSION = "gquery has no pattern comprehensions"
 _VARIABLE_LENGTH = "gquery has no relationships of variable length"
 _QUANTIFIER = "gquery has no quantified patterns"
 _BRACKETED_PATH = "gquery has no path patterns in brackets"
-_MAP_PROJECTION = "gquery has no map projections"
 _SHORTEST = "gquery has no search for shortest paths"
 _PATH_MODE = "gquery has no path modes; the match modes are written after MATCH, such as MATCH DIFFERENT NODES"
 _WRITING = "gquery has no queries that change the graph"
 _SUBQUERY = "gquery has no subqueries other than EXISTS { ... }"
 _SUBQUERY_CLAUSE = "gquery has no EXISTS { ... } with more than one clause"
-_LIST_PREDICATE = "gquery has no predicates over the elements of a list"
+_OLD_LISTS = (
+    "gquery has no filter() and extract(); write a list comprehension, such as `[x IN list WHERE x > 1 | x + 1]`"
+)
 
 _CLAUSES = {
     word: f"gquery has no {word}"
@@ -56,9 +55,8 @@ _PATH_PREFIXES = dict.fromkeys(("SHORTESTPATH", "ALLSHORTESTPATHS", "SHORTEST", 
 _PATH_PREFIXES |= dict.fromkeys(("WALK", "TRAIL", "ACYCLIC", "SIMPLE"), _PATH_MODE)
 """Words that may stand before a path pattern."""
 
-_FUNCTIONS = dict.fromkeys(("all", "any", "none", "single"), _LIST_PREDICATE)
-_FUNCTIONS |= dict.fromkeys(("shortestpath", "allshortestpaths"), _SHORTEST)
-_FUNCTIONS |= {"reduce": "gquery has no reduce", "filter": LIST_COMPREHENSION, "extract": LIST_COMPREHENSION}
+_FUNCTIONS = dict.fromkeys(("shortestpath", "allshortestpaths"), _SHORTEST)
+_FUNCTIONS |= dict.fromkeys(("filter", "extract"), _OLD_LISTS)
 """Functions whose arguments are no expressions."""
 
 _SUBQUERIES = ("COUNT", "COLLECT", "VALUE")
@@ -93,7 +91,6 @@ def unsupported(broken: Broken) -> UnsupportedError | None:
         or _quantifier(broken)
         or _bracketed_path(broken)
         or _comprehension(broken)
-        or _map_projection(broken)
     )
 
 
@@ -136,14 +133,12 @@ def _bracketed_path(broken: Broken) -> UnsupportedError | None:
 
 
 def _comprehension(broken: Broken) -> UnsupportedError | None:
-    """`[x IN xs WHERE`, `[x IN xs |`, `[(a)-->(b) |`."""
+    """`[(a)-->(b) |`."""
     opening = broken.innermost_open()
     if opening is None or broken.tokens[opening].text != "[" or broken.text().upper() not in ("WHERE", "|"):
         return None
     if opens_pattern(broken.tokens, broken.pairs, opening + 1):
         return UnsupportedError(_PATTERN_COMPREHENSION, span=broken.span_of_brackets(opening))
-    if text_at(broken.tokens, opening + 2).upper() == "IN":
-        return UnsupportedError(LIST_COMPREHENSION, span=broken.span_of_brackets(opening))
     return None
 
 
@@ -156,10 +151,3 @@ def _subquery_clause(broken: Broken) -> UnsupportedError | None:
         return None
     hint = "leave RETURN out; patterns of one MATCH are joined by commas"
     return UnsupportedError(_SUBQUERY_CLAUSE, span=broken.span, hint=hint)
-
-
-def _map_projection(broken: Broken) -> UnsupportedError | None:
-    """`a {.name}`."""
-    if broken.text() + broken.text(1) == "{." and broken.last_is_name:
-        return UnsupportedError(_MAP_PROJECTION, span=broken.span)
-    return None

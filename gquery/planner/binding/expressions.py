@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
 
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
+from gquery.planner.binding import maps
 from gquery.planner.binding.comparisons import COMPARISONS, notices, read_datetime, read_texts
+from gquery.planner.binding.items import bind_comprehension, bind_reduce
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import (
     BOOLEAN,
@@ -24,12 +27,14 @@ from gquery.planner.ir.expr import (
     Constant,
     Expression,
     Kind,
+    Local,
     Parameter,
     Type,
     is_aggregated,
     is_volatile,
 )
 from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepared, resolve
+from gquery.planner.ir.functions.operators import PERCENTILES
 from gquery.planner.ir.types.common_type import type_of_stored
 from gquery.planner.ir.types.value_types import type_of_value
 from gquery.stopping import Check
@@ -61,6 +66,7 @@ class ExpressionBinder:
         self.place = place
         self.check = check
         self.aliases: dict[str, Expression] = {}
+        self.locals: dict[str, Local] = {}
 
     def bind(self, tree: ast.Expression) -> Expression:
         self.check()
@@ -70,17 +76,13 @@ class ExpressionBinder:
             case ast.Parameter(name=name):
                 return self.parameter(name, tree.span)
             case ast.Variable(name=name):
-                return self.aliases.get(name) or self.variable(name, tree.span)
+                return self._local(name, tree.span) or self.aliases.get(name) or self.variable(name, tree.span)
             case ast.Property():
                 return self._property(tree)
             case ast.ListLiteral(items=items):
                 return self.call("list", tuple(self.bind(item) for item in items), tree.span)
             case ast.MapLiteral(entries=entries):
-                keys = [Constant(STRING, entry.span, entry.key) for entry in entries]
-                values = [self.bind(entry.value) for entry in entries]
-                pairs = tuple(part for pair in zip(keys, values, strict=True) for part in pair)
-                fields = tuple((entry.key, value.type) for entry, value in zip(entries, values, strict=True))
-                return Call(Type(Kind.MAP, None, None, fields), tree.span, "map", pairs)
+                return maps.map_of([(entry.key, self.bind(entry.value)) for entry in entries], tree.span)
             case ast.Unary(operator=operator, operand=operand):
                 return self._unary(operator, operand, tree.span)
             case ast.Binary(operator=operator, left=left, right=right):
@@ -95,6 +97,12 @@ class ExpressionBinder:
                 return self._function(tree)
             case ast.Case():
                 return self._case(tree)
+            case ast.Comprehension():
+                return bind_comprehension(self, tree)
+            case ast.Reduce():
+                return bind_reduce(self, tree)
+            case ast.MapProjection():
+                return maps.bind_projection(self, tree)
             case ast.PatternPredicate() | ast.Exists():
                 raise UnsupportedError(
                     "gquery has patterns as conditions only in WHERE, alone, after NOT or joined by AND",
@@ -102,6 +110,27 @@ class ExpressionBinder:
                     hint="such as WHERE a.x = 1 AND NOT (a)-->(b)",
                 )
         raise AssertionError(tree)
+
+    def _local(self, name: str, span: Span) -> Local | None:
+        known = self.locals.get(name)
+        return None if known is None else replace(known, span=span)
+
+    @contextmanager
+    def with_locals(self, *locals_: Local) -> Iterator[None]:
+        """What is bound meanwhile is asked of each item of a list."""
+        before = self.locals, self.aggregates, self.place
+        self.locals = {**self.locals, **{each.name: each for each in locals_}}
+        self.aggregates, self.place = False, "what is asked of each item"
+        try:
+            yield
+        finally:
+            self.locals, self.aggregates, self.place = before
+
+    def keys_of(self, element: Column) -> list[str]:
+        """The properties that a node or relationship of the type may have."""
+        if element.type.kind is Kind.NODE:
+            return list(self.schema.vertex_properties(element.type.tables or None))
+        return list(self.schema.edge_properties(self._edge_types(element) or None))
 
     def parameter(self, name: str, span: Span) -> Parameter:
         if name not in self.parameters:
@@ -165,19 +194,13 @@ class ExpressionBinder:
             raise UnsupportedError(
                 "gquery has no properties of computed nodes and relationships",
                 span=tree.span,
-                hint="give it a name by WITH first",
+                hint="give it a name by WITH first, or by UNWIND where it is in a list",
             )
         if subject.type.kind is Kind.NULL:
             return Constant(NULL, tree.span, None)
-        key = Constant(STRING, tree.key_span, tree.key)
-        if subject.type.kind is Kind.MAP:
-            fields = dict(subject.type.fields)
-            if tree.key not in fields:
-                raise BindError(
-                    f"the map has no key `{tree.key}`", span=tree.key_span, hint=did_you_mean(tree.key, fields)
-                )
-            return Call(fields[tree.key], tree.span, "field", (subject, key))
-        return self.call("field", (subject, key), tree.span)
+        if maps.is_map(subject.type):
+            return maps.bind_field(self, subject, tree.key, tree.key_span, tree.span)
+        return self.call("field", (subject, Constant(STRING, tree.key_span, tree.key)), tree.span)
 
     def element_property(self, subject: Column, key: str, key_span: Span, span: Span) -> Column:
         """The column of a node's or relationship's property; an unknown one is an error."""
@@ -228,7 +251,12 @@ class ExpressionBinder:
     def _index(self, subject: ast.Expression, index: ast.Expression, span: Span) -> Expression:
         if isinstance(index, ast.Literal) and isinstance(index.value, str):  # n["name"] is n.name
             return self._property(ast.Property(subject=subject, key=index.value, key_span=index.span, span=span))
-        return self.call("index", (self.bind(subject), self.bind(index)), span)
+        of, at = self.bind(subject), self.bind(index)
+        if of.type.kind in (Kind.MAP, Kind.NODE, Kind.RELATIONSHIP):
+            return maps.bind_lookup(self, of, at, span)
+        if of.type.kind is Kind.NULL:
+            return Constant(NULL, span, None)
+        return self.call("index", (of, at), span)
 
     def _label_test(self, tree: ast.LabelTest) -> Expression:
         subject = self.bind(tree.subject)
@@ -284,21 +312,26 @@ class ExpressionBinder:
 
     def _function(self, tree: ast.FunctionCall) -> Expression:
         if is_aggregate(tree.name):
-            return self._aggregate(tree)
+            return self._aggregate(tree, tree.name)
+        if tree.name in PERCENTILES:
+            return self._percentile(tree)
         if tree.distinct or tree.star:
             word = "*" if tree.star else "DISTINCT"
             raise BindError(f"`{word}` goes with aggregates only, {tree.name}() is not one", span=tree.span)
         if is_operator(tree.name):
             raise BindError(f"there is no function `{tree.name}`", span=tree.name_span)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
-        if tree.name in _ELEMENT_FUNCTIONS:
+        if tree.name in _ELEMENT_FUNCTIONS or tree.name in maps.FUNCTIONS:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
+            if tree.name in maps.FUNCTIONS:
+                return maps.FUNCTIONS[tree.name](self, arguments[0], tree.span)
             return self._attribute(arguments[0], tree.name, tree.span)
         instant = read_datetime(arguments[0], self.parameters) if tree.name == "datetime" and arguments else None
         return instant or self.call(tree.name, arguments, tree.span, tree.name_span)
 
-    def _aggregate(self, tree: ast.FunctionCall) -> Aggregate:
+    def _aggregate(self, tree: ast.FunctionCall, function: str) -> Aggregate:
+        """`function`: what the call is of."""
         if not self.aggregates:
             raise BindError(
                 f"{tree.name}() cannot stand in {self.place}",
@@ -306,7 +339,7 @@ class ExpressionBinder:
                 hint="aggregates belong to RETURN and WITH",
             )
         if tree.star:
-            if tree.name != "count":
+            if function != "count":
                 raise BindError(f"only count takes `*`, {tree.name}() does not", span=tree.span)
             return Aggregate(INTEGER, tree.span, "count", None, False)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
@@ -317,10 +350,18 @@ class ExpressionBinder:
         if is_volatile(arguments[0]):
             raise BindError("an aggregate cannot take what is random for every row", span=tree.arguments[0].span)
         (argument,) = prepared(tree.name, arguments)
-        if tree.name == "count" and not tree.distinct and self._is_always_there(argument):
+        if function == "count" and not tree.distinct and self._is_always_there(argument):
             return Aggregate(INTEGER, tree.span, "count", None, False)
-        result = resolve(tree.name, (argument.type,), tree.name_span)
-        return Aggregate(result, tree.span, tree.name, argument, tree.distinct)
+        result = resolve(function, (argument.type,), tree.name_span)
+        return Aggregate(result, tree.span, function, argument, tree.distinct)
+
+    def _percentile(self, tree: ast.FunctionCall) -> Expression:
+        """Of all values in the group, at a share that is one for the group."""
+        if len(tree.arguments) != 2:
+            raise BindError(f"{tree.name}() takes 2 arguments, not {len(tree.arguments)}", span=tree.span)
+        values, share = tree.arguments
+        listed = self._aggregate(replace(tree, arguments=(values,)), "collect")
+        return self.call(tree.name, (listed, self.bind(share)), tree.span, tree.name_span)
 
     def _is_always_there(self, argument: Expression) -> bool:
         """Whether it is an element that a row cannot lack."""

@@ -20,8 +20,22 @@ def below(node: ast.Node) -> Iterator[ast.Node]:
 
 
 def names_in(node: ast.Node) -> Iterator[str]:
-    """The names of all variables below a node, those that are bound there among them."""
-    return (each.name for each in below(node) if isinstance(each, ast.Variable))
+    """The names of all variables below a node, those that are bound there among them, but for items of lists."""
+    pending: list[tuple[object, frozenset[str]]] = [(node, frozenset())]
+    while pending:
+        found, items = pending.pop()
+        match found:
+            case ast.Variable(name=name):
+                if name not in items:
+                    yield name
+            case ast.Comprehension(variable=item):
+                pending += [(found.items, items), ((found.where, found.result), items | {item.name})]
+            case ast.Reduce(accumulator=accumulator, variable=item):
+                pending += [((found.initial, found.items), items), (found.step, items | {accumulator.name, item.name})]
+            case ast.Node():
+                pending += [(getattr(found, name), items) for name in ast.parts_of(found)]
+            case tuple():
+                pending += [(part, items) for part in found]
 
 
 def is_random(node: ast.Node) -> bool:

@@ -1,20 +1,24 @@
 """Bound expressions: names are resolved, every node knows its type. The relational tail turns them into SQL.
 
-There are six kinds of node and no more: a constant, a parameter, a column (the only place where the graph's data comes
-in), a call (operators are calls too), a CASE and an aggregate.
+There are nine kinds of node and no more: a constant, a parameter, a column (the only place where the graph's data comes
+in), a call (operators are calls too), a CASE, an aggregate, and for lists, item by item, a comprehension, a reduction
+and the local names that these give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Callable, Iterator
+from dataclasses import field, replace
 from decimal import Decimal
 from enum import Enum
+from typing import Literal as OneOf
 
 import pyarrow as pa
 
 from gquery.errors import Span
 from gquery.records import record
+
+Form = OneOf["list", "all", "any", "none", "single"]
 
 
 class Kind(Enum):
@@ -134,11 +138,47 @@ class Aggregate(Expression):
     distinct: bool
 
 
+@record(frozen=True, slots=True)
+class Local(Expression):
+    """What a comprehension or a reduction that is `depth` deep within others calls an item of its list, or what it has
+    of the items before."""
+
+    name: str
+    depth: int
+
+
+@record(frozen=True, slots=True)
+class Comprehension(Expression):
+    """`list`: the results of the items that meet a condition; `all`, `any`, `none`, `single`: how many of them do. A
+    result that is left out is the item; a condition that is left out is true."""
+
+    form: Form
+    variable: Local
+    items: Expression
+    where: Expression | None
+    result: Expression | None
+
+
+@record(frozen=True, slots=True)
+class Reduce(Expression):
+    """The last `accumulator`: it begins as `initial`, and `step` is the next one for each item."""
+
+    accumulator: Local
+    initial: Expression
+    variable: Local
+    items: Expression
+    step: Expression
+
+
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The direct operands."""
     match expression:
         case Call():
             return expression.arguments
+        case Comprehension(items=items, where=where, result=result):
+            return tuple(part for part in (items, where, result) if part is not None)
+        case Reduce(initial=initial, items=items, step=step):
+            return (initial, items, step)
         case Case(subject=subject):
             parts = tuple(part for branch in expression.branches for part in branch)
             return (*(() if subject is None else (subject,)), *parts, expression.default)
@@ -146,6 +186,27 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (argument,)
         case _:
             return ()
+
+
+def with_children(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with every direct operand changed."""
+
+    def changed(part: Expression | None) -> Expression | None:
+        return None if part is None else change(part)
+
+    match expression:
+        case Call(arguments=arguments) if arguments:
+            return replace(expression, arguments=tuple(map(change, arguments)))
+        case Case(branches=branches, default=default, subject=subject):
+            tested = tuple((change(when), change(then)) for when, then in branches)
+            return replace(expression, branches=tested, default=change(default), subject=changed(subject))
+        case Aggregate(argument=Expression() as argument):
+            return replace(expression, argument=change(argument))
+        case Comprehension(items=items, where=where, result=result):
+            return replace(expression, items=change(items), where=changed(where), result=changed(result))
+        case Reduce(initial=initial, items=items, step=step):
+            return replace(expression, initial=change(initial), items=change(items), step=change(step))
+    return expression
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

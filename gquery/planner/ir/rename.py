@@ -5,27 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from gquery.planner.ir.expr import Aggregate, Call, Case, Column, Expression
+from gquery.planner.ir.expr import Column, Expression, with_children
 
 
 def renamed(expression: Expression, name: Callable[[str], str]) -> Expression:
     """The expression with every element under another name."""
-    match expression:
-        case Column(variable=variable):
-            return replace(expression, variable=name(variable))
-        case Call(arguments=arguments) if arguments:
-            return replace(expression, arguments=tuple(renamed(each, name) for each in arguments))
-        case Case(branches=branches, default=default, subject=subject):
-            return replace(
-                expression,
-                branches=tuple((renamed(when, name), renamed(then, name)) for when, then in branches),
-                default=renamed(default, name),
-                subject=None if subject is None else renamed(subject, name),
-            )
-        case Aggregate(argument=Expression() as argument):
-            return replace(expression, argument=renamed(argument, name))
-        case _:
-            return expression
+    if isinstance(expression, Column):
+        return replace(expression, variable=name(expression.variable))
+    return with_children(expression, lambda part: renamed(part, name))
 
 
 def unnamed(expression: Expression) -> Expression:

@@ -6,7 +6,19 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from gquery.planner.ir.expr import Aggregate, Attribute, Call, Case, Column, Constant, Expression, Parameter
+from gquery.planner.ir.expr import (
+    Aggregate,
+    Attribute,
+    Call,
+    Case,
+    Column,
+    Comprehension,
+    Constant,
+    Expression,
+    Local,
+    Parameter,
+    Reduce,
+)
 from gquery.planner.ir.functions.scalars import SCALARS
 
 LONGEST = 80  # characters of one text
@@ -58,9 +70,27 @@ def _written(expression: Expression) -> Iterator[str]:
             for when, then in branches:
                 yield from chain([" WHEN "], _written(when), [" THEN "], _written(then))
             yield from chain([" ELSE "], _written(default), [" END"])
+        case Local(name=name):
+            yield _name(name)
+        case Comprehension():
+            yield from _comprehension(expression)
+        case Reduce(accumulator=accumulator, initial=initial, variable=variable, items=items, step=step):
+            yield f"reduce({_name(accumulator.name)} = "
+            yield from chain(_written(initial), [f", {_name(variable.name)} IN "], _written(items), [" | "])
+            yield from chain(_written(step), [")"])
         case Aggregate(function=function, argument=argument, distinct=distinct):
             yield f"{function}({'DISTINCT ' if distinct else ''}"
             yield from chain(["*"] if argument is None else _written(argument), [")"])
+
+
+def _comprehension(expression: Comprehension) -> Iterator[str]:
+    yield "[" if expression.form == "list" else f"{expression.form}("
+    yield from chain([f"{_name(expression.variable.name)} IN "], _written(expression.items))
+    if expression.where is not None:
+        yield from chain([" WHERE "], _written(expression.where))
+    if expression.result is not None:
+        yield from chain([" | "], _written(expression.result))
+    yield "]" if expression.form == "list" else ")"
 
 
 def _call(function: str, arguments: tuple[Expression, ...]) -> Iterator[str]:

@@ -13,9 +13,10 @@ from gquery.errors import UnsupportedError
 from gquery.executor.relational.growth import write_range, write_replace
 from gquery.executor.relational.sql import lists, temporal, texts
 from gquery.executor.relational.sql.comparison import comparison
-from gquery.executor.relational.sql.numbers import arithmetic
+from gquery.executor.relational.sql.numbers import arithmetic, percentile
 from gquery.planner.ir.expr import Call, Kind
 from gquery.planner.ir.functions.calls import find
+from gquery.planner.ir.functions.operators import PERCENTILES
 
 Writer = Callable[[Call, list[str]], str]
 
@@ -55,6 +56,7 @@ def _joined(template: str) -> Writer:
 _WRITERS: dict[str, Writer] = {
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), comparison),
     **dict.fromkeys("-*%", arithmetic), "in": lists.member, "+": lists.plus, "/": _divide,
+    **dict.fromkeys(PERCENTILES, percentile), "look up": lists.look_up,
     "index": lists.index, "slice": lists.slice_of,
     "map": lists.map_of, "field": lists.field, "range": write_range, "replace": write_replace,
     "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"),

@@ -163,7 +163,7 @@ def any_equal(value: str, one: Type, items: str, item: Type) -> str:
             f"WHEN list_contains({items}, {value}) THEN TRUE WHEN list_count({items}) = len({items}) THEN FALSE END"
         )
     pair = equal(value, one, '" item"', item, depth=1)
-    return _one_of(f'list_max(list_transform({items}, lambda " item": {_code(pair)}))', items, "FALSE")
+    return one_of(f'list_max(list_transform({items}, lambda " item": {truth_code(pair)}))', items, "FALSE")
 
 
 def _unequal(left: str, one: Expression, right: str, other: Expression) -> str:
@@ -195,8 +195,8 @@ def _may_be_nan(side: Expression) -> bool:
 def _equal_lists(left: str, one: Type, right: str, other: Type, depth: int) -> str:
     pair = f'" pair{depth}"'
     items = equal(f"{pair}[1]", _item(one), f"{pair}[2]", _item(other), depth=depth + 1)
-    least = f"list_min(list_transform(list_zip({left}, {right}), lambda {pair}: {_code(items)}))"
-    same_length = f"CASE WHEN len({left}) <> len({right}) THEN FALSE ELSE {_one_of(least, left, 'TRUE')} END"
+    least = f"list_min(list_transform(list_zip({left}, {right}), lambda {pair}: {truth_code(items)}))"
+    same_length = f"CASE WHEN len({left}) <> len({right}) THEN FALSE ELSE {one_of(least, left, 'TRUE')} END"
     return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN {same_length} END"
 
 
@@ -220,12 +220,12 @@ def all_known(items: str, type_: Type) -> str:
     return f"{known} AND NOT list_contains({items}, 'NaN'::DOUBLE)" if floats else known
 
 
-def _code(truth: str) -> str:
+def truth_code(truth: str) -> str:
     """False, null and true as 1, 2 and 3."""
     return f"coalesce({truth}::INTEGER * 2 + 1, 2)"
 
 
-def _one_of(code: str, items: str, of_none: str) -> str:
+def one_of(code: str, items: str, of_none: str) -> str:
     """The truth that a code stands for; the code of no items at all is null."""
     return f"CASE WHEN len({items}) = 0 THEN {of_none} ELSE [FALSE, NULL, TRUE][{code}] END"
 

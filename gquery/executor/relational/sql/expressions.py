@@ -15,6 +15,7 @@ from functools import partial
 from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
+from gquery.executor.relational.sql.items import listed, name_of, quantified, reduced, reduced_names
 from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
@@ -27,10 +28,13 @@ from gquery.planner.ir.expr import (
     Call,
     Case,
     Column,
+    Comprehension,
     Constant,
     Expression,
     Kind,
+    Local,
     Parameter,
+    Reduce,
     Type,
     children,
     is_volatile,
@@ -53,6 +57,7 @@ class SqlWriter:
     columns: SQL of everything that the relation holds. values: the statement's parameters, filled while expressions are
     written. weight: SQL of how many matches a row stands for, None when each is one. keys: the grouping keys when the
     text stands above GROUP BY, where only keys and aggregates can be read. subqueries: whether they can stand here.
+    locals: SQL of what stands for the items of lists.
     """
 
     columns: Mapping[Expression, str]
@@ -61,6 +66,7 @@ class SqlWriter:
     keys: frozenset[Expression] | None = None
     weight: str | None = None
     subqueries: bool = True
+    locals: Mapping[Local, str] = field(default_factory=dict)
     _slots: dict[str, str] = field(default_factory=dict)
 
     def write(self, expression: Expression) -> str:
@@ -79,6 +85,12 @@ class SqlWriter:
                 return self._case(expression)
             case Aggregate():
                 return self._aggregate(expression)
+            case Local():
+                return self.locals[expression]
+            case Comprehension():
+                return self._comprehension(expression)
+            case Reduce():
+                return self._reduce(expression)
             case Call(function="in", arguments=(value, Parameter() as items)) if self._is_hashed(value, items):
                 # A subquery is hashed; a list would be searched from its start for every row.
                 return f"({self.write(value)} IN (SELECT unnest({self.write(items)})))"
@@ -93,6 +105,29 @@ class SqlWriter:
             case Call():
                 return self._call(expression, expression.arguments)
         raise AssertionError(expression)
+
+    def _comprehension(self, comprehension: Comprehension) -> str:
+        items, variable = self._items(comprehension.items), comprehension.variable
+        inside = self._inside({variable: name_of(variable)})
+        where, result = comprehension.where, comprehension.result
+        condition = None if where is None else inside.write(where)
+        if comprehension.form == "list":
+            return listed(items, variable, condition, None if result is None else inside.write(result))
+        return quantified(comprehension.form, items, variable, condition or "TRUE")
+
+    def _reduce(self, reduce: Reduce) -> str:
+        names = (reduce.accumulator, reduce.variable)
+        step = self._inside(reduced_names(*names))._as(reduce.step, reduce.type)
+        types = (reduce.type, reduce.variable.type)
+        return reduced(self._as(reduce.initial, reduce.type), self._items(reduce.items), step, names, types)
+
+    def _items(self, items: Expression) -> str:
+        text = self.write(items)
+        return text if items.type.kind is Kind.LIST else f"{text}::INTEGER[]"
+
+    def _inside(self, names: Mapping[Local, str]) -> SqlWriter:
+        """The writer of what is asked of each item; DuckDB has no subqueries there."""
+        return replace(self, locals={**self.locals, **names}, subqueries=False)
 
     def condition(self, expression: Expression) -> str:
         """The SQL of a condition of which only the true rows matter: null may come out as false."""
@@ -118,7 +153,9 @@ class SqlWriter:
 
     def _is_short(self, expression: Expression) -> bool:
         """Whether the expression may be written again and again."""
-        return isinstance(expression, Constant | Parameter) or (self.keys is None and expression in self.columns)
+        return isinstance(expression, Constant | Parameter | Local) or (
+            self.keys is None and expression in self.columns
+        )
 
     def _is_cheap(self, expression: Expression, text: str) -> bool:
         """Whether it takes less time to compute the expression again than to call a lambda that has it computed once:

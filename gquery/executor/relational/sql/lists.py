@@ -17,7 +17,8 @@ from gquery.executor.relational.sql.comparison import (
 from gquery.executor.relational.sql.numbers import arithmetic
 from gquery.executor.relational.sql.temporal import alike, field_of_time
 from gquery.executor.relational.sql.texts import joined_texts
-from gquery.executor.relational.sql.values import needs_keys
+from gquery.executor.relational.sql.values import EMPTY_MAP, converted, needs_keys, sql_type
+from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile
 from gquery.planner.ir.functions.calls import comparable
 
@@ -111,8 +112,19 @@ def _is_null(expression: Expression) -> bool:
 
 
 def map_of(call: Call, arguments: list[str]) -> str:
+    """A struct; DuckDB has no name for the type of one without fields."""
     pairs = zip(arguments[::2], arguments[1::2], strict=True)
-    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+    return "{" + (", ".join(f"{key}: {value}" for key, value in pairs) or EMPTY_MAP) + "}"
+
+
+def look_up(call: Call, arguments: list[str]) -> str:
+    """`map[key]`."""
+    subject, key = arguments
+    fields = call.arguments[0].type.fields
+    cases = (
+        f"WHEN {literal(name)} THEN {converted(field_of(subject, name), type_, call.type)}" for name, type_ in fields
+    )
+    return f"CASE {key} {' '.join(cases)} END" if fields else "NULL"
 
 
 def field(call: Call, arguments: list[str]) -> str:
@@ -121,5 +133,9 @@ def field(call: Call, arguments: list[str]) -> str:
     if not isinstance(key, Constant):
         raise UnsupportedError("gquery has no computed keys", span=key.span)
     if subject.type.kind is Kind.MAP:
-        return field_of(arguments[0], str(key.value))
+        types = dict(subject.type.fields)
+        name = str(key.value)
+        if name not in types:  # other maps of several have it
+            return f"NULL::{sql_type(call.type)}"
+        return converted(field_of(arguments[0], name), types[name], call.type)
     return field_of_time(arguments[0], subject.type, str(key.value), key.span)

@@ -18,6 +18,19 @@ def arithmetic(call: Call, arguments: list[str]) -> str:
     return f"({left} {call.function} {right})"
 
 
+def percentile(call: Call, arguments: list[str]) -> str:
+    """The value below which a share of a group's numbers lies: one of them, or for `percentilecont` between two."""
+    numbers, share = arguments
+    ordered, place = f"list_sort({numbers})", f"{share}::DOUBLE * (len({numbers}) - 1)"
+    if call.function == "percentiledisc":
+        found = f"{ordered}[greatest(1, ceil({share}::DOUBLE * len({numbers}))::BIGINT)]"
+    else:
+        below, above = (f"{ordered}[{way}({place})::BIGINT + 1]" for way in ("floor", "ceil"))
+        found = f"{below} + ({above} - {below}) * ({place} - floor({place}))"
+    outside = f"WHEN NOT {share} BETWEEN 0 AND 1 THEN error('a percentile lies between 0.0 and 1.0')"
+    return f"CASE {outside} WHEN len({numbers}) > 0 THEN {found} END"
+
+
 def _widened(number: str, type_: Type) -> str:
     """With as many digits before the point as there can be: DuckDB gives a product no more digits than its factors."""
     return f"{number}::DECIMAL({MOST_DIGITS},{digits_and_scale(type_)[1]})" if type_.kind in NUMBERS else number

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import Span
+from gquery.executor.relational.gather import NO_KEY
 from gquery.executor.relational.sql.values import sql_type
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
@@ -20,7 +21,7 @@ from gquery.planner.ir.types.value_types import type_of_value
 
 def given_value(value: object, type_: Type) -> object:
     """A parameter's value as it is given to the statement."""
-    return _by_member(value, type_) if holds_any(type_) else value
+    return _by_member(value, type_)
 
 
 def parameter_sql(slot: str, type_: Type) -> str:
@@ -39,7 +40,9 @@ def _cast_to(type_: Type) -> str | None:
             return f"{item}[]" if item else None
         case Kind.MAP:
             fields = [(key, _cast_to(value)) for key, value in type_.fields]
-            whole = fields and all(known for _, known in fields)
+            if not fields:
+                return sql_type(type_)
+            whole = all(known for _, known in fields)
             return f"STRUCT({', '.join(f'{quoted(key)} {known}' for key, known in fields)})" if whole else None
         case Kind.TEMPORAL if type_.arrow is not None:
             return "DATE" if pa.types.is_date(type_.arrow) else None
@@ -59,7 +62,7 @@ def _by_member(value: Any, type_: Type) -> Any:
         case Kind.LIST if type_.item is not None:
             return [_by_member(item, type_.item) for item in value]
         case Kind.MAP:
-            return {key: _by_member(value[key], field) for key, field in type_.fields}
+            return {key: _by_member(value[key], field) for key, field in type_.fields} or {NO_KEY: None}
     return value
 
 
@@ -72,7 +75,8 @@ def _carrier(type_: Type) -> str:
         case Kind.LIST if type_.item is not None:
             return f"{_carrier(type_.item)}[]"
         case Kind.MAP:
-            return f"STRUCT({', '.join(f'{quoted(key)} {_carrier(field)}' for key, field in type_.fields)})"
+            held = (f"{quoted(key)} {_carrier(field)}" for key, field in type_.fields)
+            return f"STRUCT({', '.join(held)})" if type_.fields else sql_type(type_)
     return sql_type(type_)
 
 

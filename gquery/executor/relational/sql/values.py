@@ -37,6 +37,7 @@ from gquery.planner.ir.types.common_type import (
 )
 
 _EXACT_DIGITS = 15  # decimals of so many digits are told apart by the floats that are nearest
+EMPTY_MAP, EMPTY_MAP_TYPE = "' ': NULL", '" " INTEGER'  # a field that no answer shows
 _ATOM = re.compile(
     r"""\0\w+:\d+\0 | (\w+\.)?"([^"]|"")*"(\[\d+\])? | \w+\.\w+ | e\d* | \$\w+ | CAST\(\$\w+\ AS\ [\w(),]+\) |
         \(?-?\d+\)?::BIGINT | '([^']|'')*'(::DOUBLE)?""",
@@ -259,7 +260,7 @@ def sql_type(type_: Type) -> str:
             return f"{sql_type(type_.item)}[]" if type_.item is not None else "INTEGER[]"
         case Kind.MAP:
             parts = (f"{quoted(name)} {sql_type(field)}" for name, field in type_.fields)
-            return f"STRUCT({', '.join(parts)})"
+            return f"STRUCT({', '.join(parts) or EMPTY_MAP_TYPE})"
         case Kind.DECIMAL:
             digits, scale = digits_and_scale(type_)
             return f"DECIMAL({min(digits, MOST_DIGITS)},{scale})"

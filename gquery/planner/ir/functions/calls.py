@@ -1,7 +1,8 @@
 """Calls of functions, operators and aggregates: their types, and their arguments as they are taken.
 
 Operators carry the names of the syntax tree; `list`, `index`, `slice`, `field` and `negate` are the calls behind
-`[...]`, `x[i]`, `x[i..j]`, `x.key` and `-x`. The call `map` is behind `{...}`; its type has the keys, so the binder
+`[...]`, `x[i]`, `x[i..j]`, `x.key` and `-x`, `unwind` gives a row for each item,
+`look up` is behind `map[key]`. The call `map` is behind `{...}`; its type has the keys, so the binder
 makes it itself.
 """
 
@@ -22,7 +23,7 @@ from gquery.planner.ir.types.common_type import (
     written_decimal,
 )
 
-_BOUND_AS_COLUMNS = ("id", "labels", "type")
+_BOUND_OTHERWISE = ("id", "labels", "type", "keys", "properties", "percentileCont", "percentileDisc")
 _ORDERED = SCALAR | TEMPORAL | LIST | {Kind.ANY}
 
 
@@ -96,7 +97,7 @@ def is_operator(name: str) -> bool:
 
 def function_names() -> tuple[str, ...]:
     """The names that a user can call, aggregates among them, sorted."""
-    return tuple(sorted((*SCALARS, *AGGREGATES, *_BOUND_AS_COLUMNS)))
+    return tuple(sorted((*SCALARS, *AGGREGATES, *_BOUND_OTHERWISE)))
 
 
 def comparable(one: Type, other: Type) -> bool:

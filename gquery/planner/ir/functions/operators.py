@@ -15,9 +15,11 @@ from gquery.planner.ir.functions.rules import (
     Signature,
     arithmetic,
     fixed,
+    interpolated,
     item,
     list_type,
     membership,
+    percentile,
     plus,
     same,
     slice_type,
@@ -30,6 +32,9 @@ _COMPARISON = Function(fixed(BOOLEAN, ANY, ANY), None)
 _TEXT_TEST = fixed(BOOLEAN, TEXT, TEXT)
 _LOGIC = fixed(BOOLEAN, TRUTH, TRUTH)
 _ARITHMETIC = Signature(2, 2, arithmetic)
+
+PERCENTILES = ("percentilecont", "percentiledisc")
+"""Calls over what is collected: DuckDB's own aggregates want the share to be a constant."""
 
 OPERATORS: dict[str, Function] = {
     "or": Function(_LOGIC, "({0} OR {1})"), "and": Function(_LOGIC, "({0} AND {1})"),
@@ -49,6 +54,9 @@ OPERATORS: dict[str, Function] = {
     "list": Function(Signature(0, None, list_type), None), "index": Function(Signature(2, 2, item), None),
     "slice": Function(Signature(3, 3, slice_type), None), "field": Function(fixed(INTEGER, TEMPORAL, TEXT), None),
     "unwind": Function(Signature(1, 1, item), "unnest({0})"),  # as the item of a projection only: it makes rows
+    "look up": Function(Signature(2, 2, item), None),
+    "percentiledisc": Function(Signature(2, 2, percentile), None),
+    "percentilecont": Function(Signature(2, 2, interpolated), None),
 }  # fmt: skip
 
 _TO_FLOAT = fixed(FLOAT, NUMBER)

@@ -112,6 +112,17 @@ def plus(arguments: tuple[Type, ...]) -> Type | None:
     return arithmetic(arguments)
 
 
+def percentile(arguments: tuple[Type, ...]) -> Type | None:
+    """One of a list of numbers, given a share of it."""
+    numbers, share = arguments
+    fitting = fits(numbers, LIST) and fits(numbers.item or NULL, NUMBER) and fits(share, NUMBER)
+    return numbers.item or NULL if fitting else None
+
+
+def interpolated(arguments: tuple[Type, ...]) -> Type | None:
+    return None if percentile(arguments) is None else FLOAT
+
+
 def membership(arguments: tuple[Type, ...]) -> Type | None:
     return BOOLEAN if fits(arguments[1], LIST) else None
 
@@ -136,7 +147,12 @@ def slice_type(arguments: tuple[Type, ...]) -> Type | None:
 
 def part_of_path(name: str) -> Signature:
     """nodes() and relationships(): the type of a path has a field for each."""
-    return Signature(1, 1, lambda arguments: dict(arguments[0].fields).get(name) if fits(arguments[0], PATH) else None)
+
+    def rule(arguments: tuple[Type, ...]) -> Type | None:
+        (path,) = arguments
+        return NULL if path.kind is Kind.NULL else dict(path.fields).get(name) if path.kind is Kind.PATH else None
+
+    return Signature(1, 1, rule)
 
 
 def datetime_type(arguments: tuple[Type, ...]) -> Type | None:

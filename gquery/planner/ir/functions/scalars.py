@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NODE, STRING
 from gquery.planner.ir.functions.rules import (
+    ANY,
     EDGE,
     LIST,
     NUMBER,
@@ -64,7 +65,7 @@ def _of_elements() -> Iterator[Scalar]:
     yield Scalar(fixed(NODE, EDGE), None, "startNode(relationship)", "the node that it leads from", "")
     yield Scalar(fixed(NODE, EDGE), None, "endNode(relationship)", "the node that it leads to", "")
     for part in ("nodes", "relationships"):
-        sql = f"struct_extract({{0}}, '{part}')"
+        sql = {"null": "{0}", "other": f"struct_extract({{0}}, '{part}')"}
         yield Scalar(part_of_path(part), sql, f"{part}(path)", f"the {part} of a path, in order", "")
     sizes = {"path": "len(struct_extract({0}, 'relationships'))", **_SIZES}
     says = "the number of relationships of a path; of a text or a list, its size"
@@ -160,6 +161,8 @@ def _conversions() -> Iterator[Scalar]:
     yield Scalar(fixed(BOOLEAN, TRUTH | TEXT | WHOLE), sql, "toBoolean(value)", says, "toBoolean('True') = true")
     says = "as a text"
     yield Scalar(fixed(STRING, SCALAR | TEMPORAL), None, "toString(value)", says, "toString(1.0E7) = '1.0E7'")
+    says = "whether there is a value: the same as IS NOT NULL"
+    yield Scalar(fixed(BOOLEAN, ANY), "({0} IS NOT NULL)", "exists(value)", says, "exists(1)")
     says = "the first of the values that is not null"
     yield Scalar(Signature(1, None, unify), None, "coalesce(value, …)", says, "coalesce(null, 2, 3) = 2")
 

@@ -1,0 +1,62 @@
+"""Lists item by item, by lambdas of DuckDB: comprehensions, `all`, `any`, `none`, `single`, and `reduce`.
+
+What is asked of an item has three values: one of which it is unknown leaves open what the others do not decide.
+"""
+
+from __future__ import annotations
+
+from gquery.executor.relational.sql.comparison import one_of, truth_code
+from gquery.executor.relational.sql.once import once
+from gquery.executor.relational.sql.values import sql_type
+from gquery.planner.ir.expr import Form, Local, Type
+
+_TRUE = 2**31  # what an item of which it is true adds to a sum, where one of which it is unknown adds 1
+
+
+def name_of(local: Local) -> str:
+    """The parameter of a lambda that stands for it: no column's name begins with a blank and is a number."""
+    return f'" {local.depth}"'
+
+
+def listed(items: str, variable: Local, where: str | None, result: str | None) -> str:
+    """The results for the items of which the condition is true."""
+    name = name_of(variable)
+    kept = items if where is None else f"list_filter({items}, lambda {name}: ({where})::BOOLEAN)"
+    return kept if result is None else f"list_transform({kept}, lambda {name}: {result})"
+
+
+def quantified(form: Form, items: str, variable: Local, where: str) -> str:
+    """Whether the condition is true of all items, of any, of none, or of a single one."""
+    condition = f"({where})::BOOLEAN"
+    code = f"coalesce({condition}::BIGINT * {_TRUE}, 1)" if form == "single" else truth_code(condition)
+    codes = f"list_transform({items}, lambda {name_of(variable)}: {code})"
+    return once([codes], [False], lambda given: _TESTS[form](given[0]))
+
+
+def reduced(initial: str, items: str, step: str, names: tuple[Local, Local], types: tuple[Type, Type]) -> str:
+    """The accumulator after all items. DuckDB wants it to be of the items' type: both are fields of one struct, where
+    `reduced_names` says."""
+    of_both = f"STRUCT(a {sql_type(types[0])}, i {sql_type(types[1])})"
+    accumulator, item = map(name_of, names)
+    given = f"list_transform({items}, lambda {item}: {{a: NULL, i: {item}}}::{of_both})"
+    taken = f"lambda {accumulator}, {item}: {{a: {step}, i: NULL}}::{of_both}"
+    return f"struct_extract(list_reduce({given}, {taken}, {{a: {initial}, i: NULL}}::{of_both}), 'a')"
+
+
+def reduced_names(accumulator: Local, item: Local) -> dict[Local, str]:
+    """How the step of a reduction reads its two names."""
+    return {accumulator: f"{name_of(accumulator)}.a", item: f"{name_of(item)}.i"}
+
+
+def _single(codes: str) -> str:
+    found = f"coalesce(list_sum({codes}), 0)"
+    tests = f"WHEN {found} IN (0, {_TRUE}) THEN {found} > 0 WHEN {found} >= {2 * _TRUE} THEN FALSE"
+    return f"CASE WHEN {codes} IS NULL THEN NULL {tests} END"
+
+
+_TESTS = {
+    "all": lambda codes: one_of(f"list_min({codes})", codes, "TRUE"),
+    "any": lambda codes: one_of(f"list_max({codes})", codes, "FALSE"),
+    "none": lambda codes: f"(NOT {one_of(f'list_max({codes})', codes, 'FALSE')})",
+    "single": _single,
+}
