@@ -72,6 +72,7 @@ class ReferenceCandidates:
         self.graph, self.snapshot, self.masks, self.control, self.seeds = graph, snapshot, masks, control, seeds
         every = set(range(snapshot.vertex_count))
         self.sets = [every for _ in graph.vertices]
+        self._labelled = list(self.sets)  # before neighbours were counted: alike vertices stay alike
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
         self._table = cache(self._read)
@@ -101,25 +102,27 @@ class ReferenceCandidates:
                 rows = Rows(Types(types), "out", (), vertex) if edge is None else self._rows(edge, vertex)
                 left = {each for each in before if (each in self.neighbours(rows, each)) is present}
             case steps.NeighbourFilter(vertex=vertex, edge=edge, required=required):
-                left = self._narrowed(vertex, edge, required)
+                left = self._narrowed(vertex, edge, required, self._labelled[self.graph.edges[edge].other(vertex)])
             case _:
                 left = before if kept is None else before.intersection(kept.tolist())
         self.sets[step.vertex] = left
+        if not isinstance(step, steps.LoopFilter | steps.NeighbourFilter):
+            self._labelled[step.vertex] = left
         self.outcomes.append(FilterOutcome(step, len(before), len(left)))
 
     def refine(self) -> None:
         for edge in [each for each in self.graph.edges if each.source != each.target] * 2:
             for vertex in (edge.source, edge.target):
                 if self.graph.binds(edge.index, vertex):
-                    self.sets[vertex] = self._narrowed(vertex, edge.index, 1)
+                    self.sets[vertex] = self._narrowed(vertex, edge.index, 1, self.sets[edge.other(vertex)])
         for edge in self.graph.edges:
             rows, among = self._rows(edge.index, edge.source), self.sets[edge.target]
             found = (each[0] in among for vertex in self.sets[edge.source] for each in self.row(rows, vertex))
             self.edge_counts[edge.index] = sum(found)
 
-    def _narrowed(self, vertex: int, edge: int, required: int) -> set[int]:
-        """The candidates with enough neighbours among those of an edge's other end."""
-        rows, among = self._rows(edge, vertex), self.sets[self.graph.edges[edge].other(vertex)]
+    def _narrowed(self, vertex: int, edge: int, required: int, among: set[int]) -> set[int]:
+        """The candidates with enough neighbours among others."""
+        rows = self._rows(edge, vertex)
         return {each for each in self.sets[vertex] if sum(to in among for to, _ in self.row(rows, each)) >= required}
 
     def _rows(self, edge: int, source: int) -> Rows:
