@@ -7,8 +7,12 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
+# WORKERS: processes that take the test files in turns. Kernels are compiled first, so that no two compile the same.
+WORKERS ?= 2
 test: .venv/developing check
-	$(BIN)/python -m pytest -q
+	$(BIN)/gquery warm
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not alone"
+	$(BIN)/python -m pytest -q -m alone
 
 check: .venv/developing
 	$(BIN)/ruff check .

@@ -15,7 +15,6 @@ import pytest
 
 import gquery
 from gquery.planner.search.sums import ties
-from tests.differential import sql
 from tests.differential.build import to_gquery
 from tests.differential.forms import (
     Attribute,
@@ -33,9 +32,9 @@ from tests.differential.forms import (
     Vertex,
 )
 from tests.differential.generate import MODES
+from tests.differential.judged import counted
 from tests.differential.test_counting import WAYS as COUNTED
 from tests.differential.test_counting import costs
-from tests.differential.test_random import written
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 GRAPHS, QUERIES = 5 * FUZZ, 6
@@ -76,7 +75,7 @@ def alike_graph(random: Random) -> DataGraph:
     return DataGraph(labels, types, vertices, tuple(edges))
 
 
-def alike_query(random: Random) -> Query:
+def alike_query(random: Random, _: DataGraph) -> Query:
     """A core of one to three vertices, and vertices that hang on the same of them, by the same edges or almost."""
     core = [f"c{number}" for number in range(random.randint(1, 3))]
     leaves = [f"l{number}" for number in range(random.randint(2, 5 - (len(core) > 2)))]
@@ -116,23 +115,15 @@ def alike_query(random: Random) -> Query:
     return Query(vertices, (clause,), frozenset())
 
 
+@pytest.mark.parametrize("seed", range(GRAPHS))
 @pytest.mark.parametrize("way", WAYS)
-def test_collisions(way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_collisions(way: str, seed: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for owner, name, value in WAYS[way]:
         monkeypatch.setattr(owner, name, value)
-    for seed in range(GRAPHS):
-        compare_collisions(Random(f"collisions {seed}"), f"{way}, seed {seed}", device)
-
-
-def compare_collisions(random: Random, told: str, device: str) -> None:
-    data = alike_graph(random)
+    data, queries = counted(f"collisions {seed}", alike_graph, alike_query, QUERIES)
     graph = to_gquery(data)
-    with sql.open_graph(data) as connection:
-        for _ in range(QUERIES):
-            query = alike_query(random)
-            renderer, body, mode = written(query, random)
-            count = graph.query(f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device).scalar()
-            assert count == sql.count(connection, query), f"{told}: {body} {renderer.parameters} {mode}\n{data}"
+    for query in queries:
+        query.compare_count(graph, device, f"{way}, seed {seed}, {data}")
 
 
 PENDANTS = [(0, 1), (0, 2), (0, 3), (1, 2), (4, 1), (5, 0), (5, 4), (6, 5), (2, 7)]
@@ -178,24 +169,21 @@ def edges_graph(random: Random) -> DataGraph:
     return replace(data, edges=(*data.edges, *more))
 
 
+def edges_query(random: Random, data: DataGraph) -> Query:
+    query = alike_query(random, data)
+    return replace(query, clauses=tuple(replace(each, mode="different edges") for each in query.clauses))
+
+
 @pytest.mark.parametrize(("folds", "reuse"), [(-1.0, 0.0), (1e9, 1.3)])
 def test_edges_that_may_be_one(folds: float, reuse: float, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that two query edges are other data edges, left out whatever that costs."""
     effort = {"gain": 1e9, "least_problems": 60}
     monkeypatch.setattr(*costs(effort, worth_improving=-1.0, folds=folds, reuse=reuse))
     for seed in range(GRAPHS // 2):
-        random = Random(f"edges that may be one {seed}")
-        data = edges_graph(random)
+        data, queries = counted(f"edges that may be one {seed}", edges_graph, edges_query, QUERIES)
         graph = to_gquery(data)
-        with sql.open_graph(data) as connection:
-            for _ in range(QUERIES):
-                query = alike_query(random)
-                query = replace(query, clauses=tuple(replace(each, mode="different edges") for each in query.clauses))
-                renderer, body, mode = written(query, random)
-                count = graph.query(f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device).scalar()
-                assert count == sql.count(connection, query), (
-                    f"seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
-                )
+        for query in queries:
+            query.compare_count(graph, device, f"seed {seed}, {data}")
 
 
 TWICE_TO_ONE = "(c1)--(l0), (l1)--(c1)-[r4]-(l2)-[r5]-(c1)<--(c0), (c0)--(l1)"

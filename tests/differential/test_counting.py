@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -24,10 +25,10 @@ from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.sums import strategy
 from gquery.storage import invariants
-from tests.differential import sql
 from tests.differential.build import to_gquery
+from tests.differential.forms import DataGraph, Query
 from tests.differential.generate import random_graph, random_query
-from tests.differential.test_random import written
+from tests.differential.judged import counted, written
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 GRAPHS, QUERIES = 6 * FUZZ, 4
@@ -67,31 +68,29 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
 }
 
 
+@pytest.mark.parametrize("seed", range(GRAPHS))
 @pytest.mark.parametrize("way", WAYS)
-def test_the_way_does_not_matter(way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_way_does_not_matter(way: str, seed: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for owner, name, value in WAYS[way]:
         monkeypatch.setattr(owner, name, value)
-    compare_counts(way, device)
+    compare_counts(way, device, [seed])
 
 
-def compare_counts(way: str, device: str) -> None:
+def small_graph(random: Random) -> DataGraph:
+    return random_graph(random, 30)
+
+
+def joined_query(random: Random, data: DataGraph) -> Query:
+    return random_query(random, data, connected=True)
+
+
+def compare_counts(way: str, device: str, seeds: Iterable[int] = range(GRAPHS)) -> None:
     """Counts of random queries in a way that is set already."""
-    for seed in range(GRAPHS):
-        random = Random(f"counting {seed}")
-        data = random_graph(random, 30)
+    for seed in seeds:
+        data, queries = counted(f"counting {seed}", small_graph, joined_query, QUERIES)
         graph = to_gquery(data)
-        with sql.open_graph(data) as connection:
-            for _ in range(QUERIES):
-                query = random_query(random, data, connected=True)
-                renderer, body, mode = written(query, random)
-                told = f"{way}, seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
-                try:
-                    count = graph.query(
-                        f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device
-                    ).scalar()
-                except gquery.GQueryError as error:
-                    raise AssertionError(told) from error
-                assert count == sql.count(connection, query), told
+        for query in queries:
+            query.compare_count(graph, device, f"{way}, seed {seed}, {data}")
 
 
 @pytest.mark.parametrize("seed", range(GRAPHS))
@@ -136,26 +135,19 @@ def test_counts_of_any_size(arms: int, way: str, device: str, monkeypatch: pytes
 @pytest.mark.parametrize("limit", ["100kB", "1MB", None])
 def test_neither_memory_nor_threads_matter(limit: str | None, threads: int, device: str) -> None:
     """A small budget may end in an error of ours, never in another count."""
-    counted = 0
+    answered = 0
     for seed in range(GRAPHS):
-        random = Random(f"memory {seed}")
-        data = random_graph(random, 30)
+        data, queries = counted(f"memory {seed}", small_graph, joined_query, QUERIES)
         graph = to_gquery(data).with_settings(memory_limit=limit, threads=threads)
-        with sql.open_graph(data) as connection:
-            for _ in range(QUERIES):
-                query = random_query(random, data, connected=True)
-                renderer, body, mode = written(query, random)
-                try:
-                    count = graph.query(
-                        f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device
-                    ).scalar()
-                except gquery.ExecutionError:
-                    continue
-                counted += 1
-                assert count == sql.count(connection, query), (
-                    f"seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
-                )
-    assert counted > GRAPHS * QUERIES / 2
+        for query in queries:
+            text = f"{query.body} RETURN count(*)"
+            try:
+                count = graph.query(text, query.parameters, mode=query.mode, device=device).scalar()
+            except gquery.ExecutionError:
+                continue
+            answered += 1
+            assert count == query.count, f"seed {seed}: {text} {query.parameters} {query.mode}\n{data}"
+    assert answered > GRAPHS * QUERIES / 2
 
 
 @pytest.mark.parametrize("copies", [1, 2, 3])

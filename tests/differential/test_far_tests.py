@@ -13,9 +13,9 @@ from gquery.planner.search import matching
 from tests.differential import sql
 from tests.differential.build import to_gquery
 from tests.differential.forms import Clause, Label, Query, QueryEdge, QueryVertex
+from tests.differential.judged import written
 from tests.differential.test_collisions import WAYS, alike_graph
 from tests.differential.test_counting import costs
-from tests.differential.test_random import written
 
 GRAPHS, QUERIES = 2 * int(os.environ.get("GQUERY_FUZZ", "1")), 6
 ALONE: list[tuple[Any, str, Any]] = [(matching, name, lambda *_: iter(())) for name in ("twins", "exclusions")]

@@ -18,7 +18,6 @@ import pytest
 import gquery
 from gquery.executor.lowering import exact
 from gquery.planner.search.sums import inside, pushed, ties
-from tests.differential import sql
 from tests.differential.build import to_gquery
 from tests.differential.forms import (
     Clause,
@@ -34,9 +33,9 @@ from tests.differential.forms import (
     Vertex,
 )
 from tests.differential.generate import MODES
+from tests.differential.judged import counted
 from tests.differential.test_counting import WAYS as COUNTED
 from tests.differential.test_counting import costs
-from tests.differential.test_random import written
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 GRAPHS, QUERIES = 5 * FUZZ, 6
@@ -89,7 +88,7 @@ def near_graph(random: Random) -> DataGraph:
     return DataGraph(labels, types, vertices, tuple(edges))
 
 
-def near_query(random: Random) -> Query:
+def near_query(random: Random, _: DataGraph) -> Query:
     """A hub, or two that are not joined, with edges to all others, and edges among those; maybe one vertex more."""
     hubs = ["h", "i"][: random.choice([1, 1, 2])]
     others = [f"n{number}" for number in range(random.randint(2, 4 - (len(hubs) > 1)))]
@@ -124,27 +123,21 @@ def near_query(random: Random) -> Query:
     return Query(vertices, (clause,), frozenset())
 
 
+@pytest.mark.parametrize("seed", range(GRAPHS))
 @pytest.mark.parametrize("way", WAYS)
-def test_the_way_does_not_matter(way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_way_does_not_matter(way: str, seed: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for owner, name, value in WAYS[way]:
         monkeypatch.setattr(owner, name, value)
-    compare_near(way, device)
+    compare_near(way, device, [seed])
 
 
-def compare_near(way: str, device: str, begin: int = 0, graphs: int = GRAPHS) -> int:
-    """Compares counts of random patterns in a way that is set already; returns how many."""
-    for seed in range(begin, begin + graphs):
-        random = Random(f"near {seed}")
-        data = near_graph(random)
+def compare_near(way: str, device: str, seeds: Iterable[int] = range(GRAPHS)) -> None:
+    """Compares counts of random patterns in a way that is set already."""
+    for seed in seeds:
+        data, queries = counted(f"near {seed}", near_graph, near_query, QUERIES)
         graph = to_gquery(data)
-        with sql.open_graph(data) as connection:
-            for _ in range(QUERIES):
-                query = near_query(random)
-                renderer, body, mode = written(query, random)
-                told = f"{way}, seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
-                count = graph.query(f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device).scalar()
-                assert count == sql.count(connection, query), told
-    return graphs * QUERIES
+        for query in queries:
+            query.compare_count(graph, device, f"{way}, seed {seed}, {data}")
 
 
 SMALL = {

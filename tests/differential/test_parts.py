@@ -14,12 +14,11 @@ import pytest
 
 import gquery
 from tests.differential import sql
-from tests.differential.build import expected_rows, found_rows, to_gquery
+from tests.differential.build import found_rows, to_gquery
 from tests.differential.forms import DataGraph, Match, Query
-from tests.differential.generate import random_graph
 from tests.differential.generate_parts import with_parts
+from tests.differential.judged import matched
 from tests.differential.oracle import Oracle
-from tests.differential.render import Renderer
 from tests.differential.test_counting import WAYS
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
@@ -41,13 +40,6 @@ def cases(random: Random, graph: DataGraph) -> Iterator[tuple[Query, list[Match]
             yield query, matches
 
 
-def written(query: Query, random: Random) -> tuple[Renderer, str, str | None]:
-    """A renderer, the clauses and the session's mode, which is None when the text itself says the modes."""
-    several = len({clause.mode for clause in query.all_clauses}) > 1
-    renderer = Renderer(query, random, with_modes=several or random.random() < 0.5)
-    return renderer, renderer.body(), None if renderer.with_modes else query.clauses[0].mode
-
-
 @pytest.mark.parametrize(
     "what", ["count", "rows", "count by inclusion and exclusion", "rows by predicates where edges lead"]
 )
@@ -58,21 +50,19 @@ def test_counts_and_rows(chunk: int, what: str, device: str, monkeypatch: pytest
         monkeypatch.setattr(owner, name, value)
     executed = 0
     for seed in range(chunk * GRAPHS, (chunk + 1) * GRAPHS):
-        random = Random(f"parts {seed}")
-        data = random_graph(random, 8)
+        data, queries = matched(f"parts {seed}", cases)
         graph = to_gquery(data)
-        for query, matches in cases(random, data):
-            renderer, body, mode = written(query, random)
-            text = f"{body} RETURN {'count(*) AS n' if what == 'count' else renderer.returned()}"
-            told = f"seed {seed}: {text} {renderer.parameters} {mode}\n{data}"
+        for query, rows in queries:
+            text = f"{query.body} RETURN {'count(*) AS n' if what == 'count' else query.returned}"
+            told = f"seed {seed}: {text} {query.parameters} {query.mode}\n{data}"
             try:
-                result = graph.query(text, renderer.parameters, mode=mode, device=device)
+                result = graph.query(text, query.parameters, mode=query.mode, device=device)
                 found = result.scalar() if what == "count" else found_rows(result)
             except gquery.UnsupportedError:
                 continue
             except Exception as error:
                 raise AssertionError(told) from error
-            assert found == (len(matches) if what == "count" else expected_rows(query, matches)), told
+            assert found == (query.count if what == "count" else rows), told
             executed += 1
     if not executed:
         pytest.skip("not executed yet")
@@ -82,9 +72,7 @@ def test_counts_and_rows(chunk: int, what: str, device: str, monkeypatch: pytest
 def test_oracle_agrees_with_sql(chunk: int) -> None:
     """The judges judge each other, without gquery."""
     for seed in range(chunk * 10 * FUZZ, (chunk + 1) * 10 * FUZZ):
-        random = Random(f"parts {seed}")
-        data = random_graph(random, 8)
+        data, queries = matched(f"parts {seed}", cases)
         with sql.open_graph(data) as connection:
-            for query, matches in cases(random, data):
-                told = f"seed {seed}: {Renderer(query, random, with_modes=True).body()}\n{data}"
-                assert sql.count(connection, query) == len(matches), told
+            for query, _ in queries:
+                assert sql.count(connection, query.query) == query.count, f"seed {seed}: {query.body}\n{data}"

@@ -14,11 +14,11 @@ import pytest
 
 from gquery.executor import expand
 from tests.differential import sql
-from tests.differential.build import expected_rows, found_rows, to_gquery
+from tests.differential.build import found_rows, to_gquery
 from tests.differential.forms import DataGraph, Match, Query, Vertex
 from tests.differential.generate import random_graph, random_query
+from tests.differential.judged import matched, written
 from tests.differential.oracle import Oracle
-from tests.differential.render import Renderer
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 CHUNKS = 20
@@ -39,12 +39,6 @@ def cases(random: Random, graph: DataGraph) -> Iterator[tuple[Query, list[Match]
             yield query, matches
 
 
-def written(query: Query, random: Random) -> tuple[Renderer, str, str | None]:
-    """A renderer, the MATCH clauses and the session's mode, which is None when the text itself says the mode."""
-    renderer = Renderer(query, random, with_modes=random.random() < 0.5)
-    return renderer, renderer.body(), None if renderer.with_modes else query.clauses[0].mode
-
-
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_rows_and_counts(chunk: int, device: str) -> None:
     for seed in range(chunk * GRAPHS, (chunk + 1) * GRAPHS):
@@ -61,21 +55,17 @@ def test_pieces_of_any_size(size: int, device: str, monkeypatch: pytest.MonkeyPa
 
 def compare(seed: int, device: str) -> None:
     """Rows and counts of the queries of one seed."""
-    random = Random(seed)
-    data = random_graph(random, 8)
+    data, queries = matched(seed, cases)
     graph = to_gquery(data)
-    for query, matches in cases(random, data):
-        renderer, body, mode = written(query, random)
-        text = f"{body} RETURN {renderer.returned()}"
-        told = f"seed {seed}: {text} {renderer.parameters} {mode}\n{data}"
+    for query, expected in queries:
+        text = f"{query.body} RETURN {query.returned}"
+        told = f"seed {seed}: {text} {query.parameters} {query.mode}\n{data}"
         try:
-            rows = found_rows(graph.query(text, renderer.parameters, mode=mode, device=device))
-            text = f"{body} RETURN count(*) AS n"
-            count = graph.query(text, renderer.parameters, mode=mode, device=device).scalar()
+            rows = found_rows(graph.query(text, query.parameters, mode=query.mode, device=device))
         except Exception as error:
             raise AssertionError(told) from error
-        assert rows == expected_rows(query, matches), told
-        assert count == len(matches), told
+        assert rows == expected, told
+        query.compare_count(graph, device, f"seed {seed}, {data}")
 
 
 @pytest.mark.parametrize("chunk", range(5))
@@ -109,12 +99,10 @@ def test_groups(chunk: int, device: str) -> None:
 def test_oracle_agrees_with_sql(chunk: int) -> None:
     """The judges judge each other, without gquery."""
     for seed in range(chunk * 10 * FUZZ, (chunk + 1) * 10 * FUZZ):
-        random = Random(seed)
-        data = random_graph(random, 8)
+        data, queries = matched(seed, cases)
         with sql.open_graph(data) as connection:
-            for query, matches in cases(random, data):
-                told = f"seed {seed}: {Renderer(query, random, with_modes=True).body()}"
-                assert sql.count(connection, query) == len(matches), told
+            for query, _ in queries:
+                assert sql.count(connection, query.query) == query.count, f"seed {seed}: {query.body}"
 
 
 @pytest.mark.parametrize("chunk", range(5))

@@ -11,7 +11,8 @@ import gquery
 from gquery.session import Graph
 from tests.differential.build import expected_rows, found_rows, to_gquery
 from tests.differential.generate import random_graph
-from tests.differential.test_random import FUZZ, cases, written
+from tests.differential.judged import written
+from tests.differential.test_random import FUZZ, cases
 from tests.storage.scattered import scattered
 
 SEEDS = 20 * FUZZ  # a chunk

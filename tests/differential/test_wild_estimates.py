@@ -16,6 +16,7 @@ from gquery.session import Graph
 from tests.differential import sql, test_compose, test_parts, test_random
 from tests.differential.build import expected_rows, found_rows, to_gquery
 from tests.differential.generate import random_graph, random_query
+from tests.differential.judged import written
 from tests.differential.wild import with_wild_estimates
 
 SEEDS = 25 * test_random.FUZZ  # of each kind
@@ -29,7 +30,7 @@ def test_rows_and_counts(kind: Any, device: str) -> None:
         data = random_graph(random, 9)
         graph = Graph(with_wild_estimates(to_gquery(data).snapshot, random))
         for query, matches in kind.cases(random, data):
-            renderer, body, mode = kind.written(query, random)
+            renderer, body, mode = written(query, random)
             told = f"seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
             asked = {"parameters": renderer.parameters, "mode": mode, "device": device}
             try:
@@ -53,7 +54,7 @@ def test_counts_of_many(device: str) -> None:
         with sql.open_graph(data) as connection:
             for _ in range(8):
                 query = random_query(random, data, connected=True)
-                renderer, body, mode = test_random.written(query, random)
+                renderer, body, mode = written(query, random)
                 told = f"seed {seed}: {body} {renderer.parameters} {mode}\n{data}"
                 found = graph.query(f"{body} RETURN count(*)", renderer.parameters, mode=mode, device=device)
                 assert found.scalar() == sql.count(connection, query), told

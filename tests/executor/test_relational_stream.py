@@ -21,6 +21,8 @@ from gquery.executor.relational.database.watch import NAME
 from tests.conftest import patience
 from tests.executor.relational_graph import people, tail_of
 
+pytestmark = pytest.mark.alone
+
 PLAIN = "MATCH (a:Person) RETURN a.name"
 COMPUTED = "MATCH (a:Person) RETURN a.age + 1"
 SORTED = "MATCH (a:Person) RETURN a.name, rand() AS r ORDER BY r"

@@ -36,7 +36,7 @@ from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
 from tests.differential.build import to_gquery
 from tests.differential.generate import random_graph, random_query
-from tests.differential.test_random import written
+from tests.differential.judged import written
 
 Row = tuple[int, ...]
 

@@ -14,6 +14,8 @@ import gquery
 from tests.conftest import patience
 from tests.faults.graphs import LONG_COUNT, MANY_ROWS, dense_graph
 
+pytestmark = pytest.mark.alone
+
 CANCELS = 1_000 if os.environ.get("GQUERY_SLOW") else 60
 SEED = 4
 AT_THE_MEDIAN = 0.1  # seconds

@@ -16,6 +16,8 @@ from tests.conftest import patience
 from tests.faults.graphs import dense_graph
 from tests.faults.pseudo_terminal import at_terminal
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 50 if os.environ.get("GQUERY_SLOW") else 6
 SEED = 20

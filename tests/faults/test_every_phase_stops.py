@@ -16,6 +16,8 @@ import pytest
 import gquery
 from tests.conftest import patience
 
+pytestmark = pytest.mark.alone
+
 VERTICES = 100_000
 STOPPED_AFTER = 0.15  # seconds
 AT_THE_MEDIAN = 0.1  # seconds that a stop takes

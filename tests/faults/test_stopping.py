@@ -18,6 +18,8 @@ from tests.conftest import patience
 from tests.executor.test_cpu_slices import interrupted_at_start
 from tests.faults.graphs import LONG_COUNT, MANY_ROWS, VERTICES, dense_graph
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).resolve().parents[2]
 SOON = 2.0  # seconds
 

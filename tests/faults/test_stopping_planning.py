@@ -21,7 +21,7 @@ from tests.conftest import patience
 from tests.planner.shapes import pattern, shape
 from tests.planner.town import town
 
-pytestmark = pytest.mark.usefixtures("unverified")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("unverified")]
 
 TIMEOUT, SOON = 0.3, 2.0  # seconds
 MANY = range(10_000)

@@ -19,6 +19,8 @@ from tests.integrations.ctrl_c import STATEMENTS
 from tests.integrations.ctrl_c import graph as large_graph
 from tests.integrations.doors import needs_native, small_graph
 
+pytestmark = pytest.mark.alone
+
 ROUNDS = 50 if os.environ.get("GQUERY_SLOW") else 6
 HERE = Path(__file__).resolve().parents[2]
 

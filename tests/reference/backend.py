@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from gquery.planner.ir import filters as steps
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import Types
 from gquery.settings import Settings
-from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 
 BATCH = 100  # partial matches
@@ -73,11 +72,10 @@ class ReferenceCandidates:
         self.graph, self.snapshot, self.masks, self.control, self.seeds = graph, snapshot, masks, control, seeds
         every = set(range(snapshot.vertex_count))
         self.sets = [every for _ in graph.vertices]
-        self._labelled = list(self.sets)  # before neighbours were counted
+        self._labelled = list(self.sets)  # before neighbours were counted: alike vertices stay alike
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
-        self.row = cache(self._row)
-        self._adjacency = cache(self._adjacency_of)
+        self._table = cache(self._read)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -125,25 +123,25 @@ class ReferenceCandidates:
     def _narrowed(self, vertex: int, edge: int, required: int, among: set[int]) -> set[int]:
         """The candidates with enough neighbours among others."""
         rows = self._rows(edge, vertex)
-        found = {each: sum(to in among for to, _ in self.row(rows, each)) for each in self.sets[vertex]}
-        return {each for each, number in found.items() if number >= required}
+        return {each for each in self.sets[vertex] if sum(to in among for to, _ in self.row(rows, each)) >= required}
 
     def _rows(self, edge: int, source: int) -> Rows:
         each = self.graph.edges[edge]
         return Rows(each.relation, each.direction(source), (), source, edge if edge in self.masks.edges else None)
 
-    def _row(self, rows: Rows, vertex: int) -> list[tuple[int, int]]:
-        adjacency = self._adjacency(rows)
-        place = vertex - adjacency.first
-        begin, end = adjacency.offsets[place : place + 2] if 0 <= place < adjacency.rows else (0, 0)
-        return list(zip(adjacency.neighbours[begin:end].tolist(), adjacency.edges[begin:end].tolist(), strict=True))
-
-    def _adjacency_of(self, rows: Rows) -> Adjacency:
-        found = adjacency_of(rows.relation, rows.direction, self.snapshot, self.control.memory, self.seeds)
-        return found if rows.edge is None else masked(found, self.masks.edges[rows.edge])
+    def row(self, rows: Rows, vertex: int) -> list[tuple[int, int]]:
+        """The neighbours of a vertex, with the edges that lead to them."""
+        return self._table(rows).get(vertex, [])
 
     def neighbours(self, rows: Rows, vertex: int) -> set[int]:
         return {neighbour for neighbour, _ in self.row(rows, vertex)}
+
+    def _read(self, rows: Rows) -> dict[int, list[tuple[int, int]]]:
+        found = adjacency_of(rows.relation, rows.direction, self.snapshot, self.control.memory, self.seeds)
+        if rows.edge is not None:
+            found = masked(found, self.masks.edges[rows.edge])
+        pairs = list(zip(found.neighbours.tolist(), found.edges.tolist(), strict=True))
+        return {found.first + place: pairs[slice(*ends)] for place, ends in enumerate(pairwise(found.offsets.tolist()))}
 
 
 Match = list[int]  # a data vertex for each level; those of levels that are not matched say nothing

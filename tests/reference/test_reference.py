@@ -30,7 +30,7 @@ from gquery.settings import Settings
 from gquery.stopping import unchecked
 from tests.differential.build import to_gquery
 from tests.differential.generate import random_graph, random_query
-from tests.differential.test_random import written
+from tests.differential.judged import written
 from tests.reference.backend import ReferenceBackend
 
 TOLD = ("executor.backend", "executor.lowering", "executor.progress", "planner.ir", "settings", "storage")

@@ -24,6 +24,8 @@ from gquery.storage.load import from_arrow, load
 from tests.conftest import patience
 from tests.storage.loaded import edges, vertices, write
 
+pytestmark = pytest.mark.alone
+
 MB = 1 << 20
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.cpu.kernels.intersect import accepts, next_common, open_level, vertex_at
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, lower_bound, row
-from gquery.executor.cpu.kernels.sums.tree import factor_at
+from gquery.executor.cpu.kernels.sums.numbers import factor_at
 from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_int32, prefetch
 from gquery.executor.cpu.search.packed import (

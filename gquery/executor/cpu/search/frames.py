@@ -13,7 +13,8 @@ from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.blocks import new_blocks
 from gquery.executor.cpu.kernels.list_blocks import extend
 from gquery.executor.cpu.kernels.sums.chain import sweep
-from gquery.executor.cpu.kernels.sums.inside import Room, new_room, sum_inside
+from gquery.executor.cpu.kernels.sums.inside import sum_inside
+from gquery.executor.cpu.kernels.sums.neighbourhood import Room, new_room
 from gquery.executor.cpu.kernels.sums.push import Counters, new_counters, sum_push
 from gquery.executor.cpu.kernels.sums.tree import total
 from gquery.executor.cpu.kernels.workspace import (

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from gquery.executor.cpu.candidates.sets import lists_of
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, row
-from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.kernels.sums.numbers import capped
+from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.native import address, load_float, load_int32, load_int64, load_word
-from gquery.executor.cpu.search.packed import EXISTS, OPTIONAL, PLAIN
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency
 
@@ -47,21 +47,6 @@ class Factors:
 
 
 NO_FACTORS = Factors(0, np.zeros(0, np.uint64), np.zeros(0, np.float64))
-
-
-@inlined
-def capped(cap, value, size):  # type: ignore[no-untyped-def]
-    """What the sum over a part of the query graph counts as: the sum itself, at least one, one if there is any, or one
-    if there is none."""
-    if cap == PLAIN:
-        return value, size
-    # Whether there is any changes from vertex to vertex: arithmetic, since a branch would be mispredicted.
-    some = np.uint64(size > 0.0)
-    if cap == OPTIONAL:
-        return value + (np.uint64(1) - some), size + (1.0 - some)
-    if cap == EXISTS:
-        return some, float(some)
-    return np.uint64(1) - some, 1.0 - some
 
 
 @kernel

@@ -20,8 +20,8 @@ from gquery.executor.cpu.kernels.blocks import (
     share_of,
 )
 from gquery.executor.cpu.kernels.intersect import set_size
+from gquery.executor.cpu.kernels.sums.numbers import given_matches, load_row
 from gquery.executor.cpu.kernels.sums.pair_leaf import Sums, add, count_pairs
-from gquery.executor.cpu.kernels.sums.tree import given_matches, load_row
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,

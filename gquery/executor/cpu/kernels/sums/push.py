@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.kernels.intersect import accepts, floor_of, next_common, open_level, position_of
 from gquery.executor.cpu.kernels.row_bitset import restore
 from gquery.executor.cpu.kernels.sorted_rows import lower_bound, row
-from gquery.executor.cpu.kernels.sums.tree import factor_at, given_matches, load_row, reduced
+from gquery.executor.cpu.kernels.sums.numbers import factor_at, given_matches, load_row, reduced
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,

@@ -5,31 +5,29 @@ their numbers multiply; the sum over a level's candidates is the number of ways 
 depends only on the level's *context*, the vertices above that the subtree is tied to, and is remembered by it: a
 search over an AND/OR tree with caching, so the work grows with the number of contexts and not with that of matches.
 The memory of sums is a table that forgets: an entry gives way to the next with the same slot.
-
-Numbers are kept modulo 2^64 or a given modulus, and beside that as floating-point numbers, which tell how large they
-are and whether they are zero.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from gquery.executor.cpu.kernels.edge_choices import count_choices
 from gquery.executor.cpu.kernels.intersect import accepts, leaf_size, next_common, open_level, vertex_at
 from gquery.executor.cpu.kernels.row_bitset import restore
-from gquery.executor.cpu.kernels.sums.branch import capped
+from gquery.executor.cpu.kernels.sums.numbers import (
+    add_row,
+    capped,
+    close_level,
+    given_matches,
+    load_row,
+    own_matches,
+    reduced,
+    tree_of,
+)
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
-    EACH,
     ENTERING,
-    MODULUS,
     MORE,
-    PRODUCT_SIZES,
-    PRODUCTS,
     QUANTUM,
     ROW,
     ROW_END,
@@ -37,85 +35,34 @@ from gquery.executor.cpu.kernels.workspace import (
     START,
     STATE_SLOTS,
     STATUS,
-    SUM_SIZES,
-    SUMS,
     choices_of,
     is_wanted,
-    levels_of,
-    table_of,
     tables_of,
     takes_more,
     walk_of,
 )
-from gquery.executor.cpu.machine.compile import inlined, inner, kernel
-from gquery.executor.cpu.machine.native import load_float, load_word
+from gquery.executor.cpu.machine.compile import inlined, kernel
 from gquery.executor.cpu.search.packed import (
     BOTTOM,
     CAP,
     CHILD,
-    CONTEXT,
     CONTEXT_BEGIN,
-    CONTEXT_COLUMNS,
     CONTEXT_END,
     DIRECT,
     EXISTS,
     FACTOR,
-    FACTOR_BASE,
-    FACTOR_SIZES,
-    FACTORS,
     KEY_LEVEL,
     MINUS,
-    PARENT,
     SET_COUNT,
     SIBLING,
     SLOTS,
     SLOTS_BEGIN,
-    WEIGHTS_BEGIN,
-    WEIGHTS_END,
 )
 
 # Columns of the memory, int64[slots, 3], and of the same bytes as float64.
 KEY, SUM, APPROXIMATE = 0, 1, 2  # KEY is one more than the context's, 0 in an empty entry
 
 _USED_UP, _PAUSED = -1, -2  # instead of a level to go down to: no candidate is left; the budget is used
-
-
-class Tree(NamedTuple):
-    """What is known of the levels of a tree. By level: the sum so far, the product so far of its candidate, uint64 and
-    modulo `modulus`; about the same numbers, float64. context: a table of the packed plan. memory int64[slots, 3],
-    memory_sizes: the same as float64."""
-
-    sums: NDArray[np.uint64]
-    sizes: NDArray[np.float64]
-    products: NDArray[np.uint64]
-    product_sizes: NDArray[np.float64]
-    context: NDArray[np.int64]
-    memory: NDArray[np.int64]
-    memory_sizes: NDArray[np.float64]
-    modulus: np.uint64
-
-
-@inner
-def tree_of(plan, work, memory, width):  # type: ignore[no-untyped-def]
-    """The tree that the work is about."""
-    return Tree(
-        levels_of(work, width, SUMS).view(np.uint64),
-        levels_of(work, width, SUM_SIZES).view(np.float64),
-        levels_of(work, width, PRODUCTS).view(np.uint64),
-        levels_of(work, width, PRODUCT_SIZES).view(np.float64),
-        table_of(plan, CONTEXT, CONTEXT_COLUMNS),
-        memory,
-        memory.view(np.float64),
-        np.uint64(work[MODULUS]),
-    )
-
-
-@inlined
-def reduced(value, modulus):  # type: ignore[no-untyped-def]
-    """A number modulo 2^64 or the modulus."""
-    if modulus != 0:
-        value %= modulus
-    return value
 
 
 @inlined
@@ -133,69 +80,6 @@ def entry_of(tables, walk, tree, level):  # type: ignore[no-untyped-def]
             slot = np.int64((mixed >> np.uint64(32)) & np.uint64(steps[level, SLOTS] - 1))
         slot += steps[level, SLOTS_BEGIN]
     return slot, key + 1
-
-
-@inlined
-def factor_at(steps, level, position):  # type: ignore[no-untyped-def]
-    """The product of the folded branches at a candidate, modulo and about; the level must have factors."""
-    place = np.int64(position) - steps[level, FACTOR_BASE]
-    return load_word(steps[level, FACTORS], place), load_float(steps[level, FACTOR_SIZES], place)
-
-
-@inlined
-def load_row(tables, walk, given, input_row, stop):  # type: ignore[no-untyped-def]
-    """Positions and vertices of a partial match of `stop` levels."""
-    for column in range(stop):
-        position = given[column, input_row]
-        walk.positions[column] = position
-        walk.vertices[column] = vertex_at(tables.steps, column, position)
-
-
-@inlined
-def own_matches(tables, walk, choices, level, modulus):  # type: ignore[no-untyped-def]
-    """What the vertex matched at a level stands for by itself, modulo and about: the choices of edges that are known
-    there, and what is folded into it. And the looks at edges."""
-    steps = tables.steps
-    product, size, looks = np.uint64(1), 1.0, np.int64(0)
-    begin, end = steps[level, WEIGHTS_BEGIN], steps[level, WEIGHTS_END]
-    if begin < end:
-        product, size, looks = count_choices(
-            choices.table,
-            begin,
-            end,
-            choices.collides,
-            modulus,
-            walk.positions,
-            choices.scratch,
-            choices.signals,
-        )
-    if steps[level, FACTORS] != 0 and size != 0.0:
-        factor, factor_size = factor_at(steps, level, walk.positions[level])
-        product = reduced(product * factor, modulus)
-        size *= factor_size
-    return product, size, looks
-
-
-@inlined
-def given_matches(tables, walk, choices, start, modulus):  # type: ignore[no-untyped-def]
-    """What a given row of `start` levels stands for by itself, and the looks at edges."""
-    product, size, looks = np.uint64(1), 1.0, np.int64(0)
-    for level in range(start):
-        factor, factor_size, more = own_matches(tables, walk, choices, level, modulus)
-        looks += more
-        product = reduced(product * factor, modulus)
-        size *= factor_size
-    return product, size, looks
-
-
-@inlined
-def add_row(tree, state, sums, sizes):  # type: ignore[no-untyped-def]
-    """The matches of a given row are known, as the product above all levels."""
-    top, place = state[START] - 1, state[ROW] * state[EACH]
-    sums[place] = reduced(sums[place] + tree.products[top], tree.modulus)
-    sizes[place] += tree.product_sizes[top]
-    state[ROW] += 1
-    state[SPLIT] = -1
 
 
 @inlined
@@ -313,25 +197,16 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
             if below != _USED_UP:
                 continue
             value, size = reduced(tree.sums[level], tree.modulus), tree.sizes[level]
-        # The sum of `level` is known: it is remembered, and is a factor of the parent's candidate.
+        # The sum of `level` is known: it is remembered, and goes up.
         if not recalled:
             value, size = capped(steps[level, CAP], value, size)
             if slot >= 0 and level > state[SPLIT]:
                 memory[slot, KEY], memory[slot, SUM] = key, np.int64(value)
                 tree.memory_sizes[slot, APPROXIMATE] = size
-        sibling = steps[level, SIBLING]
-        level = steps[level, PARENT]
-        tree.products[level] = reduced(tree.products[level] * value, tree.modulus)
-        tree.product_sizes[level] *= size
-        if size > 0.0 and sibling >= 0:
-            level = sibling
-            entering = np.int64(1)
-        elif level == top:
+        level, entering = close_level(steps, tree, level, value, size, top)
+        if level == top:
             add_row(tree, state, sums, sizes)
             level = np.int64(-1)
-        elif size > 0.0:
-            tree.sums[level] += tree.products[level]
-            tree.sizes[level] += tree.product_sizes[level]
     state[DEPTH] = level
     state[ENTERING] = entering
     state[STATUS] = status
