@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
+from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whole, searched
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql.items import listed, name_of, quantified, reduced, reduced_names
@@ -94,6 +95,10 @@ class SqlWriter:
             case Call(function="in", arguments=(value, Parameter() as items)) if self._is_hashed(value, items):
                 # A subquery is hashed; a list would be searched from its start for every row.
                 return f"({self.write(value)} IN (SELECT unnest({self.write(items)})))"
+            case Call(function="in", arguments=(value, Parameter() as items)) if finds_whole(
+                value.type, items.type.item
+            ):
+                return self._among_lists(expression, value, items)
             case Call(function="in", arguments=(value, Call() as items)) if is_written_out(items):
                 return self._call(expression, (value, *items.arguments))
             case Call(function="coalesce" | "list" | "+") if self._has_parts_converted(expression):
@@ -150,6 +155,21 @@ class SqlWriter:
         short = [self._is_short(argument) or self._is_cheap(argument, text)
                  for argument, text in zip(arguments, texts, strict=True)]  # fmt: skip
         return once(texts, short, partial(write_call, call))
+
+    def _among_lists(self, call: Call, value: Expression, items: Parameter) -> str:
+        """A list looked for among the lists of a parameter: what depends on these alone is no part of a lambda's body,
+        where it would be computed for every row."""
+        assert items.type.item is not None
+        check_depth(call.span, value.type, items.type.item)
+        lists = self.write(items)
+        texts = [
+            self.write(value),
+            lists,
+            searched(lists, items.type.item, value.type),
+            doubtful(lists, items.type.item),
+        ]
+        write = partial(any_whole, one=value.type, item=items.type.item)
+        return once(texts, [self._is_short(value), False, False, False], write)
 
     def _is_short(self, expression: Expression) -> bool:
         """Whether the expression may be written again and again."""
