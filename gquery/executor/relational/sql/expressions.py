@@ -48,6 +48,8 @@ from gquery.records import record
 _PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
 _CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})
 _CHEAP_TEXT = 80  # characters
+_SUBJECT = '" subject"'  # of a CASE, inside the lambda that it is given to
+_CASES_INSIDE = 2  # of large subjects: DuckDB binds each twice for every one that it is inside of
 _CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 
 
@@ -199,13 +201,11 @@ class SqlWriter:
         if len(subject) * len(tests) <= _CASE_TEXT or short:
             return _case_text(self._matches(case, subject, tests, short), values, default)
 
-        def write(given: list[str]) -> str:
-            return _case_text(self._matches(case, given[0], tests, True), values, default)
-
-        if "lambda" in write(["subject"]):  # it would be bound twice
-            raise UnsupportedError("gquery has no CASE of so large a subject and such branches", span=case.subject.span,
-                                   hint="name the subject in a WITH before")  # fmt: skip
-        return once([subject], [False], write)
+        text = _case_text(self._matches(case, _SUBJECT, tests, True), values, default)
+        if text.count(f"lambda {_SUBJECT}:") >= _CASES_INSIDE:
+            raise UnsupportedError("gquery has no CASE of so large a subject, and as large ones in its branches",
+                                   span=case.subject.span, hint="name the subjects in a WITH before")  # fmt: skip
+        return f"list_transform([{subject}], lambda {_SUBJECT}: {text})[1]"
 
     def _matches(self, case: Case, subject: str, tests: list[str], short: bool) -> list[str]:
         """Whether the subject, which may be `short`, is equal to each of the tests."""
