@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from operator import eq, ge, gt, le, lt, ne
+from random import Random
 from typing import Any
 
 import pytest
@@ -209,3 +210,36 @@ def test_operators_are_no_functions() -> None:
     for text in ("IN (1 <> 1)", "list(1)", "negate(1)"):
         with pytest.raises(GQueryError):
             value_of(text)
+
+
+def _same(one: Any, other: Any) -> bool | None:
+    """Whether two values are equal, of which lists are compared item by item: true, false or None."""
+    if one is None or other is None:
+        return None
+    if isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            return False
+        found = [_same(*pair) for pair in zip(one, other, strict=True)]
+        return False if False in found else None if None in found else True
+    alike = isinstance(one, str) == isinstance(other, str) and isinstance(one, bool) == isinstance(other, bool)
+    return alike and bool(one == other)
+
+
+@pytest.mark.parametrize("kinds", ["i", "f", "s", "b", "if", "is", "fs", "ifsb"])
+def test_lists_among_many_lists(kinds: str) -> None:
+    """Given as a parameter and computed, with nulls and NaN or without: a list is looked for as a whole, and the
+    answers are those of a comparison item by item."""
+    random = Random(17)
+    values = {"i": [0, 1, 2**53 + 1], "f": [0.0, -0.0, 1.0, 2.0**53, math.nan], "s": ["", "a"], "b": [True, False]}
+    for size in (1, 3, 40, 40):
+        some = [value for kind in kinds for value in values[kind]] + random.choice([[], [None]])
+        lists: list[Any] = [random.choices(some, k=random.randrange(3)) for _ in range(size)]
+        lists += random.choice([[], [None]])
+        sought = [random.choices(some, k=random.randrange(3)) for _ in range(4)]
+        given = {"lists": lists, "more": [[], *lists], **{f"x{number}": each for number, each in enumerate(sought)}}
+        for items in ("$lists", "tail($more)"):
+            text = f"[{', '.join(f'$x{number} IN {items}' for number in range(len(sought)))}]"
+            found = value_of(text, given)
+            truths = [[_same(each, other) for other in lists] for each in sought]
+            expected = [True if True in each else None if None in each else False for each in truths]
+            assert found == expected, (text, given)

@@ -99,7 +99,7 @@ def test_what_nests_is_answered() -> None:
 
 
 def test_case_repeats_its_subject_up_to_a_size() -> None:
-    """From there on it stands once; where the branches would be bound twice for that, it is refused."""
+    """From there on it stands once; where DuckDB would bind its branches again and again for that, it is refused."""
 
     def nested(depth: int) -> str:
         text = "1"
@@ -113,9 +113,15 @@ def test_case_repeats_its_subject_up_to_a_size() -> None:
     branches = " ".join(f"WHEN {number} THEN {number + 1}" for number in range(400))
     assert value_of(f"CASE {large} {branches} END") == 151
     assert value_of(f"CASE {large} {branches} WHEN 1 / 0 THEN 1 END") == 151
-    lists = " ".join(f"WHEN [{number}] THEN {number}" for number in range(400))
+    lists = " ".join(f"WHEN [{number}] THEN {number}" for number in range(120, 160))
+    mixed = " ".join(f"WHEN [{number}, 'a'] THEN [{number}]" for number in range(40))
+    inside = f"CASE [{large}] {lists} ELSE -1 END"
+    assert value_of(inside) == 150
+    assert value_of(f"CASE [{large}, null] {lists} WHEN [150, 1] THEN -2 END") is None
+    assert value_of(f"CASE [0 * ({large}) + 7, 'a'] {mixed} END") == [7]
+    assert value_of(f"CASE [{large} + 900] {lists} ELSE {inside} END") == 150
     with pytest.raises(UnsupportedError, match="CASE of so large a subject"):
-        value_of(f"CASE [{large}] {lists} END")
+        value_of(f"CASE [{large}] {lists} ELSE CASE [{large}] {lists} ELSE {inside} END END")
 
 
 def test_volatile_arguments_are_computed_once() -> None:

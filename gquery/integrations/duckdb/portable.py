@@ -40,17 +40,14 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def written_schema(schema: pa.Schema) -> pa.Schema:
-    """The columns of a portable schema with text in place of what JSON cannot hold exactly. Raises UnsupportedError for
-    values of several types, which text does not tell apart."""
+    """The columns of a portable schema with text in place of what JSON cannot hold exactly. A value of several types
+    keeps its tag, which DuckDB writes beside it."""
     return pa.schema([pa.field(field.name, _written(field.type)) for field in schema])
 
 
 def _written(data_type: pa.DataType) -> pa.DataType:
     if pa.types.is_union(data_type):
-        raise UnsupportedError(
-            "values of several types come through the native function alone",
-            hint="open the connection with gquery.connect(), or return toString(...)",
-        )
+        return pa.sparse_union([pa.field(field.name, _written(field.type)) for field in data_type])
     if pa.types.is_map(data_type):
         return pa.map_(_written(data_type.key_type), _written(data_type.item_type))
     if pa.types.is_list(data_type) or pa.types.is_large_list(data_type):

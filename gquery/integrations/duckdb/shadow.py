@@ -29,7 +29,8 @@ def _cursor() -> duckdb.DuckDBPyConnection:
 def sql_type(data_type: pa.DataType) -> str:
     """The DuckDB type of an Arrow type, as SQL."""
     with _cursor() as cursor:
-        return str(cursor.from_arrow(pa.table({"value": pa.array([], data_type)})).types[0])
+        empty = pa.Table.from_batches([], pa.schema([("value", data_type)]))
+        return str(cursor.from_arrow(empty).types[0])
 
 
 def type_named(name: str) -> Any:

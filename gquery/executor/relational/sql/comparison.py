@@ -18,7 +18,8 @@ from gquery.planner.ir.functions.calls import comparable, has_order
 
 _DEPTH = 8  # of lists in lists; DuckDB takes twice as long for each
 _WHOLE_AND_FLOAT = {Kind.INTEGER, Kind.FLOAT}
-_PLAIN_ITEMS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN})
+_NUMBER = '" number"'  # what a lambda calls what it is given
+PLAIN_ITEMS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN})
 
 
 def comparison(call: Call, arguments: list[str]) -> str:
@@ -155,17 +156,6 @@ def field_of(subject: str, key: str) -> str:
     return f"struct_extract({subject}, {literal(key)})"
 
 
-def any_equal(value: str, one: Type, items: str, item: Type) -> str:
-    """Whether one of a list's items is equal to a value: true, else null when one may be."""
-    if one.kind is item.kind and one.kind in _PLAIN_ITEMS - {Kind.FLOAT}:
-        return (
-            f"CASE WHEN {items} IS NULL THEN NULL WHEN len({items}) = 0 THEN FALSE WHEN {value} IS NULL THEN NULL "
-            f"WHEN list_contains({items}, {value}) THEN TRUE WHEN list_count({items}) = len({items}) THEN FALSE END"
-        )
-    pair = equal(value, one, '" item"', item, depth=1)
-    return one_of(f'list_max(list_transform({items}, lambda " item": {truth_code(pair)}))', items, "FALSE")
-
-
 def _unequal(left: str, one: Expression, right: str, other: Expression) -> str:
     if not comparable(one.type, other.type):
         return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN TRUE END"
@@ -210,14 +200,17 @@ def _where_known(plain: str, left: str, one: Type, right: str, other: Type, by_i
 
 def have_plain_items(type_: Type) -> bool:
     """Whether a list's items are such that DuckDB compares two lists as Cypher does, but for items null and NaN."""
-    return type_.kind is Kind.LIST and type_.item is not None and type_.item.kind in _PLAIN_ITEMS
+    return type_.kind is Kind.LIST and type_.item is not None and type_.item.kind in PLAIN_ITEMS
 
 
 def all_known(items: str, type_: Type) -> str:
     """Whether none of the items of a list is null or NaN; not true of a null."""
     known = f"list_count({items}) = len({items})"
-    floats = type_.item is not None and type_.item.kind is Kind.FLOAT
-    return f"{known} AND NOT list_contains({items}, 'NaN'::DOUBLE)" if floats else known
+    if type_.item is None or not (tests := is_nan(_NUMBER, type_.item)):
+        return f"({known})"
+    if type_.item.kind is Kind.FLOAT:
+        return f"({known} AND NOT list_contains({items}, 'NaN'::DOUBLE))"
+    return f"({known} AND len(list_filter({items}, lambda {_NUMBER}: {tests[0]})) = 0)"
 
 
 def truth_code(truth: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
+from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whole, searched
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql.items import listed, name_of, quantified, reduced, reduced_names
@@ -47,6 +48,8 @@ from gquery.records import record
 _PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
 _CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})
 _CHEAP_TEXT = 80  # characters
+_SUBJECT = '" subject"'  # of a CASE, inside the lambda that it is given to
+_CASES_INSIDE = 2  # of large subjects: DuckDB binds each twice for every one that it is inside of
 _CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 
 
@@ -94,6 +97,10 @@ class SqlWriter:
             case Call(function="in", arguments=(value, Parameter() as items)) if self._is_hashed(value, items):
                 # A subquery is hashed; a list would be searched from its start for every row.
                 return f"({self.write(value)} IN (SELECT unnest({self.write(items)})))"
+            case Call(function="in", arguments=(value, Parameter() as items)) if finds_whole(
+                value.type, items.type.item
+            ):
+                return self._among_lists(expression, value, items)
             case Call(function="in", arguments=(value, Call() as items)) if is_written_out(items):
                 return self._call(expression, (value, *items.arguments))
             case Call(function="coalesce" | "list" | "+") if self._has_parts_converted(expression):
@@ -151,6 +158,21 @@ class SqlWriter:
                  for argument, text in zip(arguments, texts, strict=True)]  # fmt: skip
         return once(texts, short, partial(write_call, call))
 
+    def _among_lists(self, call: Call, value: Expression, items: Parameter) -> str:
+        """A list looked for among the lists of a parameter: what depends on these alone is no part of a lambda's body,
+        where it would be computed for every row."""
+        assert items.type.item is not None
+        check_depth(call.span, value.type, items.type.item)
+        lists = self.write(items)
+        texts = [
+            self.write(value),
+            lists,
+            searched(lists, items.type.item, value.type),
+            doubtful(lists, items.type.item),
+        ]
+        write = partial(any_whole, one=value.type, item=items.type.item)
+        return once(texts, [self._is_short(value), False, False, False], write)
+
     def _is_short(self, expression: Expression) -> bool:
         """Whether the expression may be written again and again."""
         return isinstance(expression, Constant | Parameter | Local) or (
@@ -179,13 +201,11 @@ class SqlWriter:
         if len(subject) * len(tests) <= _CASE_TEXT or short:
             return _case_text(self._matches(case, subject, tests, short), values, default)
 
-        def write(given: list[str]) -> str:
-            return _case_text(self._matches(case, given[0], tests, True), values, default)
-
-        if "lambda" in write(["subject"]):  # it would be bound twice
-            raise UnsupportedError("gquery has no CASE of so large a subject and such branches", span=case.subject.span,
-                                   hint="name the subject in a WITH before")  # fmt: skip
-        return once([subject], [False], write)
+        text = _case_text(self._matches(case, _SUBJECT, tests, True), values, default)
+        if text.count(f"lambda {_SUBJECT}:") >= _CASES_INSIDE:
+            raise UnsupportedError("gquery has no CASE of so large a subject, and as large ones in its branches",
+                                   span=case.subject.span, hint="name the subjects in a WITH before")  # fmt: skip
+        return f"list_transform([{subject}], lambda {_SUBJECT}: {text})[1]"
 
     def _matches(self, case: Case, subject: str, tests: list[str], short: bool) -> list[str]:
         """Whether the subject, which may be `short`, is equal to each of the tests."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gquery.errors import UnsupportedError
+from gquery.executor.relational.sql.among import any_equal
 from gquery.executor.relational.sql.comparison import (
     all_known,
-    any_equal,
     are_near,
     check_depth,
     equal,

@@ -13,13 +13,13 @@ _POINTER = ctypes.c_void_p
 _INDEX = ctypes.c_uint64
 
 # DuckDB's numbers of types
-_VARCHAR, _LIST, _STRUCT, _MAP = 17, 24, 25, 26
+_VARCHAR, _LIST, _STRUCT, _MAP, _ARRAY = 17, 24, 25, 26, 33
 _KINDS = {
     1: "BOOLEAN", 2: "TINYINT", 3: "SMALLINT", 4: "INTEGER", 5: "BIGINT", 6: "UTINYINT", 7: "USMALLINT", 8: "UINTEGER",
     9: "UBIGINT", 10: "FLOAT", 11: "DOUBLE", 12: "TIMESTAMP", 13: "DATE", 14: "TIME", 15: "INTERVAL", 16: "HUGEINT",
     17: "VARCHAR", 18: "BLOB", 19: "DECIMAL", 20: "TIMESTAMP_S", 21: "TIMESTAMP_MS", 22: "TIMESTAMP_NS", 23: "ENUM",
     27: "UUID", 28: "UNION", 29: "BIT", 30: "TIME WITH TIME ZONE", 31: "TIMESTAMP WITH TIME ZONE", 32: "UHUGEINT",
-    33: "ARRAY", 35: "BIGNUM", 36: "NULL",
+    35: "BIGNUM", 36: "NULL",
 }  # fmt: skip
 
 
@@ -35,6 +35,7 @@ class ValueReader:
         self._type_of = self._function(136, pointer, pointer)
         self._text = self._function(142, pointer, pointer)
         self._new_struct = self._function(143, pointer, pointer, ctypes.POINTER(pointer))
+        self._new_list = self._function(144, pointer, pointer, ctypes.POINTER(pointer), index)
         self._map_size = self._function(146, index, pointer)
         self._map_key = self._function(147, pointer, pointer, index)
         self._map_value = self._function(148, pointer, pointer, index)
@@ -44,10 +45,12 @@ class ValueReader:
         self._struct_child = self._function(155, pointer, pointer, index)
         self._new_type = self._function(156, pointer, ctypes.c_int)
         self._alias = self._function(157, pointer, pointer)
+        self._list_type = self._function(159, pointer, pointer)
         self._struct_type = self._function(
             163, pointer, ctypes.POINTER(pointer), ctypes.POINTER(ctypes.c_char_p), index
         )
         self._type_id = self._function(166, ctypes.c_int, pointer)
+        self._array_item = self._function(174, pointer, pointer)
         self._field_count = self._function(178, index, pointer)
         self._field_name = self._function(179, pointer, pointer, index)
         self._destroy_type = self._function(184, None, ctypes.POINTER(pointer))
@@ -73,6 +76,8 @@ class ValueReader:
         kind = self._type_id(data_type)
         if kind == _LIST:
             return [self._child(self._list_child, value, i) for i in range(self._list_size(value))]
+        if kind == _ARRAY:
+            return self._array(value, data_type)
         if kind == _MAP:
             places = range(self._map_size(value))
             return {self._child(self._map_key, value, i): self._child(self._map_value, value, i) for i in places}
@@ -84,6 +89,15 @@ class ValueReader:
         alias = self._alias(data_type) if kind == _VARCHAR and not outermost else None
         name = "JSON" if alias and self._taken(alias) == "JSON" else _KINDS.get(kind, f"value of type {kind}")
         return leaf(name, self._taken(self._text(value)))
+
+    def _array(self, value: int, data_type: int) -> object:
+        """An ARRAY has no functions of its own, but becomes a list as an item of a list of lists."""
+        with (
+            self._owned(self._array_item(data_type), self._destroy_type) as item,
+            self._owned(self._list_type(item), self._destroy_type) as items,
+            self._owned(self._new_list(items, (_POINTER * 1)(value), 1), self._destroy_value) as lists,
+        ):
+            return self._child(self._list_child, lists.value or 0, 0)
 
     def _holds_nul(self, value: int) -> bool:
         """DuckDB hands out texts that end at the first NUL: what is written behind it is lost, which shows."""
