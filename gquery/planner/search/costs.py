@@ -89,6 +89,7 @@ class CostModel:
     filter_row: float  # filtering a vertex by its row
     filter_look: float  # each of its entries that is tested
     filter_signature: float  # filtering a vertex by its signature
+    filter_begin: float  # planning and calling one filter
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
 
     # What planning saves.
@@ -164,6 +165,7 @@ CPU = CostModel(
     filter_row=0.15,
     filter_look=0.05,
     filter_signature=0.05,
+    filter_begin=2_000.0,
     compose=1000.0,
     weigh=1250.0,
     filters_weighed=12_000.0,

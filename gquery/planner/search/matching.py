@@ -33,9 +33,9 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, context: Context) 
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
     graph, costs = plan.graph, context.costs
-    believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
-    if not believed and _is_cyclic(plan.problem):
+    if plan.limit is None and is_doubted(plan.problem, costs):
         return "candidates", _DOUBT
+    believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
     raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context).best(plan.problem).tree
     if raw.is_folded:
         return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
@@ -59,9 +59,9 @@ def estimated_tree(
 ) -> Tree | None:
     """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
     None."""
-    believed = limit is not None or len(problem.graph.vertices) <= context.costs.effort.trusted
-    if not believed and _is_cyclic(problem):
+    if limit is None and is_doubted(problem, context.costs):
         return None
+    believed = limit is not None or len(problem.graph.vertices) <= context.costs.effort.trusted
     tree = Solver(problem, kept, cardinalities, "vertices", context).rough(problem)
     if tree.is_folded:
         return tree
@@ -74,7 +74,10 @@ def estimated_tree(
     return tree if work <= building + with_graph else None
 
 
-def _is_cyclic(problem: Problem) -> bool:
+def is_doubted(problem: Problem, costs: CostModel) -> bool:
+    """Whether a candidate graph is built whatever estimates say: of many vertices that depend on each other."""
+    if len(problem.graph.vertices) <= costs.effort.trusted:
+        return False
     return len(problem.graph.edges) >= len(problem.graph.vertices) or any(problem.tests())
 
 

@@ -42,28 +42,29 @@ class Solution:
     broken: tuple[int, ...] = ()
 
 
-@record(frozen=True, slots=True)
 class _Structure:
-    """What does not depend on cardinalities. required: the vertices outside of all parts."""
+    """What does not depend on cardinalities, each worked out when it is first asked for. required: the vertices outside
+    of all parts."""
 
-    ties: Ties
-    regions: tuple[Region, ...]
-    symmetry: Symmetry
-    required: tuple[int, ...]
+    def __init__(self, problem: Problem, is_query: bool, asked: Asked, check: Check) -> None:
+        self._problem = problem
+        self._symmetry: Symmetry | None = None
+        self._told_apart = None if is_query else [asked_of(group, asked) for group in problem.merged]
+        check()
+        self.ties = ties_of(problem, asked)
+        check()
+        graph = problem.graph
+        self.required = tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None)
 
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        return regions_of(self._problem.graph)
 
-def _structure_of(problem: Problem, is_query: bool, asked: Asked, check: Check) -> _Structure:
-    graph = problem.graph
-    told_apart = None if is_query else [asked_of(group, asked) for group in problem.merged]
-    check()
-    ties = ties_of(problem, asked)
-    check()
-    return _Structure(
-        ties,
-        regions_of(graph),
-        Symmetry(problem, check, told_apart),
-        tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
-    )
+    def symmetry(self, check: Check) -> Symmetry:
+        """check: of who asks; what is worked out for one query may stay for others."""
+        if self._symmetry is None:
+            self._symmetry = Symmetry(self._problem, check, self._told_apart)
+        return self._symmetry
 
 
 class Solver:
@@ -105,7 +106,10 @@ class Solver:
         return solution if solution.problem is problem else replace(solution, problem=problem)
 
     def _solved(self, problem: Problem, key: object) -> Solution:
-        orders, alike = self._orders(problem), (self._alike, key)
+        orders = self._orders(problem)
+        if (easy := orders.easy()) is not None:
+            return easy
+        alike = (self._alike, key)
         advice = self.memo.orders.find(alike)
         if advice is not None:
             return orders.along(*advice)
@@ -143,7 +147,7 @@ class Solver:
         own = problem is self.query
         structure: _Structure = self.memo.structures.get(
             problem.key if own else (problem.key, self.cardinalities.vain),
-            lambda: _structure_of(problem, own, self.asked, self.context.check),
+            lambda: _Structure(problem, own, self.asked, self.context.check),
         )
         return structure
 
@@ -176,6 +180,25 @@ class _Orders:
     @cached_property
     def _eliminated(self) -> tuple[int, ...]:
         return self.factoriser.eliminated()
+
+    @cached_property
+    def _symmetry(self) -> Symmetry:
+        return self.structure.symmetry(self.check)
+
+    @cached_property
+    def _listed(self) -> tuple[int, ...]:
+        """A good order of what is listed, or of all that is required."""
+        vertices = sorted(self.kept) if self.kept else self.structure.required
+        return pick_order(self.model, self.structure.regions, vertices, not self.kept, self.check)
+
+    def easy(self) -> Solution | None:
+        """The first order at hand, if what it takes is nothing beside looking for a better one: of many vertices with
+        few candidates."""
+        size = len(self.problem.graph.vertices)
+        if size <= self.costs.effort.ordered or sum(self.model.sizes) > self.costs.worth_walking:
+            return None
+        tree = self._tree(self.factoriser, self.factoriser.extended(self._listed))
+        return self._plain(tree) if tree.cost < self.costs.worth_walking else None
 
     def best(self) -> Solution:
         """The cheapest, with and without breaking symmetry: by estimates, and where those say that there is work to do,
@@ -238,9 +261,9 @@ class _Orders:
             trees += [(self._tree(self.factoriser, order), order) for order in sorted(orders - known)]
             trees.sort(key=_cost)
         yield from (self._plain(tree) for tree, _ in (trees if self.sampling else trees[:1]))
-        if self.structure.symmetry.is_trivial or not self._breakable:
+        if self._symmetry.is_trivial or not self._breakable:
             return
-        least = trees[0][0].cost * self.structure.symmetry.at_most
+        least = trees[0][0].cost * self._symmetry.at_most
         yield from self._broken(each for each in trees if each[0].cost < least)
 
     @property
@@ -262,9 +285,7 @@ class _Orders:
 
     def few(self) -> list[tuple[Tree, tuple[int, ...]]]:
         """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""
-        eliminated = self._eliminated
-        vertices = sorted(self.kept) if self.kept else self.structure.required
-        listed = pick_order(self.model, self.structure.regions, vertices, not self.kept, self.check)
+        eliminated, listed = self._eliminated, self._listed
         first = set(listed)
         orders = {(*listed, *(vertex for vertex in eliminated if vertex not in first))}
         if not self.kept:
@@ -284,7 +305,7 @@ class _Orders:
         """Orders from other first vertices."""
         required = self.structure.required
         last = tuple(vertex for vertex in self._eliminated if vertex not in required)
-        roots = rooted_orders(self.model, required, self.structure.symmetry.colours, self.check)
+        roots = rooted_orders(self.model, required, self._symmetry.colours, self.check)
         yield from ((*order, *last) for order in roots)
 
     def _alike_last(self) -> Iterator[tuple[int, ...]]:
@@ -306,7 +327,7 @@ class _Orders:
             yield from (found for way in ways if (found := self._with(order, way)) is not None)
 
     def _breaking(self, order: tuple[int, ...]) -> Breaking:
-        return self.structure.symmetry.break_along(order, self.check)
+        return self._symmetry.break_along(order, self.check)
 
     def _with(self, order: tuple[int, ...], breaking: Breaking) -> Solution | None:
         """The solution of one order with symmetry broken; None when there is none, or too much for a list."""
