@@ -42,7 +42,7 @@ class Effort:
 
     # Walks through the candidate graph.
     walked: int = 128  # partial matches of a level
-    confirmed: int = 256  # where another order looks better
+    confirmed: int = 512  # of what looks best in a few
     invested: float = 0.03  # share of the cost of a plan that looking for better ones may take
     changes: int = 200  # of an order, tried at most
 
@@ -71,7 +71,7 @@ class CostModel:
     enter: float  # beginning the sum of a level
     recall: float  # looking a sum up, and storing it
     test: float  # correcting a set size for a vertex that must be another
-    reuse: float  # visits for each context from which on remembering pays
+    reuse: float  # visits for each context from which on remembering pays, of leaves
     remembered: float  # sums of a level that can be remembered at once
     fold_row: float  # folding a row
     fold_look: float  # each of its entries, when they are looked at
@@ -118,6 +118,10 @@ class CostModel:
     def fold(self, rows: float, looks: float) -> float:
         """Folding so many rows, in each of which so many entries are looked at."""
         return rows * (self.fold_row + looks * self.fold_look)
+
+    def worth_recalling(self, below: int) -> float:
+        """How often sums must come again for remembering to pay, when so many levels are below."""
+        return 1 + (self.reuse - 1) / (1 + below)
 
     def sums(self, evaluations: float, misses: int, each: float) -> float:
         """So many sums of a level, each of which misses the caches so often and costs something of its own."""

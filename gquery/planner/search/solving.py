@@ -97,7 +97,9 @@ class Solver:
         return Hashed((self.memo.shape(self.query, self.kept), self.raw, walked, about(self.cardinalities)))
 
     def knows(self, problem: Problem) -> bool:
-        return self.memo.solutions.find((problem.key, self._where)) is not None
+        """Whether it is solved, or has been glanced at."""
+        known = ((problem.key, self._where), (problem.key, self._where, "glanced"))
+        return any(self.memo.solutions.find(key) is not None for key in known)
 
     def best(self, problem: Problem) -> Solution:
         """The cheapest of several matching orders, with and without breaking symmetry."""
@@ -116,6 +118,15 @@ class Solver:
         solution = orders.best()
         self.memo.advise(alike, (solution.tree.order, solution.broken), problem)
         return solution
+
+    def glanced(self, problem: Problem, solution: Solution) -> Solution:
+        """A solution like that of another problem, if walks would have to tell of many orders which is better."""
+        key = problem.key
+        if self.context.sampler is None or self.memo.solutions.find((key, self._where)) is not None:
+            return self.best(problem)
+        known = (key, self._where, "glanced")
+        found: Solution = self.memo.solutions.get(known, lambda: self._orders(problem).like(solution))
+        return found
 
     def improved(self, problem: Problem) -> Solution:
         """A solution that took some of the time to find that it takes to run: the best one, with its order changed
@@ -205,15 +216,40 @@ class _Orders:
         by walks."""
         trees = self.few()
         if self.sampling is not None and trees[0][0].cost >= self.costs.worth_walking:
-            wide = self.costs.effort.confirmed
             first = self.walked(self._plain(trees[0][0]))
             if self.costs.worth_improving < first.tree.cost < self.costs.dear:  # what is rare and heavy may be missed
-                first = self.walked(first, wide)
+                first = self.walked(first, self.costs.effort.confirmed)
             built = self.costs.build * sum(self.cardinalities.edges)  # other orders need other rows
             if first.tree.cost < max(built, self.costs.dear):
                 return first
-            return min((self.walked(each, wide) for each in self._weighed(trees)), key=_dearness)
+            return self._confirmed(self.walked(each) for each in self._weighed(trees))
         return min(self._weighed(trees), key=_dearness)
+
+    def like(self, solution: Solution) -> Solution:
+        """The cheapest of few orders: of those at hand, and that of a problem that this was made from."""
+        place = {
+            member: place
+            for place, vertex in enumerate(solution.tree.order)
+            for member in solution.problem.merged[vertex]
+        }
+        merged = self.problem.merged
+        order = tuple(sorted(range(len(merged)), key=lambda vertex: min(place[member] for member in merged[vertex])))
+        trees = self.few()
+        trees += [(self._tree(self.factoriser, order), order)] * all(order != other for _, other in trees)
+        if trees[0][0].cost < self.costs.worth_walking:
+            return self._plain(trees[0][0])
+        return min((self.walked(self._plain(tree)) for tree, _ in trees), key=_dearness)
+
+    def _confirmed(self, solutions: Iterable[Solution]) -> Solution:
+        """The cheapest in a large sample. Of many small samples the cheapest is more likely to be lucky than good."""
+        best: Solution | None = None
+        for solution in sorted(solutions, key=_dearness):
+            if best is not None and best.tree.cost <= solution.tree.cost:
+                break
+            sure = self.walked(solution, self.costs.effort.confirmed)
+            best = sure if best is None else min(best, sure, key=_dearness)
+        assert best is not None
+        return best
 
     def walked(self, solution: Solution, width: int = 0) -> Solution:
         """The same solution, with what a walk sees; walks know nothing of sums that do not go one by one."""
