@@ -32,7 +32,7 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     counts = _neighbour_counts(draft)
     worth = counts
     if draft.limit is None and is_doubted(draft.problem, costs):
-        worth = [each for each in counts if each.required > 1 or not _is_swept(graph, each, sizes[each.vertex], context)]
+        worth = [each for each in counts if not _is_swept(graph, each, sizes[each.vertex], context)]
     possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in worth]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
     for reached in (each for each in draft.filters if isinstance(each, ReachedFilter)):
@@ -68,6 +68,8 @@ def _is_swept(graph: QueryGraph, filter_: NeighbourFilter, size: float, context:
     """Whether a sweep over candidates, which looks for one neighbour along every edge anyway, has done so before the
     filter alone has begun."""
     edge, vertex = graph.edges[filter_.edge], graph.vertices[filter_.vertex]
+    if filter_.required > 1:
+        return False
     degree = context.statistics.degree(edge.types, edge.direction(vertex.index), vertex.tables)
     return size * degree.mean * context.costs.filter_look < context.costs.filter_begin
 

@@ -21,7 +21,7 @@ from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.search.sums.inside import Neighbourhoods
 from gquery.planner.search.sums.pushed import Pushing
-from gquery.planner.search.sums.ties import Ties, ties_of
+from gquery.planner.search.sums.ties import ties_of
 from gquery.records import record
 from gquery.stopping import Check
 
