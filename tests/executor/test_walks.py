@@ -112,10 +112,28 @@ def test_narrow_walks_are_about_right_and_always_the_same() -> None:
     matcher, _ = refined(skewed(400, 4_000, 2), PATTERN)
     sampler = matcher.candidates.sampler
     wide, narrow = sampler.walk(TREE, WIDE), sampler.walk(TREE, 256)
-    assert narrow == sampler.walk(TREE, 256)
+    assert narrow == matcher.candidates.sampler.walk(TREE, 256)
     assert max(wide.rows) > 1e5
     for true, found in zip(wide.rows, narrow.rows, strict=True):
         assert 1 / 3 < found / true < 3
+
+
+def test_samples_do_not_resonate() -> None:
+    """Every A leads to the same twelve B, and the sample of their pairs has room for a twelfth of them: it must not be
+    the same B of each."""
+    many, rounds = 256, 12
+    to_c = [0] * 11 + [1] * 100 + list(range(2, rounds))  # the second B has most of the C
+    graph = gquery.from_arrow(
+        {"A": {"id": np.arange(many)}, "B": {"id": np.arange(rounds)}, "C": {"id": np.arange(len(to_c))}},
+        {
+            ("A", "X", "B"): {"source": np.repeat(np.arange(many), rounds), "target": np.tile(np.arange(rounds), many)},
+            ("B", "X", "C"): {"source": np.array(to_c), "target": np.arange(len(to_c))},
+        },
+    )
+    matcher, _ = refined(graph, "MATCH (a:A)-[:X]->(b:B)-[:X]->(c:C) RETURN count(*)")
+    levels = [WalkLevel(0, -1, -1, (), ()), WalkLevel(1, 0, -1, (), ()), WalkLevel(2, 1, -1, (), ())]
+    *_, found = matcher.candidates.sampler.walk(levels, many).rows
+    assert 0.5 < found / (many * len(to_c)) < 2
 
 
 def test_nothing_to_walk() -> None:

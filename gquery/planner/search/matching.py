@@ -134,7 +134,7 @@ class _CountPlanner:
             if cost < solution.tree.cost * effort.plenty:
                 break
         found = tuple(found for other in chosen for found in self.cheapest(other))
-        if found and sum(each.tree.cost for each in found) < solution.tree.cost:
+        if found and sum(each.tree.cost for each in found) < solution.tree.cost * effort.gain:
             return found
         return (self.solver.improved(problem),)
 
