@@ -149,11 +149,12 @@ def test_nothing_to_walk() -> None:
 def test_contexts_are_numbers_of_matches() -> None:
     matcher, query = refined(skewed(24, 110, 3), PATTERN)
     step = query.plan.matches[0]
-    sampling = Sampling(step.problem, step.graph, matcher.candidates.sampler, query.matchings[0].context.costs)
-    sizes = matcher.candidates.sizes
-    assert sampling.number((0,)) == sizes[0]
-    assert sampling.number((0, 7)) == sizes[0] * sizes[7], "in two pieces"
-    assert 1 <= sampling.number((0, 1)) <= sizes[0] * sizes[1]
+    sizes, costs = matcher.candidates.sizes, query.matchings[0].context.costs
+    sampling = Sampling(step.problem, step.graph, sizes, matcher.candidates.sampler, costs)
+    assert sampling.number((0,), 1.0) == sizes[0]
+    assert sampling.number((0, 7), 1.0) == sizes[0] * sizes[7], "in two pieces"
+    assert 1 <= sampling.number((0, 1), 1.0) < sizes[0] * sizes[1]
+    assert sampling.number((0, 2), 1e9) == sizes[0] * sizes[2], "of so many visits this is few enough"
 
 
 class Wild:

@@ -98,6 +98,7 @@ class CostModel:
     worth_improving: float  # a plan that costs less is taken as it is
     worth_walking: float  # and one that costs less by estimates is believed to
     dear: float  # where walks say that it costs less, no better one is looked for
+    walk: float  # asking for the number of a context by a walk
     change: float  # weighing one more order by a walk, times its query vertices
     effort: Effort = Effort()
 
@@ -176,6 +177,7 @@ CPU = CostModel(
     worth_improving=50_000.0,
     worth_walking=5_000.0,
     dear=1_000_000.0,
+    walk=20_000.0,
     change=7_000.0,
 )
 

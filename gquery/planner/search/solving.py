@@ -186,7 +186,7 @@ class _Orders:
         self.check = context.check
         self.sampling = None
         if context.sampler is not None and not problem.graph.parts:
-            self.sampling = Sampling(problem, solver.query.graph, context.sampler, self.costs)
+            self.sampling = Sampling(problem, solver.query.graph, self.model.sizes, context.sampler, self.costs)
 
     @cached_property
     def _eliminated(self) -> tuple[int, ...]:
@@ -218,7 +218,7 @@ class _Orders:
         if self.sampling is not None and trees[0][0].cost >= self.costs.worth_walking:
             first = self.walked(self._plain(trees[0][0]))
             if self.costs.worth_improving < first.tree.cost < self.costs.dear:  # what is rare and heavy may be missed
-                first = self.walked(first, self.costs.effort.confirmed)
+                first = self.walked(first, 2 * self.costs.effort.walked)
             built = self.costs.build * sum(self.cardinalities.edges)  # other orders need other rows
             if first.tree.cost < max(built, self.costs.dear):
                 return first

@@ -211,7 +211,7 @@ class Factoriser:
                 if trivial:
                     number = needed = visits
                 elif seen:
-                    number, needed = seen.sums(parent, _members(context), visits)
+                    number, needed = seen.sums(len(levels), _members(context), visits)
                 else:
                     number = needed = self._number(context)
                 if needed * costs.worth_recalling(below[vertex]) < visits:
