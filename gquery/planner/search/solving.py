@@ -235,10 +235,13 @@ class _Orders:
         merged = self.problem.merged
         order = tuple(sorted(range(len(merged)), key=lambda vertex: min(place[member] for member in merged[vertex])))
         trees = self.few()
-        trees += [(self._tree(self.factoriser, order), order)] * all(order != other for _, other in trees)
         if trees[0][0].cost < self.costs.worth_walking:
             return self._plain(trees[0][0])
-        return min((self.walked(self._plain(tree)) for tree, _ in trees), key=_dearness)
+        first = self.walked(self._plain(trees[0][0]))
+        if first.tree.cost < self.costs.dear:
+            return first
+        others = (tree for tree, _ in (*trees[1:], (self._tree(self.factoriser, order), order)))
+        return min((first, *(self.walked(self._plain(tree)) for tree in others)), key=_dearness)
 
     def _confirmed(self, solutions: Iterable[Solution]) -> Solution:
         """The cheapest in a large sample. Of many small samples the cheapest is more likely to be lucky than good."""
