@@ -31,14 +31,15 @@ from gquery import session
 from gquery.executor.cpu.candidates import candidate_graph
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.engine import CpuCandidates
-from gquery.executor.cpu.search import pack, run
+from gquery.executor.cpu.search import frames, pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
+from gquery.planner.passes import filters as required
 from gquery.planner.passes.compose_functional_edges import compose
-from gquery.planner.search import matching, second_half
+from gquery.planner.search import matching, second_half, solving
 from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
-from gquery.planner.search.sums import factorise, strategy
+from gquery.planner.search.sums import factorise, inclusion, strategy, ties
 from gquery.storage.adjacency import Adjacency
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,6 +63,10 @@ def _none(*_: object) -> None:
     return None
 
 
+def _no_vertex(*_: object) -> int:
+    return 0
+
+
 def _nothing(*_: object, **__: object) -> list[Any]:
     return []
 
@@ -73,14 +78,16 @@ def _walked(self: bitsets.Bitsets, adjacency: Adjacency, begin: int, end: int, *
 _tree = factorise.Factoriser._parents
 
 
-def _chain(self: factorise.Factoriser, order: tuple[int, ...], kept: int) -> tuple[dict[int, int], dict[int, int]]:
+def _chain(
+    self: factorise.Factoriser, order: tuple[int, ...], kept: int
+) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
     """Every vertex below the one before it, and dependent on all of them; not where a part needs a sum of its own."""
     if self.parts:
         return _tree(self, order, kept)
     below = range(max(1, kept), len(order))
     parents = {order[level]: order[level - 1] for level in below}
     contexts = {order[level]: sum(1 << vertex for vertex in order[:level]) for level in below}
-    return parents, contexts
+    return parents, contexts, dict.fromkeys(parents, 0)
 
 
 def _costs(**changes: Any) -> tuple[Any, str, Any]:
@@ -100,16 +107,30 @@ TECHNIQUES = (
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
     Technique("remembered sums", (_costs(reuse=math.inf),)),
+    Technique("sums inside neighbourhoods", (_costs(inside_look=math.inf),)),
+    Technique("pushed sums", (_costs(push=math.inf),)),
+    Technique("certain collisions as constants", ((ties.Ties, "constants", _no_vertex),)),
+    Technique("alike leaves looked at once", ((factorise.Factoriser, "_same", _never),)),
     Technique("blocks of partial matches", ((strategy, "can_chain", _never),)),
     Technique("matrices of bits", ((bitsets, "LARGEST", 0),)),
     Technique("folded branches", (_costs(folds=-1.0),)),
     Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
+    Technique("equal edges by exclusion", ((inclusion, "_unlike", _nothing),)),
+    Technique("far tests together", ((matching._CountPlanner, "_untied", _nothing),)),
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
     Technique("walks for estimates", ((CpuCandidates, "sampler", None),)),
+    Technique("a second, larger sample", (_costs(effort=replace(CPU.effort, confirmed=CPU.effort.walked)),)),
+    Technique("changes of orders", ((solving.Solver, "improved", solving.Solver.best),)),
     Technique("orders from several roots", (_costs(effort=replace(CPU.effort, roots=0)),)),
-    Technique("leaves by set size", ((pack._Packer, "_set_size", _never),)),
+    Technique(
+        "leaves by set size", ((pack._Packer, "_set_size", _never), (ties.Ties, "constants", _no_vertex))
+    ),  # constants are of set sizes
     Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),
     Technique("rows cut to a label", ((pack._Packer, "_cut", _never),)),
+    Technique("first orders of few candidates", ((solving._Orders, "easy", _none),)),
+    Technique("leaving filters to sweeps", (_costs(filter_begin=0.0),)),
+    Technique("look-ups by indexes", ((required, "_names_values", _never),)),
+    Technique("work below a vertex shared", ((frames, "half_of_tree", _none), (frames, "half_of_block", _none))),
     Technique("all workers at once", ((run, "_LASTING", math.inf),)),
 )
 

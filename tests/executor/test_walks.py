@@ -112,10 +112,28 @@ def test_narrow_walks_are_about_right_and_always_the_same() -> None:
     matcher, _ = refined(skewed(400, 4_000, 2), PATTERN)
     sampler = matcher.candidates.sampler
     wide, narrow = sampler.walk(TREE, WIDE), sampler.walk(TREE, 256)
-    assert narrow == sampler.walk(TREE, 256)
+    assert narrow == matcher.candidates.sampler.walk(TREE, 256)
     assert max(wide.rows) > 1e5
     for true, found in zip(wide.rows, narrow.rows, strict=True):
         assert 1 / 3 < found / true < 3
+
+
+def test_samples_do_not_resonate() -> None:
+    """Every A leads to the same twelve B, and the sample of their pairs has room for a twelfth of them: it must not be
+    the same B of each."""
+    many, rounds = 256, 12
+    to_c = [0] * 11 + [1] * 100 + list(range(2, rounds))  # the second B has most of the C
+    graph = gquery.from_arrow(
+        {"A": {"id": np.arange(many)}, "B": {"id": np.arange(rounds)}, "C": {"id": np.arange(len(to_c))}},
+        {
+            ("A", "X", "B"): {"source": np.repeat(np.arange(many), rounds), "target": np.tile(np.arange(rounds), many)},
+            ("B", "X", "C"): {"source": np.array(to_c), "target": np.arange(len(to_c))},
+        },
+    )
+    matcher, _ = refined(graph, "MATCH (a:A)-[:X]->(b:B)-[:X]->(c:C) RETURN count(*)")
+    levels = [WalkLevel(0, -1, -1, (), ()), WalkLevel(1, 0, -1, (), ()), WalkLevel(2, 1, -1, (), ())]
+    *_, found = matcher.candidates.sampler.walk(levels, many).rows
+    assert 0.5 < found / (many * len(to_c)) < 2
 
 
 def test_nothing_to_walk() -> None:
@@ -131,11 +149,12 @@ def test_nothing_to_walk() -> None:
 def test_contexts_are_numbers_of_matches() -> None:
     matcher, query = refined(skewed(24, 110, 3), PATTERN)
     step = query.plan.matches[0]
-    sampling = Sampling(step.problem, step.graph, matcher.candidates.sampler, query.matchings[0].context.costs)
-    sizes = matcher.candidates.sizes
-    assert sampling.number((0,)) == sizes[0]
-    assert sampling.number((0, 7)) == sizes[0] * sizes[7], "in two pieces"
-    assert 1 <= sampling.number((0, 1)) <= sizes[0] * sizes[1]
+    sizes, costs = matcher.candidates.sizes, query.matchings[0].context.costs
+    sampling = Sampling(step.problem, step.graph, sizes, matcher.candidates.sampler, costs)
+    assert sampling.number((0,), 1.0) == sizes[0]
+    assert sampling.number((0, 7), 1.0) == sizes[0] * sizes[7], "in two pieces"
+    assert 1 <= sampling.number((0, 1), 1.0) < sizes[0] * sizes[1]
+    assert sampling.number((0, 2), 1e9) == sizes[0] * sizes[2], "of so many visits this is few enough"
 
 
 class Wild:

@@ -12,10 +12,10 @@ from gquery.planner.ir.filters import BindingFilter, NeighbourFilter, ReachedFil
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.passes.draft import Draft
-from gquery.planner.search.cardinality import edges_between, estimate, kept_share
+from gquery.planner.search.cardinality import edges_between, estimate, estimated_sizes, kept_share
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import GUESSES
-from gquery.planner.search.matching import estimated_tree
+from gquery.planner.search.matching import estimated_tree, is_doubted
 from gquery.planner.search.sums.factorise import Tree
 from gquery.storage.invariants import Invariants
 
@@ -24,13 +24,17 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     """The neighbour-label counts that save more work than they cost; how many others every vertex passes; and how many
     do not pay.
 
-    Before the candidate graph is built, all pay that are not passed by all: it takes several sweeps over what they
-    leave.
+    Before the candidate graph is built, all pay that are not passed by all and that look at some vertices: it takes
+    several sweeps over what they leave.
     """
     graph, statistics, costs = draft.graph, context.statistics, context.costs
-    possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in _neighbour_counts(draft)]
+    sizes = estimated_sizes(graph, statistics)
+    counts = _neighbour_counts(draft)
+    worth = counts
+    if draft.limit is None and is_doubted(draft.problem, costs):
+        worth = [each for each in counts if not _is_swept(graph, each, sizes[each.vertex], context)]
+    possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in worth]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
-    sizes = list(estimate(graph, statistics).vertices)
     for reached in (each for each in draft.filters if isinstance(each, ReachedFilter)):
         share = reached.rows / sizes[reached.vertex]
         if share < 1.0:
@@ -56,8 +60,18 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
             vain = _vain_visits(graph, tree)
             paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost]
     ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))
-    costly = len(chosen) - len(paying)
+    costly = len(chosen) - len(paying) + len(counts) - len(worth)
     return replace(draft, filters=(*draft.filters, *ordered), implied=implied, costly=costly)
+
+
+def _is_swept(graph: QueryGraph, filter_: NeighbourFilter, size: float, context: Context) -> bool:
+    """Whether a sweep over candidates, which looks for one neighbour along every edge anyway, has done so before the
+    filter alone has begun."""
+    edge, vertex = graph.edges[filter_.edge], graph.vertices[filter_.vertex]
+    if filter_.required > 1:
+        return False
+    degree = context.statistics.degree(edge.types, edge.direction(vertex.index), vertex.tables)
+    return size * degree.mean * context.costs.filter_look < context.costs.filter_begin
 
 
 def _signature(graph: QueryGraph, filter_: NeighbourFilter, invariants: Invariants) -> int | None:

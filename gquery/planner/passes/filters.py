@@ -20,7 +20,7 @@ from gquery.planner.ir.filters import (
 )
 from gquery.planner.ir.query_graph import QueryGraph, QueryVertex
 from gquery.planner.passes.draft import Draft
-from gquery.planner.search.cardinality import estimate
+from gquery.planner.search.cardinality import estimate, estimated_sizes
 from gquery.planner.search.context import Context
 
 
@@ -84,7 +84,6 @@ def _predicates(
     """The predicates of the vertices, those that keep least first: of a large table the others need only be asked of
     what these lead to. What was looked up is asked for the rest."""
     statistics, costs = context.statistics, context.costs
-    sizes = estimate(graph, statistics).vertices
     incident = graph.incident()
     bound = {edge.target for edge in graph.bindings()}
     known = bound | looked_up.keys()
@@ -93,6 +92,7 @@ def _predicates(
         if rest:
             yield PredicateFilter(number, rest)
     asked = [each for each in graph.vertices if each.predicates and each.index not in looked_up]
+    sizes = estimated_sizes(graph, statistics) if asked else []
     for vertex in sorted(asked, key=lambda each: sizes[each.index]):
         scanned = costs.filter_scan * statistics.vertex_count(vertex.tables)
         ways = (edge for edge in incident[vertex.index] if edge.other(vertex.index) in known)

@@ -20,13 +20,7 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
     if counted is not None:
         sizes = [max(1e-9, float(size)) for size in counted.vertices]
     else:
-        sizes = [
-            max(1.0, total * kept_share(vertex.predicates, total))
-            for vertex, total in zip(graph.vertices, everything, strict=True)
-        ]
-        for edge in bindings.values():
-            sizes[edge.source] = GUESSES.seeds
-            sizes[edge.target] = min(GUESSES.seeds, sizes[edge.target])
+        sizes = estimated_sizes(graph, statistics)
     own = counted.shares if counted else {}
     edges, degrees = [], []
     for edge in graph.edges:
@@ -45,6 +39,18 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
         edges.append(kept * shares[0] * shares[1] if known is None else float(known))
         degrees.append((kept / everything[source.index], kept / everything[target.index]))
     return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees), counted.vain if counted else frozenset())
+
+
+def estimated_sizes(graph: QueryGraph, statistics: Statistics) -> list[float]:
+    """Sizes of the candidate sets, before anything has run."""
+    sizes = []
+    for vertex in graph.vertices:
+        total = max(1.0, statistics.vertex_count(vertex.tables))
+        sizes.append(max(1.0, total * kept_share(vertex.predicates, total)))
+    for edge in graph.bindings():
+        sizes[edge.source] = GUESSES.seeds
+        sizes[edge.target] = min(GUESSES.seeds, sizes[edge.target])
+    return sizes
 
 
 def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistics: Statistics) -> Cardinalities:

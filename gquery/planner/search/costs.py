@@ -42,7 +42,7 @@ class Effort:
 
     # Walks through the candidate graph.
     walked: int = 128  # partial matches of a level
-    confirmed: int = 256  # where another order looks better
+    confirmed: int = 512  # of what looks best in a few
     invested: float = 0.03  # share of the cost of a plan that looking for better ones may take
     changes: int = 200  # of an order, tried at most
 
@@ -71,7 +71,7 @@ class CostModel:
     enter: float  # beginning the sum of a level
     recall: float  # looking a sum up, and storing it
     test: float  # correcting a set size for a vertex that must be another
-    reuse: float  # visits for each context from which on remembering pays
+    reuse: float  # visits for each context from which on remembering pays, of leaves
     remembered: float  # sums of a level that can be remembered at once
     fold_row: float  # folding a row
     fold_look: float  # each of its entries, when they are looked at
@@ -89,6 +89,7 @@ class CostModel:
     filter_row: float  # filtering a vertex by its row
     filter_look: float  # each of its entries that is tested
     filter_signature: float  # filtering a vertex by its signature
+    filter_begin: float  # planning and calling one filter
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
 
     # What planning saves.
@@ -97,6 +98,7 @@ class CostModel:
     worth_improving: float  # a plan that costs less is taken as it is
     worth_walking: float  # and one that costs less by estimates is believed to
     dear: float  # where walks say that it costs less, no better one is looked for
+    walk: float  # asking for the number of a context by a walk
     change: float  # weighing one more order by a walk, times its query vertices
     effort: Effort = Effort()
 
@@ -117,6 +119,10 @@ class CostModel:
     def fold(self, rows: float, looks: float) -> float:
         """Folding so many rows, in each of which so many entries are looked at."""
         return rows * (self.fold_row + looks * self.fold_look)
+
+    def worth_recalling(self, below: int) -> float:
+        """How often sums must come again for remembering to pay, when so many levels are below."""
+        return 1 + (self.reuse - 1) / (1 + below)
 
     def sums(self, evaluations: float, misses: int, each: float) -> float:
         """So many sums of a level, each of which misses the caches so often and costs something of its own."""
@@ -164,12 +170,14 @@ CPU = CostModel(
     filter_row=0.15,
     filter_look=0.05,
     filter_signature=0.05,
+    filter_begin=2_000.0,
     compose=1000.0,
     weigh=1250.0,
     filters_weighed=12_000.0,
     worth_improving=50_000.0,
     worth_walking=5_000.0,
     dear=1_000_000.0,
+    walk=20_000.0,
     change=7_000.0,
 )
 

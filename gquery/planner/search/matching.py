@@ -33,9 +33,9 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, context: Context) 
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
     graph, costs = plan.graph, context.costs
-    believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
-    if not believed and _is_cyclic(plan.problem):
+    if plan.limit is None and is_doubted(plan.problem, costs):
         return "candidates", _DOUBT
+    believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
     raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context).best(plan.problem).tree
     if raw.is_folded:
         return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
@@ -59,9 +59,9 @@ def estimated_tree(
 ) -> Tree | None:
     """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
     None."""
-    believed = limit is not None or len(problem.graph.vertices) <= context.costs.effort.trusted
-    if not believed and _is_cyclic(problem):
+    if limit is None and is_doubted(problem, context.costs):
         return None
+    believed = limit is not None or len(problem.graph.vertices) <= context.costs.effort.trusted
     tree = Solver(problem, kept, cardinalities, "vertices", context).rough(problem)
     if tree.is_folded:
         return tree
@@ -74,7 +74,10 @@ def estimated_tree(
     return tree if work <= building + with_graph else None
 
 
-def _is_cyclic(problem: Problem) -> bool:
+def is_doubted(problem: Problem, costs: CostModel) -> bool:
+    """Whether a candidate graph is built whatever estimates say: of many vertices that depend on each other."""
+    if len(problem.graph.vertices) <= costs.effort.trusted:
+        return False
     return len(problem.graph.edges) >= len(problem.graph.vertices) or any(problem.tests())
 
 
@@ -118,49 +121,63 @@ class _CountPlanner:
 
     def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
-        self._best(problem)
-        solution = self.solver.improved(problem)
-        effort = self.costs.effort
+        solution, effort = self.solver.best(problem), self.costs.effort
         enough = self.costs.dear if self.walking else self.costs.worth_improving
         if not self.counting or solution.tree.cost < enough:
-            return (solution,)
-        if self._left < 0:
-            size = len(problem.graph.vertices)
-            affordable = max(solution.tree.cost / self.costs.weighing(size), effort.least_problems)
-            if self.walking:
-                affordable = effort.weighed * solution.tree.cost / self.costs.weighing(size)
-            self._left = int(min(affordable, effort.most_problems, effort.problem_steps / size**3))
+            return (self.solver.improved(problem),)
         least = solution.tree.cost * effort.gain
-        chosen: tuple[Problem, ...] = (problem,)
-        for way in self._ways(problem):
-            cost = sum(self._best(other).tree.cost for other in way)
+        chosen: tuple[Problem, ...] = ()
+        for way in self._ways(problem, self._kept_back(solution)):
+            cost = self._cost(way, solution, least)
             if cost < least:
                 least, chosen = cost, way
             if cost < solution.tree.cost * effort.plenty:
                 break
-        if chosen == (problem,):
-            return (solution,)
-        return tuple(solution for other in chosen for solution in self.cheapest(other))
+        found = tuple(found for other in chosen for found in self.cheapest(other))
+        if found and sum(each.tree.cost for each in found) < solution.tree.cost * effort.gain:
+            return found
+        return (self.solver.improved(problem),)
 
-    def _ways(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
+    def _kept_back(self, solution: Solution) -> int:
+        """How many of the problems that may still be weighed are not for this solution, which would not be worth that.
+        The first one says how many there are."""
+        effort, size = self.costs.effort, len(solution.problem.graph.vertices)
+        worth = solution.tree.cost / self.costs.weighing(size)
+        if self._left < 0:
+            affordable = effort.weighed * worth if self.walking else max(worth, effort.least_problems)
+            self._left = int(min(affordable, effort.most_problems, effort.problem_steps / size**3))
+        return max(0, int(self._left - effort.weighed * worth)) if self.walking else 0
+
+    def _cost(self, way: tuple[Problem, ...], solution: Solution, most: float) -> float:
+        """What the problems of a way to solve another cost together; where it is more than `most`, maybe only part of
+        it."""
+        cost = 0.0
+        for other in way:
+            cost += self._glanced(other, solution).tree.cost
+            if cost >= most:
+                break
+        return cost
+
+    def _ways(self, problem: Problem, kept_back: int) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without the tests among vertices that look alike, without all at once that tie
-        far vertices together, and without one test."""
-        yield from twins(problem, self._left, self.solver.asked)
+        far vertices together, and without one test; until only so many problems are left to be weighed."""
+        yield from twins(problem, self._left - kept_back, self.solver.asked)
         yield from self._untied(problem)
         ways = exclusions(problem, self.invariants)
-        while self._left and (way := next(ways, None)) is not None:
+        while self._left > kept_back and (way := next(ways, None)) is not None:
             yield way
 
     def _untied(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
         """The problem without all tests at once that would make sums depend on far vertices: left out one by one, the
         first of them would often gain nothing. Those that stay speak of vertices that depend on each other anyway."""
-        tree = self._best(problem).tree
+        tree = self.solver.best(problem).tree
         of_parts = {vertex for part in problem.graph.parts for vertex in part.vertices}
         tests = {pair for pair in problem.different if not of_parts.intersection(pair)}
         tests -= {_ascending(level.vertex, other) for level in tree.levels for other in level.constants}
         if len(tests) < 2:
             return
-        free, effort, size = self._best(less_tests(problem, tests)).tree, self.costs.effort, len(problem.graph.vertices)
+        free = self._glanced(less_tests(problem, tests), self.solver.best(problem)).tree
+        effort, size = self.costs.effort, len(problem.graph.vertices)
         contexts = {level.vertex: level.context for level in free.levels}
         far = [pair for pair in sorted(tests) if pair[0] not in contexts[pair[1]] and pair[1] not in contexts[pair[0]]]
         worth = effort.gain * tree.cost / (free.cost + self.costs.weighing(size))
@@ -170,10 +187,11 @@ class _CountPlanner:
             self._left += len(way)  # these are weighed besides
             yield way
 
-    def _best(self, problem: Problem) -> Solution:
+    def _glanced(self, problem: Problem, solution: Solution) -> Solution:
+        """A solution of a problem that was made from another, to tell whether it is worth a closer look."""
         if self._left > 0 and not self.solver.knows(problem):
             self._left -= 1
-        return self.solver.best(problem)
+        return self.solver.glanced(problem, solution)
 
 
 def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) -> MatchPlan:

@@ -7,6 +7,7 @@ of some dozens of partial matches at each level is within a factor of two or thr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gquery.planner.ir.problem import Problem
@@ -15,6 +16,8 @@ from gquery.planner.ir.walks import Sampler, Walked, WalkLevel
 from gquery.planner.search.cardinality import ENDLESS
 from gquery.planner.search.costs import CostModel
 
+_FEW = 10  # visits for each assignment that are enough, however many there are
+
 Plain = Sequence[tuple[int, int]]
 """Levels as vertices of a problem, each with the level above."""
 
@@ -22,8 +25,12 @@ Plain = Sequence[tuple[int, int]]
 class Sampling:
     """Walks for one problem. What was seen of a set of vertices is remembered."""
 
-    def __init__(self, problem: Problem, query: QueryGraph, sampler: Sampler, costs: CostModel) -> None:
+    def __init__(
+        self, problem: Problem, query: QueryGraph, sizes: Sequence[float], sampler: Sampler, costs: CostModel
+    ) -> None:
+        """sizes: of the candidate sets of the problem's vertices."""
         self.problem = problem
+        self.sizes = sizes
         self.sampler = sampler
         self.costs = costs
         self._joined = _partners(query, ((edge.source, edge.target) for edge in query.edges))
@@ -35,20 +42,24 @@ class Sampling:
         """What a walk down these levels sees."""
         return Seen(self, levels, self._walked(levels, above, width))
 
-    def number(self, context: Collection[int]) -> float:
-        """About how many different assignments the vertices of a context take: their matches without the others."""
+    def number(self, context: Sequence[int], visits: float) -> float:
+        """About how many different assignments the vertices of a context take, which come in so many visits: their
+        matches without the others, or more where that is few enough. They are walked as they come where they can be,
+        since that is what candidate edges are built for."""
+        most = math.prod(self.sizes[vertex] for vertex in context)
+        if most * _FEW < visits:
+            return most
         key = frozenset(context)
         if key not in self._numbers:
-            self._numbers[key] = self._matches(key)
+            self._numbers[key] = self._matches(list(context))
         return self._numbers[key]
 
-    def _matches(self, vertices: frozenset[int]) -> float:
-        left, found = set(vertices), 1.0
+    def _matches(self, left: list[int]) -> float:
+        found = 1.0
         while left:  # piece by piece
-            order = [min(left)]
-            left.remove(order[0])
+            order = [left.pop(0)]
             while near := [vertex for vertex in left if not self._near[vertex].isdisjoint(order)]:
-                order.append(max(near, key=lambda vertex: (len(self._near[vertex].intersection(order)), -vertex)))
+                order.append(max(near, key=lambda vertex: len(self._near[vertex].intersection(order))))
                 left.remove(order[-1])
             levels = [(vertex, level - 1) for level, vertex in enumerate(order)]
             found = min(ENDLESS, found * max(1.0, self._walked(levels, {}, self.costs.effort.walked).rows[-1]))
@@ -95,6 +106,10 @@ class Seen:
         self.sampling = sampling
         self.levels = levels
         self.walked = walked
+        self._below = [looks + rows for looks, rows in zip(walked.looks, walked.rows, strict=True)]
+        for level in range(len(levels) - 1, 0, -1):
+            if levels[level][1] >= 0:
+                self._below[levels[level][1]] += self._below[level]
 
     def extension(self, level: int) -> tuple[float, float] | None:
         """The mean number of extensions to a level and of neighbours looked at for them; None where no walk came."""
@@ -103,23 +118,27 @@ class Seen:
             return None
         return rows[level] / rows[parent], self.walked.looks[level] / rows[parent]
 
-    def sums(self, parent: int, context: Collection[int], visits: float) -> tuple[float, float]:
-        """Of the sums of so many visits under a level: how many different ones there are, and how many are worked out
+    def sums(self, level: int, context: Collection[int], visits: float) -> tuple[float, float]:
+        """Of the sums of so many visits at a level: how many different ones there are, and how many are worked out
         while only so many can be remembered. They need to be remembered as long as the vertices stay that the context
-        begins with."""
+        begins with. Where all of them together take less than finding out would, they are taken to be different."""
+        if self._below[level] < self.sampling.costs.walk:
+            return visits, visits
         path: list[int] = []
+        parent = self.levels[level][1]
         while parent >= 0:
             path.append(parent)
             parent = self.levels[parent][1]
         if len(context) >= len(path):
             return visits, visits
-        different = self.sampling.number(context)
+        down = [self.levels[above][0] for above in reversed(path)]
+        different = self.sampling.number([vertex for vertex in down if vertex in context], visits)
         if different >= visits:
             return different, visits
         staying = 1.0
-        for level in reversed(path):
-            if self.levels[level][0] not in context:
+        for above, vertex in zip(reversed(path), down, strict=True):
+            if vertex not in context:
                 break
-            staying = max(1.0, min(self.walked.rows[level], different))
+            staying = max(1.0, min(self.walked.rows[above], different))
         kept = min(1.0, self.sampling.costs.remembered * staying / different)
         return different, different + (visits - different) * (1 - kept)

@@ -21,7 +21,7 @@ from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree
 from gquery.planner.search.sums.inside import Neighbourhoods
 from gquery.planner.search.sums.pushed import Pushing
-from gquery.planner.search.sums.ties import Ties, ties_of
+from gquery.planner.search.sums.ties import ties_of
 from gquery.records import record
 from gquery.stopping import Check
 
@@ -42,28 +42,29 @@ class Solution:
     broken: tuple[int, ...] = ()
 
 
-@record(frozen=True, slots=True)
 class _Structure:
-    """What does not depend on cardinalities. required: the vertices outside of all parts."""
+    """What does not depend on cardinalities, each worked out when it is first asked for. required: the vertices outside
+    of all parts."""
 
-    ties: Ties
-    regions: tuple[Region, ...]
-    symmetry: Symmetry
-    required: tuple[int, ...]
+    def __init__(self, problem: Problem, is_query: bool, asked: Asked, check: Check) -> None:
+        self._problem = problem
+        self._symmetry: Symmetry | None = None
+        self._told_apart = None if is_query else [asked_of(group, asked) for group in problem.merged]
+        check()
+        self.ties = ties_of(problem, asked)
+        check()
+        graph = problem.graph
+        self.required = tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None)
 
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        return regions_of(self._problem.graph)
 
-def _structure_of(problem: Problem, is_query: bool, asked: Asked, check: Check) -> _Structure:
-    graph = problem.graph
-    told_apart = None if is_query else [asked_of(group, asked) for group in problem.merged]
-    check()
-    ties = ties_of(problem, asked)
-    check()
-    return _Structure(
-        ties,
-        regions_of(graph),
-        Symmetry(problem, check, told_apart),
-        tuple(vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None),
-    )
+    def symmetry(self, check: Check) -> Symmetry:
+        """check: of who asks; what is worked out for one query may stay for others."""
+        if self._symmetry is None:
+            self._symmetry = Symmetry(self._problem, check, self._told_apart)
+        return self._symmetry
 
 
 class Solver:
@@ -96,7 +97,9 @@ class Solver:
         return Hashed((self.memo.shape(self.query, self.kept), self.raw, walked, about(self.cardinalities)))
 
     def knows(self, problem: Problem) -> bool:
-        return self.memo.solutions.find((problem.key, self._where)) is not None
+        """Whether it is solved, or has been glanced at."""
+        known = ((problem.key, self._where), (problem.key, self._where, "glanced"))
+        return any(self.memo.solutions.find(key) is not None for key in known)
 
     def best(self, problem: Problem) -> Solution:
         """The cheapest of several matching orders, with and without breaking symmetry."""
@@ -105,13 +108,25 @@ class Solver:
         return solution if solution.problem is problem else replace(solution, problem=problem)
 
     def _solved(self, problem: Problem, key: object) -> Solution:
-        orders, alike = self._orders(problem), (self._alike, key)
+        orders = self._orders(problem)
+        if (easy := orders.easy()) is not None:
+            return easy
+        alike = (self._alike, key)
         advice = self.memo.orders.find(alike)
         if advice is not None:
             return orders.along(*advice)
         solution = orders.best()
         self.memo.advise(alike, (solution.tree.order, solution.broken), problem)
         return solution
+
+    def glanced(self, problem: Problem, solution: Solution) -> Solution:
+        """A solution like that of another problem, if walks would have to tell of many orders which is better."""
+        key = problem.key
+        if self.context.sampler is None or self.memo.solutions.find((key, self._where)) is not None:
+            return self.best(problem)
+        known = (key, self._where, "glanced")
+        found: Solution = self.memo.solutions.get(known, lambda: self._orders(problem).like(solution))
+        return found
 
     def improved(self, problem: Problem) -> Solution:
         """A solution that took some of the time to find that it takes to run: the best one, with its order changed
@@ -143,7 +158,7 @@ class Solver:
         own = problem is self.query
         structure: _Structure = self.memo.structures.get(
             problem.key if own else (problem.key, self.cardinalities.vain),
-            lambda: _structure_of(problem, own, self.asked, self.context.check),
+            lambda: _Structure(problem, own, self.asked, self.context.check),
         )
         return structure
 
@@ -171,26 +186,73 @@ class _Orders:
         self.check = context.check
         self.sampling = None
         if context.sampler is not None and not problem.graph.parts:
-            self.sampling = Sampling(problem, solver.query.graph, context.sampler, self.costs)
+            self.sampling = Sampling(problem, solver.query.graph, self.model.sizes, context.sampler, self.costs)
 
     @cached_property
     def _eliminated(self) -> tuple[int, ...]:
         return self.factoriser.eliminated()
+
+    @cached_property
+    def _symmetry(self) -> Symmetry:
+        return self.structure.symmetry(self.check)
+
+    @cached_property
+    def _listed(self) -> tuple[int, ...]:
+        """A good order of what is listed, or of all that is required."""
+        vertices = sorted(self.kept) if self.kept else self.structure.required
+        return pick_order(self.model, self.structure.regions, vertices, not self.kept, self.check)
+
+    def easy(self) -> Solution | None:
+        """The first order at hand, if what it takes is nothing beside looking for a better one: of many vertices with
+        few candidates."""
+        size = len(self.problem.graph.vertices)
+        if size <= self.costs.effort.ordered or sum(self.model.sizes) > self.costs.worth_walking:
+            return None
+        tree = self._tree(self.factoriser, self.factoriser.extended(self._listed))
+        return self._plain(tree) if tree.cost < self.costs.worth_walking else None
 
     def best(self) -> Solution:
         """The cheapest, with and without breaking symmetry: by estimates, and where those say that there is work to do,
         by walks."""
         trees = self.few()
         if self.sampling is not None and trees[0][0].cost >= self.costs.worth_walking:
-            wide = self.costs.effort.confirmed
             first = self.walked(self._plain(trees[0][0]))
             if self.costs.worth_improving < first.tree.cost < self.costs.dear:  # what is rare and heavy may be missed
-                first = self.walked(first, wide)
+                first = self.walked(first, 2 * self.costs.effort.walked)
             built = self.costs.build * sum(self.cardinalities.edges)  # other orders need other rows
             if first.tree.cost < max(built, self.costs.dear):
                 return first
-            return min((self.walked(each, wide) for each in self._weighed(trees)), key=_dearness)
+            return self._confirmed(self.walked(each) for each in self._weighed(trees))
         return min(self._weighed(trees), key=_dearness)
+
+    def like(self, solution: Solution) -> Solution:
+        """The cheapest of few orders: of those at hand, and that of a problem that this was made from."""
+        place = {
+            member: place
+            for place, vertex in enumerate(solution.tree.order)
+            for member in solution.problem.merged[vertex]
+        }
+        merged = self.problem.merged
+        order = tuple(sorted(range(len(merged)), key=lambda vertex: min(place[member] for member in merged[vertex])))
+        trees = self.few()
+        if trees[0][0].cost < self.costs.worth_walking:
+            return self._plain(trees[0][0])
+        first = self.walked(self._plain(trees[0][0]))
+        if first.tree.cost < self.costs.dear:
+            return first
+        others = (tree for tree, _ in (*trees[1:], (self._tree(self.factoriser, order), order)))
+        return min((first, *(self.walked(self._plain(tree)) for tree in others)), key=_dearness)
+
+    def _confirmed(self, solutions: Iterable[Solution]) -> Solution:
+        """The cheapest in a large sample. Of many small samples the cheapest is more likely to be lucky than good."""
+        best: Solution | None = None
+        for solution in sorted(solutions, key=_dearness):
+            if best is not None and best.tree.cost <= solution.tree.cost:
+                break
+            sure = self.walked(solution, self.costs.effort.confirmed)
+            best = sure if best is None else min(best, sure, key=_dearness)
+        assert best is not None
+        return best
 
     def walked(self, solution: Solution, width: int = 0) -> Solution:
         """The same solution, with what a walk sees; walks know nothing of sums that do not go one by one."""
@@ -238,9 +300,9 @@ class _Orders:
             trees += [(self._tree(self.factoriser, order), order) for order in sorted(orders - known)]
             trees.sort(key=_cost)
         yield from (self._plain(tree) for tree, _ in (trees if self.sampling else trees[:1]))
-        if self.structure.symmetry.is_trivial or not self._breakable:
+        if self._symmetry.is_trivial or not self._breakable:
             return
-        least = trees[0][0].cost * self.structure.symmetry.at_most
+        least = trees[0][0].cost * self._symmetry.at_most
         yield from self._broken(each for each in trees if each[0].cost < least)
 
     @property
@@ -262,9 +324,7 @@ class _Orders:
 
     def few(self) -> list[tuple[Tree, tuple[int, ...]]]:
         """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""
-        eliminated = self._eliminated
-        vertices = sorted(self.kept) if self.kept else self.structure.required
-        listed = pick_order(self.model, self.structure.regions, vertices, not self.kept, self.check)
+        eliminated, listed = self._eliminated, self._listed
         first = set(listed)
         orders = {(*listed, *(vertex for vertex in eliminated if vertex not in first))}
         if not self.kept:
@@ -284,7 +344,7 @@ class _Orders:
         """Orders from other first vertices."""
         required = self.structure.required
         last = tuple(vertex for vertex in self._eliminated if vertex not in required)
-        roots = rooted_orders(self.model, required, self.structure.symmetry.colours, self.check)
+        roots = rooted_orders(self.model, required, self._symmetry.colours, self.check)
         yield from ((*order, *last) for order in roots)
 
     def _alike_last(self) -> Iterator[tuple[int, ...]]:
@@ -306,7 +366,7 @@ class _Orders:
             yield from (found for way in ways if (found := self._with(order, way)) is not None)
 
     def _breaking(self, order: tuple[int, ...]) -> Breaking:
-        return self.structure.symmetry.break_along(order, self.check)
+        return self._symmetry.break_along(order, self.check)
 
     def _with(self, order: tuple[int, ...], breaking: Breaking) -> Solution | None:
         """The solution of one order with symmetry broken; None when there is none, or too much for a list."""

@@ -126,12 +126,13 @@ def extend(levels, rows, others, path, level, state, extensions, begun):  # type
 
 
 @inlined
-def take(population, extensions, written, total, level, parent):  # type: ignore[no-untyped-def]
-    """Writes a sample of the extensions to the population of a level: all of them if there is room. Returns how many
-    were taken."""
+def take(population, extensions, written, total, level, parent, state):  # type: ignore[no-untyped-def]
+    """Writes a sample of the extensions to the population of a level: all of them if there is room, else one out of
+    each of as many equal shares, not always the same one: extensions come in rounds that may be as long. Returns how
+    many were taken."""
     width, taken, passed = population.shape[1], 0, 0.0
     stride = max(1.0, total / width)
-    wanted = 0.5 * stride
+    wanted = share(state) * stride if stride > 1 else 0.5
     for index in range(written):
         passed += extensions[2, index]
         while wanted < passed and taken < width:
@@ -139,7 +140,7 @@ def take(population, extensions, written, total, level, parent):  # type: ignore
                 population[level, taken, above] = population[parent, extensions[0, index], above]
             population[level, taken, level] = extensions[1, index]
             taken += 1
-            wanted += stride
+            wanted = (taken + (share(state) if stride > 1 else 0.5)) * stride
     return taken
 
 
@@ -185,5 +186,5 @@ def sample(levels, rows, others, population, extensions, state, outcome):  # typ
             looked += seen
         found[level], looks[level] = weights[parent] * total, weights[parent] * looked
         if levels[level, LEAF] == 0 and written > 0:
-            taken = take(population, extensions, written, total, level, parent)
+            taken = take(population, extensions, written, total, level, parent, state)
             counts[level], weights[level] = taken, found[level] / max(1, taken)

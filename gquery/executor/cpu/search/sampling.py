@@ -26,9 +26,16 @@ class CpuSampler:
                 self._ends[edge.source].append((edge.target, edge.index))
                 self._ends[edge.target].append((edge.source, edge.index))
         self._lists: dict[tuple[int, int], tuple[int, int]] = {}  # by edge and its far end: offsets, neighbours
+        self._known: dict[tuple[tuple[WalkLevel, ...], int], Walked] = {}  # problems have much in common
 
     def walk(self, levels: Sequence[WalkLevel], width: int) -> Walked:
         """See `Sampler`."""
+        key = (tuple(levels), width)
+        if key not in self._known:
+            self._known[key] = self._walk(levels, width)
+        return self._known[key]
+
+    def _walk(self, levels: Sequence[WalkLevel], width: int) -> Walked:
         with stoppable(self.candidates.control.check):
             self.candidates.control.check()
             tables = self._tables(levels)

@@ -166,6 +166,9 @@ class Factoriser:
         for vertex in order[max(1, kept) :]:
             children.setdefault(parents[vertex], []).append(vertex)
         foldable = self._foldable(order, parents, contexts, children)
+        below = dict.fromkeys(order, 0)  # vertices that a sum goes on to
+        for vertex in reversed(order[max(1, kept) :]):
+            below[parents[vertex]] += 1 + below[vertex]
         levels: list[Level] = []
         accepted: list[float] = []  # estimated candidates accepted at each level, over all visits
         placed: dict[int, int] = {}
@@ -208,10 +211,10 @@ class Factoriser:
                 if trivial:
                     number = needed = visits
                 elif seen:
-                    number, needed = seen.sums(parent, _members(context), visits)
+                    number, needed = seen.sums(len(levels), _members(context), visits)
                 else:
                     number = needed = self._number(context)
-                if needed * costs.reuse < visits:
+                if needed * costs.worth_recalling(below[vertex]) < visits:
                     evaluations, remembered = needed, number
                     cost += visits * costs.recall
             counted = leaf and backward == 1 and not self.ties.checked[vertex] & context
