@@ -14,6 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.errors import UnsupportedError
 from gquery.executor.backend import Item, PartialMatches, Ranks
 from gquery.executor.gpu.candidates import CandidateSets
 from gquery.executor.gpu.device import DeviceArray
@@ -25,6 +26,7 @@ _LARGEST_BLOCK = 1 << 22  # partial matches
 _SMALLEST_BLOCK = 1 << 8
 _FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches are enough
 _ROW = 120  # bytes of a partial match besides its positions: work, values, and those of the branches below
+_ON_CPU = "use device='cpu'"
 _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
 
 
@@ -87,6 +89,7 @@ class GpuSlices:
         for block in self._blocks(given):
             for partial in self._listed(given, block):
                 ways = self._ways(self.table.last, partial, modulus)
+                self._check_choices()
                 value += int(ways.sums.sum())
                 size += float(ways.sizes.sum())
         return value % (modulus or 2**64), size
@@ -99,9 +102,18 @@ class GpuSlices:
                 yield from self._answered(partial)
 
     def _wheels(self) -> DeviceArray:
-        """Where threads count edge choices: see kernels/choices.cuh."""
+        """Where threads count edge choices, behind what says whether one gave up: see kernels/choices.cuh."""
         most = max((len(level.weights) for level in self.program.levels), default=0)
-        return self.device.xp.empty(5 * most * self.device.most_threads, np.int64)
+        wheels = self.device.xp.empty(1 + 5 * most * self.device.most_threads, np.int64)
+        wheels[0] = 0
+        return wheels
+
+    def _check_choices(self) -> None:
+        """Raises UnsupportedError when a thread gave up."""
+        if self.program.weights and int(self._scratch[0]):
+            raise UnsupportedError(
+                "there are too many ways to choose edges of types that overlap for a kernel to try", hint=_ON_CPU
+            )
 
     # --- the start ---------------------------------------------------------------------------------------------
 
@@ -160,6 +172,7 @@ class GpuSlices:
             yield PartialMatches(self.device.fetch(columns), block.count)
             return
         ways = self._ways(self.table.last, block, 0)
+        self._check_choices()
         kept = self.device.xp.flatnonzero(ways.sizes > 0)
         if len(kept):
             self.control.matches += len(kept)

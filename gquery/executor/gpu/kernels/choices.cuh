@@ -9,6 +9,10 @@ struct Wheel {
     INNER_MEMBER int64 length() const { return end - begin; }
 };
 
+// Edges that a thread looks at to count the choices of one match. Beyond that it gives up and says so at the front of the
+// scratch, which the host looks at: no kernel may run for ever.
+const int64 MOST_LOOKS = 1 << 24;
+
 INNER void find_runs(const Level &level, const Match &match, Wheel *wheels) {
     for (int64 i = level.weights; i < level.weights_end; i++) {
         const Choice &choice = match.program.choices[i];
@@ -21,9 +25,13 @@ INNER void find_runs(const Level &level, const Match &match, Wheel *wheels) {
     }
 }
 
+INNER bool same_run(const Choice &one, const Wheel &own, const Choice &other, const Wheel &its) {
+    return one.edges == other.edges && own.begin == its.begin;
+}
+
 // The data edges that two runs have in common. A run is not sorted.
 INNER int64 common_edges(const Choice &one, const Wheel &own, const Choice &other, const Wheel &its) {
-    if (one.edges == other.edges && own.begin == its.begin) return own.length();
+    if (same_run(one, own, other, its)) return own.length();
     int64 common = 0;
     for (int64 i = own.begin; i < own.end; i++)
         for (int64 j = its.begin; j < its.end; j++) common += one.edges[i] == other.edges[j];
@@ -32,11 +40,18 @@ INNER int64 common_edges(const Choice &one, const Wheel &own, const Choice &othe
 
 // Counts what choices that collide take from each other's runs; false when that does not tell the number of ways. It does
 // where of every two such runs one holds the other, or nothing of it.
-INNER bool take_from_runs(const Level &level, const Choice *choices, Wheel *wheels) {
+INNER bool take_from_runs(const Level &level, const Choice *choices, Wheel *wheels, int64 *given_up) {
+    int64 looks = 0;
     for (int64 i = 0; i < level.weights_end - level.weights; i++) {
         const Choice &choice = choices[i];
         for (int64 k = 0; k < choice.collide_count; k++) {
             int64 other = choice.collides[k] - level.weights;
+            if (!same_run(choice, wheels[i], choices[other], wheels[other]))
+                looks += wheels[i].length() * wheels[other].length();
+            if (looks > MOST_LOOKS) {
+                *given_up = 1;
+                return true;
+            }
             int64 common = common_edges(choice, wheels[i], choices[other], wheels[other]);
             if (!common) continue;
             int64 own = wheels[i].length(), its = wheels[other].length(), holder = own >= its ? i : other;
@@ -49,11 +64,15 @@ INNER bool take_from_runs(const Level &level, const Choice *choices, Wheel *whee
 }
 
 // The ways to choose the edges that collide, one by one: an odometer over the runs, in which free choices stand still.
-INNER uint64 enumerated(const Level &level, const Choice *choices, Wheel *wheels) {
-    int64 count = level.weights_end - level.weights, depth = 0;
+INNER uint64 enumerated(const Level &level, const Choice *choices, Wheel *wheels, int64 *given_up) {
+    int64 count = level.weights_end - level.weights, depth = 0, looks = 0;
     uint64 found = 0;
     wheels[0].cursor = wheels[0].begin;
     while (depth >= 0) {
+        if (++looks > MOST_LOOKS) {
+            *given_up = 1;
+            break;
+        }
         const Choice &choice = choices[depth];
         Wheel &wheel = wheels[depth];
         if (wheel.cursor == wheel.end) {
@@ -79,9 +98,9 @@ INNER uint64 enumerated(const Level &level, const Choice *choices, Wheel *wheels
 INNER void multiply_weights(const Level &level, const Match &match, uint64 modulus, int64 *scratch, Sum &sum) {
     int64 count = level.weights_end - level.weights;
     const Choice *choices = match.program.choices + level.weights;
-    Wheel *wheels = reinterpret_cast<Wheel *>(scratch) + thread() * count;
+    Wheel *wheels = reinterpret_cast<Wheel *>(scratch + 1) + thread() * count;
     find_runs(level, match, wheels);
-    bool told = take_from_runs(level, choices, wheels);
+    bool told = take_from_runs(level, choices, wheels, scratch);
     for (int64 i = 0; i < count; i++) {
         if (!told && !choices[i].free) continue;
         int64 ways = wheels[i].length() - wheels[i].taken;
@@ -90,7 +109,7 @@ INNER void multiply_weights(const Level &level, const Match &match, uint64 modul
         sum.size *= double(ways);
     }
     if (!told) {
-        uint64 found = enumerated(level, choices, wheels);
+        uint64 found = enumerated(level, choices, wheels, scratch);
         sum.value = product(sum.value, modulus ? found % modulus : found, modulus);
         sum.size *= double(found);
     }
