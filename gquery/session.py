@@ -22,7 +22,6 @@ from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
 from gquery.planner.explain import Ran, explain
-from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.memo.remembered import Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
@@ -140,7 +139,7 @@ class Prepared:
         asked = (text, settings.mode, types_of(parameters))
         bound = known.bound(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check))
         snapshot.counts.make_sure(bound.edge_types, check)
-        limits = tuple(pushed_limit(segment, parameters) for segment in bound.segments)
+        limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
         context = partial(Context, snapshot.invariants, snapshot.statistics, costs_of(settings.device))
         self.plan, memos = known.plan(
             (*asked, limits, settings.device),
@@ -149,11 +148,7 @@ class Prepared:
         )
         self.command = tree.command
         self.notices = bound.notices
-        self.matchings = {
-            number: SecondHalf(step, context(memos[number]))
-            for number, step in enumerate(self.plan.steps)
-            if isinstance(step, QueryPlan)
-        }
+        self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
         engine = Engine(partial(backend_of, settings), snapshot, parameters)
         self.chain = Chain.of(self.plan, self.matchings, engine)
 
@@ -164,12 +159,12 @@ class Prepared:
 
     def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
         """The plan as an answer of one column, a row a line."""
-        measured = [Measured() for _ in self.plan.steps] if profiled else []
+        measured = Measured.each(self.plan) if profiled else ()
         began = time.perf_counter()
         for _ in self.run(control, measured) if profiled else ():
             pass
         ran = Ran(measured, time.perf_counter() - began, control.memory.peak) if profiled else None
-        text = explain(self.plan, self.chain.tails, lambda step: self.matchings[step].estimated(control.check), ran)
+        text = explain(self.plan, self.chain, lambda number: self.matchings[number].estimated(control.check), ran)
         yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
 
 

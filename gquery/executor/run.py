@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Protocol
 
 import pyarrow as pa
 
 from gquery.executor.backend import Backend, Candidates
+from gquery.executor.chain.applied import Applied, with_totals
 from gquery.executor.chain.counted import counted
 from gquery.executor.chain.joined import Join
 from gquery.executor.chain.rows import Rows, as_ids, hidden_variables, one_row
@@ -23,7 +25,7 @@ from gquery.executor.relational.streams import Made, Work, through
 from gquery.executor.relational.tail import Tail
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
-from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
 from gquery.planner.ir.walks import Sampler
@@ -68,24 +70,43 @@ class Measured:
     matchings: tuple[MatchPlan, ...] = ()
     candidates: Candidates | None = None
     rows: int = 0
+    branches: tuple[tuple[Measured, ...], ...] = ()
+
+    @classmethod
+    def each(cls, plan: ChainPlan) -> tuple[Measured, ...]:
+        """One for each step, and for each of the steps below."""
+        return tuple(
+            cls(branches=tuple(cls.each(branch) for branch in step.branches)) if isinstance(step, ApplyPlan) else cls()
+            for step in plan.steps
+        )
+
+    def below(self, step: ApplyPlan) -> tuple[Sequence[Measured], ...]:
+        """What the branches' steps leave behind; nothing where nobody asks."""
+        return self.branches or ((),) * len(step.branches)
 
 
 @record(frozen=True, slots=True)
 class Chain:
-    """A plan with all that running it takes. second_halves: by step. tails, joins: by step too; a match that starts the
-    chain is joined to nothing, unless the next step cannot check what it has left to check."""
+    """A plan with all that running it takes. second_halves: by the number of a segment. The rest is by step; a match
+    that starts the chain is joined to nothing, unless the next step cannot check what it has left to check. totals:
+    what such projections make of no rows. subqueries: the chains of their branches."""
 
     plan: ChainPlan
     second_halves: Mapping[int, SecondHalf]
     tails: Mapping[int, Tail]
     joins: Mapping[int, Join]
+    totals: Mapping[int, Tail]
+    subqueries: Mapping[int, tuple[Chain, ...]]
     engine: Engine
 
     @classmethod
-    def of(cls, plan: ChainPlan, second_halves: Mapping[int, SecondHalf], engine: Engine) -> Chain:
-        """Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say."""
+    def of(cls, plan: ChainPlan, second_halves: Mapping[int, SecondHalf], engine: Engine, whole: bool = True) -> Chain:
+        """Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say.
+        whole: the chain is a query, and no branch of another's."""
         tails: dict[int, Tail] = {}
         joins: dict[int, Join] = {}
+        totals: dict[int, Tail] = {}
+        subqueries: dict[int, tuple[Chain, ...]] = {}
         weighted = False
         for number, step in enumerate(plan.steps):
             before = plan.steps[number - 1] if number else None
@@ -95,29 +116,36 @@ class Chain:
                 else:
                     joins[number] = Join(step, engine.snapshot, engine.parameters)
                     weighted |= joins[number].weighted
+            elif isinstance(step, ApplyPlan):
+                subqueries[number] = tuple(cls.of(branch, second_halves, engine, False) for branch in step.branches)
             else:
                 residual: tuple[Expression, ...] = ()
                 if isinstance(before, QueryPlan) and number - 1 not in joins:
                     residual = before.residual
                     step = replace(step, input=before.segment.output + hidden_variables(before.graph))
-                final = number == len(plan.steps) - 1
+                final = whole and number == len(plan.steps) - 1
                 tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
+                if step.is_total:
+                    totals[number] = tails[number].of_all()
                 weighted = tails[number].weighted
-        return cls(plan, second_halves, tails, joins, engine)
+        return cls(plan, second_halves, tails, joins, totals, subqueries, engine)
 
     @property
     def schema(self) -> pa.Schema:
         """The answer's columns."""
         return self.tails[len(self.plan.steps) - 1].schema
 
-    def run(self, control: Control, measured: Sequence[Measured] = ()) -> Rows:
-        """The answer, batch by batch. measured: one for each step, filled while the answer is read."""
-        rows = one_row()
+    def run(
+        self, control: Control, measured: Sequence[Measured] = (), before: Rows | None = None, outer: int = 1
+    ) -> Rows:
+        """The answer, batch by batch. measured: one for each step, filled while the answer is read. before: the rows
+        that the chain begins with, which are made for so many of an `outer` query."""
+        rows = one_row() if before is None else before
         count: Callable[[], int] = int
         for number, step in enumerate(self.plan.steps):
             here = measured[number] if measured else Measured()
             if isinstance(step, QueryPlan):
-                matching = Matching(step, self.second_halves[number], self.engine, control, here)
+                matching = Matching(step, self.second_halves[step.number], self.engine, control, here)
                 count = matching.count
                 if number not in self.joins:
                     rows = matching.rows()
@@ -125,19 +153,38 @@ class Chain:
                     rows = self.joins[number].multiplied(rows, count, control)
                 else:
                     rows = self.joins[number].run(rows, matching.from_seeds, control)
+            elif isinstance(step, ApplyPlan):
+                chains = zip(self.subqueries[number], here.below(step), strict=True)
+                branches = [partial(_branch, chain, control, below) for chain, below in chains]
+                rows = Applied(step).run(rows, branches, control)
+            elif number in self.totals:
+                rows = self._total(number, rows, outer, control)
             else:
                 tail = self.tails[number]
                 rows = counted(tail, count, control) if self.plan.counts(number) else tail.run(rows, control)
             rows = _watched(rows, here) if measured else rows
         return rows
 
+    def _total(self, number: int, rows: Rows, outer: int, control: Control) -> Rows:
+        """A row of aggregates for each row of the outer query."""
+        step = self.plan.steps[number]
+        assert isinstance(step, Project)
+        assert step.per is not None
+        of_none = partial(self.totals[number].run, iter(()), control)
+        return with_totals(rows, lambda given: self.tails[number].run(given, control), of_none, step.per, outer)
+
+
+def _branch(chain: Chain, control: Control, measured: Sequence[Measured], before: Rows | None, outer: int) -> Rows:
+    return chain.run(control, measured, before, outer)
+
 
 def _starts(step: QueryPlan, number: int, plan: ChainPlan) -> bool:
     """Whether a match has no rows before it that it has to be joined with."""
     return (
         number == 0
+        and not step.segment.input
         and not isinstance(step.segment, OptionalMatch)
-        and (not step.residual or isinstance(plan.steps[1], Project))
+        and (not step.residual or (len(plan.steps) > 1 and isinstance(plan.steps[1], Project)))
     )
 
 

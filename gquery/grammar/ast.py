@@ -211,6 +211,15 @@ class Exists(Expression):
     match: Match
 
 
+@record(frozen=True, slots=True)
+class Subquery(Expression):
+    """`EXISTS { ... }`, `COUNT { ... }` or `COLLECT { ... }` of clauses, of which RETURN may be left out but in the
+    last. A pattern comprehension `[pattern WHERE where | item]` is parsed into `COLLECT { MATCH ... RETURN item }`."""
+
+    kind: OneOf["exists", "count", "collect"]
+    query: Query
+
+
 # --- patterns ----------------------------------------------------------------------------------------------------
 
 
@@ -340,9 +349,29 @@ class Return(Projecting):
 
 @record(frozen=True, slots=True)
 class With(Projecting):
-    """`WITH ... [WHERE where]`: only what it names goes on."""
+    """`WITH ... [WHERE where]`: only what it names goes on. `FILTER where` is parsed into `WITH * WHERE where`, and
+    `LET x = expression` into `WITH *, expression AS x`."""
 
     where: Expression | None
+
+
+@record(frozen=True, slots=True)
+class Call(Clause):
+    """`[OPTIONAL] CALL [(imports)] { query }`. imports: what the query sees of the names before, None where that is not
+    written; star: all of them."""
+
+    query: Query
+    imports: tuple[Variable, ...] | None
+    star: bool
+    optional: bool
+
+
+@record(frozen=True, slots=True)
+class Union(Clause):
+    """`branch UNION [ALL] branch ...`, the only clause of its query. distinct: a row goes out once."""
+
+    branches: tuple[Query, ...]
+    distinct: bool
 
 
 @record(frozen=True, slots=True)

@@ -27,8 +27,33 @@ class Builder:
     # --- clauses ---
 
     def query(self, children: Children) -> ast.Query:
-        command, *clauses, _semicolon = children
-        return ast.Query(clauses=tuple(clauses), command=_word(command), span=_span(children))
+        command, query, _semicolon = children
+        whole: ast.Query = replace(query, command=_word(command), span=_span(children))
+        return whole
+
+    def union(self, children: Children) -> ast.Query:
+        first, *more = children
+        if not more:
+            single: ast.Query = first
+            return single
+        alls = {word is not None and word.type == "ALL" for word in more[1::3]}
+        if len(alls) > 1:
+            hint = "put one of them into CALL { ... }"
+            raise ParseError("UNION and UNION ALL cannot be mixed", span=_span(children), hint=hint)
+        span = _span(children)
+        union = ast.Union(branches=tuple(_nodes(children)), distinct=alls == {False}, span=span)
+        return ast.Query(clauses=(union,), command=None, span=span)
+
+    def single(self, children: Children) -> ast.Query:
+        return ast.Query(clauses=tuple(_nodes(children)), command=None, span=_span(children))
+
+    block_single = single
+
+    def block_patterns(self, children: Children) -> ast.Query:
+        patterns, where = children
+        span = _span([*patterns, where])
+        match = ast.Match(patterns=tuple(patterns), where=where, mode=None, optional=False, span=span)
+        return ast.Query(clauses=(match,), command=None, span=span)
 
     def match(self, children: Children) -> ast.Match:
         optional, _match, mode, patterns, where = children
@@ -51,6 +76,30 @@ class Builder:
     def unwind(self, children: Children) -> ast.Unwind:
         _unwind, items, _as, variable = children
         return ast.Unwind(items=items, variable=variable, span=_span(children))
+
+    def filter(self, children: Children) -> ast.With:
+        return _with_all(children, (), children[-1])
+
+    def let(self, children: Children) -> ast.With:
+        return _with_all(children, tuple(_nodes(children)), None)
+
+    def definition(self, children: Children) -> ast.ProjectionItem:
+        variable, _equals, expression = children
+        return ast.ProjectionItem(expression=expression, alias=variable.name, text="", span=_span(children))
+
+    def call_clause(self, children: Children) -> ast.Call:
+        optional, _call, imports, _open, query, _close = children
+        star = imports == "*"
+        return ast.Call(
+            query=query,
+            imports=None if star or imports is None else tuple(imports),
+            star=star,
+            optional=optional is not None,
+            span=_span(children),
+        )
+
+    def imports(self, children: Children) -> list[ast.Variable] | str:
+        return "*" if any(isinstance(each, Token) and each.text == "*" for each in children) else _nodes(children)
 
     def return_clause(self, children: Children) -> ast.Return:
         return ast.Return(**_projecting(children), span=_span(children))
@@ -168,12 +217,24 @@ class Builder:
     def pattern_predicate(self, children: Children) -> ast.PatternPredicate:
         return ast.PatternPredicate(pattern=children[1], span=children[1].span)
 
-    def exists(self, children: Children) -> ast.Exists:
-        _exists, _open, _match, mode, patterns, where, _close = children
-        match = ast.Match(
-            patterns=tuple(patterns), where=where, mode=mode, optional=False, span=_span([*patterns, where])
+    def subquery(self, children: Children) -> ast.Exists | ast.Subquery:
+        kind, _open, query, _close = children
+        match query.clauses:
+            case (ast.Match(optional=False) as only,) if kind.type == "EXISTS":
+                return ast.Exists(match=only, span=_span(children))
+        return ast.Subquery(kind=kind.text.lower(), query=query, span=_span(children))
+
+    def pattern_comprehension(self, children: Children) -> ast.Subquery:
+        _open, pattern, where, _bar, expression, _close = children
+        span = _span(children)
+        match = ast.Match(patterns=(pattern,), where=where, mode=None, optional=False, span=pattern.span)
+        item = ast.ProjectionItem(expression=expression, alias=None, text="", span=expression.span)
+        clause = ast.Return(
+            items=(item,), star=False, distinct=False, order_by=(), skip=None, limit=None, span=expression.span
         )
-        return ast.Exists(match=match, span=_span(children))
+        return ast.Subquery(
+            kind="collect", query=ast.Query(clauses=(match, clause), command=None, span=span), span=span
+        )
 
     def group(self, children: Children) -> ast.Node:
         node: ast.Node = children[1]
@@ -321,6 +382,13 @@ def _projecting(children: Children) -> dict[str, Any]:
         "skip": skip,
         "limit": limit,
     }
+
+
+def _with_all(children: Children, items: tuple[ast.ProjectionItem, ...], where: ast.Expression | None) -> ast.With:
+    """`WITH *` and more."""
+    return ast.With(
+        items=items, star=True, distinct=False, order_by=(), skip=None, limit=None, where=where, span=_span(children)
+    )
 
 
 def _span(children: Children) -> Span:

@@ -50,6 +50,14 @@ def opens_comprehension(tokens: Sequence[Token], pairs: Pairs, opening: int) -> 
     return opening in pairs and _names_items(tokens, opening) and not any(_own(tokens, pairs, opening, ","))
 
 
+def opens_pattern_comprehension(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
+    """Whether the `[` at `opening` begins `[p = (a)-->(b) WHERE b.x > 1 | b.x]`: a pattern stands first in it, and a
+    bar after that."""
+    named = text_at(tokens, opening + 2) == "="
+    begins = opening in pairs and opens_pattern(tokens, pairs, opening + (3 if named else 1))
+    return begins and any(_own(tokens, pairs, opening, "|"))
+
+
 def own_form(tokens: Sequence[Token], name: int) -> str | None:
     """The terminal for the name of `all(x IN ...` and its kin or of `reduce(x = ...`; None for any other function."""
     word = tokens[name].text.lower()

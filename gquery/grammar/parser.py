@@ -20,19 +20,22 @@ from gquery.grammar.lookahead import (
     function_end,
     opens_comprehension,
     opens_pattern,
+    opens_pattern_comprehension,
     opens_subquery,
     own_form,
 )
 from gquery.grammar.machine import END, Automaton, Machine, Unexpected
 from gquery.grammar.refused.broken import Broken
 from gquery.grammar.refused.complaints import complaint
-from gquery.grammar.refused.unsupported import refuse_function, refuse_pattern_comprehension, refuse_subquery
+from gquery.grammar.refused.unsupported import refuse_function, refuse_subquery
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.table import read_table
 from gquery.records import record
 from gquery.stopping import Check, unchecked
 
-_PATTERN, _FUNCTION, _EXISTS, _COMPREHENSION, _BAR = "PATTERN", "FUNCTION", "EXISTS", "COMPREHENSION", "BAR"
+_PATTERN, _FUNCTION, _BAR = "PATTERN", "FUNCTION", "BAR"
+_COMPREHENSIONS = {"COMPREHENSION": opens_comprehension, "PATTERN_COMPREHENSION": opens_pattern_comprehension}
+_SUBQUERIES = ("EXISTS", "COUNT", "COLLECT")
 
 
 def parse(text: str, check: Check = unchecked) -> ast.Query:
@@ -58,12 +61,21 @@ def keywords() -> frozenset[str]:
 
 
 def _with_column_names(query: ast.Query, text: str) -> ast.Query:
-    """Give each projection item the text of its expression."""
-    *before, last = query.clauses
-    if not isinstance(last, ast.Return):
-        raise AssertionError("the grammar ends a query with RETURN")
-    items = (replace(item, text=text[item.expression.span.start : item.expression.span.end]) for item in last.items)
-    return replace(query, clauses=(*before, replace(last, items=tuple(items))))
+    """Give each item of RETURN the text of its expression."""
+    return replace(query, clauses=tuple(_named(clause, text) for clause in query.clauses))
+
+
+def _named(clause: ast.Clause, text: str) -> ast.Clause:
+    match clause:
+        case ast.Union(branches=branches):
+            return replace(clause, branches=tuple(_with_column_names(branch, text) for branch in branches))
+        case ast.Call(query=query):
+            return replace(clause, query=_with_column_names(query, text))
+        case ast.Return(items=items):
+            spans = (item.expression.span for item in items)
+            named = (replace(item, text=text[at.start : at.end]) for item, at in zip(items, spans, strict=True))
+            return replace(clause, items=tuple(named))
+    return clause
 
 
 @record(frozen=True, slots=True)
@@ -113,20 +125,25 @@ class _Reader:
             if _PATTERN in self._machine.choices and opens_pattern(self._tokens, self._pairs, place):
                 self._feed(Token(_PATTERN, "", token.start, token.start))
         elif token.text == "[" and _FUNCTION in self._machine.choices:
-            refuse_pattern_comprehension(self._tokens, place, self._pairs)
-            if opens_comprehension(self._tokens, self._pairs, place):
-                token = token._replace(type=_COMPREHENSION)
-                self._bars.update(bars_of(self._tokens, self._pairs, place))
+            token = self._opening(place)
         elif place in self._bars:
             token = token._replace(type=_BAR)
         self._feed(token)
         return 1
 
+    def _opening(self, place: int) -> Token:
+        """The `[` at `place`, where an expression may begin."""
+        for kind, opens in _COMPREHENSIONS.items():
+            if opens(self._tokens, self._pairs, place):
+                self._bars.update(bars_of(self._tokens, self._pairs, place))
+                return self._tokens[place]._replace(type=kind)
+        return self._tokens[place]
+
     def _word(self, place: int, acceptable: Any) -> int:
         """Feed a keyword, a function's name with all its dots, or another name."""
         word = self._tokens[place]
         keyword = self._lexicon.keywords.get(word.text.upper())
-        if keyword == _EXISTS and not opens_subquery(self._tokens, place):
+        if keyword in _SUBQUERIES and not opens_subquery(self._tokens, place):
             keyword = None
         if keyword is not None and keyword in acceptable and word.text.isascii():
             self._feed(word._replace(type=keyword))

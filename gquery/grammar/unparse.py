@@ -56,6 +56,16 @@ def _unwind(clause: ast.Unwind) -> str:
     return f"UNWIND {_expression(clause.items, _OR)} AS {_name(clause.variable.name)}"
 
 
+def _call_clause(clause: ast.Call) -> str:
+    seen = "*" if clause.star else _listed(_name(each.name) for each in clause.imports or ())
+    imports = f" ({seen})" if clause.star or clause.imports is not None else ""
+    return f"{'OPTIONAL ' if clause.optional else ''}CALL{imports} {{ {_query(clause.query)} }}"
+
+
+def _union(clause: ast.Union) -> str:
+    return ("\nUNION\n" if clause.distinct else "\nUNION ALL\n").join(map(_query, clause.branches))
+
+
 def _return(clause: ast.Return) -> str:
     return " ".join(["RETURN", *_projecting(clause)])
 
@@ -265,6 +275,10 @@ def _exists(node: ast.Exists) -> tuple[int, str]:
     return _POSTFIX, f"EXISTS {{ {_match(node.match)} }}"
 
 
+def _subquery(node: ast.Subquery) -> tuple[int, str]:
+    return _POSTFIX, f"{node.kind.upper()} {{ {_query(node.query)} }}"
+
+
 # --- shared ------------------------------------------------------------------------------------------------------
 
 
@@ -297,6 +311,8 @@ def _join(model: Any, left: Any, right: Any) -> Any:
 _PARTS: dict[type[ast.Node], Callable[[Any], str]] = {
     ast.Query: _query,
     ast.Match: _match,
+    ast.Call: _call_clause,
+    ast.Union: _union,
     ast.Return: _return,
     ast.Unwind: _unwind,
     ast.With: _with,
@@ -327,4 +343,5 @@ _EXPRESSIONS: dict[type[ast.Expression], Callable[[Any], tuple[int, str]]] = {
     ast.Case: _case,
     ast.PatternPredicate: _pattern_predicate,
     ast.Exists: _exists,
+    ast.Subquery: _subquery,
 }

@@ -24,7 +24,7 @@ from gquery.planner.ir.filters import (
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project, Unwind
 from gquery.planner.ir.written import written
 from gquery.records import record
@@ -62,6 +62,9 @@ class Measured(Protocol):
 
     @property
     def rows(self) -> int: ...
+
+    @property
+    def branches(self) -> Sequence[Sequence[Measured]]: ...
 
 
 class Narrowed(Protocol):
@@ -108,32 +111,59 @@ class Described(Protocol):
     def describe(self) -> str: ...
 
 
-def explain(
-    plan: ChainPlan,
-    tails: Mapping[int, Described],
-    estimated: Callable[[int], Sequence[MatchPlan]],
-    ran: Ran | None = None,
-) -> str:
+class Chained(Protocol):
+    """What the steps of a chain are made of: projections, and the chains of subqueries, by step."""
+
+    @property
+    def tails(self) -> Mapping[int, Described]: ...
+
+    @property
+    def subqueries(self) -> Mapping[int, Sequence[Chained]]: ...
+
+
+Estimated = Callable[[int], Sequence[MatchPlan]]
+"""How the matches of a segment are planned without having counted anything, by its number."""
+
+
+def explain(plan: ChainPlan, chain: Chained, estimated: Estimated, ran: Ran | None = None) -> str:
     """The plan as text, one line a step, in the order of execution; what ran stands beside it. A chain of clauses has a
     heading for each, with its own steps below."""
+    lines = _chain_lines(plan, chain, estimated, ran.steps if ran else ())
+    if ran:
+        lines += [f"Total {_seconds(ran.seconds)}, at most {_bytes(ran.peak_bytes)} besides the graph"]
+    return "\n".join(lines)
+
+
+def _chain_lines(plan: ChainPlan, chain: Chained, estimated: Estimated, ran: Sequence[Measured]) -> list[str]:
     lines: list[str] = []
-    plain = len(plan.steps) <= 2
+    plain = len(plan.steps) <= 2 and not any(isinstance(step, ApplyPlan) for step in plan.steps)
     for number, step in enumerate(plan.steps):
-        here = ran.steps[number] if ran else None
+        here = ran[number] if ran else None
         if isinstance(step, QueryPlan):
-            heading, below = _match_heading(step), _match_lines(step, partial(estimated, number), here)
+            heading, below = _match_heading(step), _match_lines(step, partial(estimated, step.number), here)
+        elif isinstance(step, ApplyPlan):
+            heading, below = _apply_heading(step), []
+            for place, (branch, inner) in enumerate(zip(step.branches, chain.subqueries[number], strict=True)):
+                below += ["UNION"] if place else []
+                below += _chain_lines(branch, inner, estimated, here.branches[place] if here else ())
         else:
             heading = _project_heading(step, number == len(plan.steps) - 1)
             counts = plan.counts(number)
-            below = ["Count matches without listing them"] if counts else tails[number].describe().splitlines()
+            below = ["Count matches without listing them"] if counts else chain.tails[number].describe().splitlines()
         rows = f"  [{here.rows:,} rows]" if here and not (plain and isinstance(step, QueryPlan)) else ""
         if plain:
             lines += [*below[:-1], below[-1] + rows]
         else:
             lines += [heading + rows, *(f"  {line}" for line in below)]
-    if ran:
-        lines += [f"Total {_seconds(ran.seconds)}, at most {_bytes(ran.peak_bytes)} besides the graph"]
-    return "\n".join(lines)
+    return lines
+
+
+def _apply_heading(plan: ApplyPlan) -> str:
+    """What is asked of a subquery, and what it reads of the rows."""
+    apply = plan.segment
+    word = "CALL" if apply.asked == "rows" else apply.asked.upper()
+    read = ", ".join(variable.name for variable in apply.imported)
+    return f"{word} " + (f"for each row, with {read}" if read else "once")
 
 
 def _project_heading(project: Project, last: bool) -> str:

@@ -8,21 +8,33 @@ the filters left for a run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from gquery.planner.ir.query_plan import ChainPlan, QueryPlan
-from gquery.planner.ir.segments import BoundQuery, Match, OptionalMatch, Project
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
+from gquery.planner.ir.segments import Apply, BoundQuery, Match, OptionalMatch, Project, Segment
 from gquery.planner.passes.candidates import paying_filters
 from gquery.planner.passes.comparisons import split_predicates
 from gquery.planner.passes.compose_functional_edges import compose
 from gquery.planner.passes.constraints import constrain
-from gquery.planner.passes.demand import demand, wanted_before, wanted_by, wanted_of, wanted_of_answer, without_unwanted
+from gquery.planner.passes.demand import (
+    demand,
+    rows_out,
+    wanted_before,
+    wanted_by,
+    wanted_inside,
+    wanted_of,
+    wanted_of_answer,
+    wanted_outside,
+    without_unwanted,
+)
 from gquery.planner.passes.draft import Draft, Pass, Wanted, problem_of
 from gquery.planner.passes.filters import required_filters
 from gquery.planner.passes.listing import keep_what_is_listed
 from gquery.planner.passes.parts import plain_parts
 from gquery.planner.passes.seeds import with_seeds
 from gquery.planner.search.context import Context
+from gquery.records import record
 
 PASSES: tuple[Pass, ...] = (
     plain_parts,  # OPTIONAL MATCH and patterns as conditions: two plain shapes
@@ -37,24 +49,45 @@ PASSES: tuple[Pass, ...] = (
 
 
 def plan_chain(bound: BoundQuery, limits: Sequence[int | None], contexts: Sequence[Context]) -> ChainPlan:
-    """Everything that can be decided before the data is looked at, from the last segment to the first: each is told
-    what those after it ask of its rows. limits: for each segment, how many of the rows before it are enough. contexts:
-    for each segment its own."""
-    steps: list[QueryPlan | Project] = []
-    wanted = wanted_of_answer(bound.segments[-1])
-    for number, segment in reversed(list(enumerate(bound.segments))):
-        if isinstance(segment, Project):
-            project = without_unwanted(segment, wanted.variables)
-            wanted = wanted_by(project, wanted, limits[number])
-            steps.append(project)
-        else:
-            steps.append(plan_match(segment, wanted, contexts[number], starts=number == 0))
-            wanted = wanted_before(segment, wanted)
-    return ChainPlan(tuple(reversed(steps)))
+    """Everything that can be decided before the data is looked at. limits: for each of all segments, how many of the
+    rows before it are enough. contexts: for each of them its own."""
+    numbers = {id(segment): number for number, segment in enumerate(bound.all_segments)}
+    planning = _Planning(numbers, limits, contexts)
+    return planning.chain(bound.segments, wanted_of_answer(bound.segments[-1]))
+
+
+@record(frozen=True, slots=True)
+class _Planning:
+    """numbers: the place of a segment, by identity, in limits and contexts."""
+
+    numbers: Mapping[int, int]
+    limits: Sequence[int | None]
+    contexts: Sequence[Context]
+
+    def chain(self, segments: tuple[Segment, ...], wanted: Wanted) -> ChainPlan:
+        """From the last segment to the first: each is told what those after it ask of its rows."""
+        steps: list[QueryPlan | Project | ApplyPlan] = []
+        for place, segment in reversed(list(enumerate(segments))):
+            number = self.numbers[id(segment)]
+            if isinstance(segment, Project):
+                project = without_unwanted(segment, wanted.variables)
+                wanted = wanted_by(project, wanted, self.limits[number])
+                steps.append(project)
+            elif isinstance(segment, Apply):
+                inside = wanted_inside(segment, wanted)
+                branches = tuple(self.chain(branch, inside) for branch in segment.branches)
+                steps.append(ApplyPlan(segment, branches, rows_out(segment, wanted)))
+                wanted = wanted_outside(segment, wanted)
+            else:
+                starts = place == 0 and not segment.input
+                plan = plan_match(segment, wanted, self.contexts[number], starts)
+                steps.append(replace(plan, number=number))
+                wanted = wanted_before(segment, wanted)
+        return ChainPlan(tuple(reversed(steps)))
 
 
 def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = True) -> QueryPlan:
-    """The plan of one segment. `starts`: it is the first of the chain."""
+    """The plan of one segment. `starts`: it is the first of the chain, and there are no rows before it."""
     own = wanted_of(segment, wanted, starts and not isinstance(segment, OptionalMatch))
     draft = Draft(segment, own, problem_of(with_seeds(segment.graph, segment.bound)))
     for step in PASSES:
@@ -62,7 +95,7 @@ def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = 
         draft = step(draft, context)
     return QueryPlan(
         segment,
-        tuple(variable.name for variable in segment.output if variable.name in wanted.variables),
+        rows_out(segment, wanted),
         draft.limit,
         draft.filters,
         draft.problem,

@@ -28,6 +28,8 @@ def evaluate(tree: ast.Expression, binding: Binding, graph: Graph, group: Sequen
             value = binding[name]
             found = {value.type} if isinstance(value, Edge) else getattr(value, "labels", set())
             return None if value is None else has_labels(labels, found)
+        case ast.Count(clause):
+            return sum(1 for _ in required(graph, clause, binding))
         case ast.Exists(clause):
             return any(True for _ in required(graph, clause, binding))
         case ast.Items(form, item, items):

@@ -7,7 +7,7 @@ from random import Random
 
 from tests.evaluator.evaluate import has_labels
 from tests.soak.tables import Tables
-from tests.soak.tree import Call, Entries, Exists, Expression, Labels, Match, Node, Step, Variable, Walk
+from tests.soak.tree import Call, Count, Entries, Exists, Expression, Labels, Literal, Match, Node, Step, Variable, Walk
 from tests.soak.typed import Meaning, Typed
 
 MODES = ("different edges", "different edges", "different nodes", "repeatable elements", "induced")
@@ -56,6 +56,8 @@ class Patterns:
             parts.append(self.typed().truth(random.choice([0, 1, 2])))
         while random.random() < 0.15:
             parts.append(self.part(mode))
+        if random.random() < 0.12:
+            parts.append(self.asked(mode))
         return Match(mode, tuple(walks), joined([*parts, *self._joining()]))
 
     def optional(self, mode: str) -> Match:
@@ -66,6 +68,8 @@ class Patterns:
         parts: list[Expression] = [self.typed().truth(1)] if self.random.random() < self.conditions else []
         if self.random.random() < 0.1:
             parts.append(self.part(mode))
+        if self.random.random() < 0.1:
+            parts.append(self.asked(mode))
         return Match(mode, tuple(walks), joined([*parts, *self._joining()]), optional=True)
 
     def _joining(self) -> list[Expression]:
@@ -85,6 +89,18 @@ class Patterns:
         """A pattern as a condition, or that there is none."""
         part = self._exists(mode)
         return part if self.random.random() < 0.5 else Call("not", (part,))
+
+    def asked(self, mode: str) -> Expression:
+        """A condition on how many matches a pattern has, or one that is no pattern alone."""
+        random, subquery = self.random, self._exists(mode)
+        match random.choice(["or", "or", "not", "count", "count", "same"]):
+            case "or":
+                return Call("or", (self.typed().truth(0), subquery))
+            case "not":
+                return Call("not", (Call("and", (subquery, self.typed().truth(0))),))
+            case "same":
+                return Call("=", (replace(subquery, bare=False), replace(self._exists(mode), bare=False)))
+        return Call(random.choice(["=", ">", "<="]), (Count(subquery.clause), Literal(random.choice([0, 1, 2]))))
 
     def _exists(self, mode: str) -> Exists:
         kept = dict(self.names)

@@ -130,5 +130,7 @@ def _where(maker: Patterns, made: Projection, before: dict[str, Meaning]) -> Exp
     parts: list[Expression] = [maker.typed().truth(1)] if random.random() < 0.3 else []
     if maker.nodes() and random.random() < 0.12:
         parts.append(maker.part("different edges"))  # WITH has no mode
+    if maker.nodes() and random.random() < 0.08:
+        parts.append(maker.asked("different edges"))
     maker.names = after
     return joined(parts)

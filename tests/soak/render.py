@@ -11,6 +11,7 @@ from tests.soak.tree import (
     Aggregate,
     Call,
     Clause,
+    Count,
     Exists,
     Expression,
     HasLabel,
@@ -111,6 +112,8 @@ class _Writer:
                 return self.entries(entries).strip() or "{}"
             case HasLabel(variable, labels):
                 return f"({variable}{_labels(labels)})"
+            case Count(clause):
+                return f"COUNT {{ MATCH {self.clause(clause)[6:]} }}"
             case Exists(clause, bare):
                 return self.patterns(clause) if bare else f"EXISTS {{ MATCH {self.clause(clause)[6:]} }}"
             case Items(form, item, items, condition, result):

@@ -79,7 +79,14 @@ class Exists:
     bare: bool = False  # written as a pattern alone
 
 
-Expression = Literal | Variable | Property | Call | MapOf | Items | Reduce | Aggregate | HasLabel | Exists
+@dataclass(frozen=True)
+class Count:
+    """How many matches a pattern has."""
+
+    clause: Match
+
+
+Expression = Literal | Variable | Property | Call | MapOf | Items | Reduce | Aggregate | HasLabel | Exists | Count
 Entries = tuple[tuple[str, Expression], ...]
 
 

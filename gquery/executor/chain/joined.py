@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.errors import ExecutionError, Span
-from gquery.executor.chain.rows import Rows, batch_of, hidden_variables
+from gquery.errors import Span
+from gquery.executor.chain.rows import Rows, batch_of, hidden_variables, kept, product, repeated, too_many
 from gquery.executor.chain.seeds import Numbers, seeds_of
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
@@ -35,7 +35,6 @@ from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
 from gquery.storage.graph import Snapshot
 
 _SEEDS = Column(INTEGER, Span(0, 0), SEED, Attribute.VALUE)
-_MOST = np.iinfo(np.int64).max
 _ROW = " number"  # of a row, among those that are joined
 
 
@@ -88,7 +87,7 @@ class Join:
         """The rows after the match. Closing it closes both streams."""
         reserved = [0]
         try:
-            rows = _kept(before, control, reserved)
+            rows = kept(before, control, reserved)
             if rows is not None:
                 yield from self._joined(rows, find, control)
         finally:
@@ -106,8 +105,8 @@ class Join:
                     return
                 weights = [batch.column(WEIGHT)] if WEIGHT in batch.schema.names else []
                 columns = {name: batch.column(name) for name in self.plan.rows}
-                weights.append(_repeated(times, batch.num_rows))
-                yield batch_of({**columns, WEIGHT: _product(weights)}, batch.num_rows)
+                weights.append(repeated(times, batch.num_rows))
+                yield batch_of({**columns, WEIGHT: product(weights)}, batch.num_rows)
 
     def _joined(self, rows: pa.Table, find: FromSeeds, control: Control) -> Iterator[pa.RecordBatch]:
         seeds, numbers = seeds_of(rows, self.plan.segment.bound)
@@ -202,29 +201,8 @@ class Join:
         if self._counts:
             weights.append(pa.array(np.ones(len(places), np.int64)) if found is None else found[-1])
         if weights:
-            columns[WEIGHT] = _product(weights)
+            columns[WEIGHT] = product(weights)
         return batch_of(columns, len(places))
-
-
-def _kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | None:
-    """The rows as a table of one chunk; None where there are none. What is taken of the budget is added to
-    `reserved`."""
-    batches = []
-    try:
-        for batch in before:
-            control.check()
-            if batch.num_rows:
-                control.memory.reserve(batch.nbytes, "what a clause hands on to the next")
-                reserved[0] += batch.nbytes
-                batches.append(batch)
-    finally:
-        close = getattr(before, "close", None)
-        if close is not None:
-            close()
-    if not batches:
-        return None
-    columns = [pa.concat_arrays([batch.column(index) for batch in batches]) for index in range(batches[0].num_columns)]
-    return pa.Table.from_arrays(columns, names=batches[0].schema.names)
 
 
 def _merged(rows: pa.Table, numbers: Numbers) -> tuple[pa.Table, Numbers]:
@@ -233,28 +211,8 @@ def _merged(rows: pa.Table, numbers: Numbers) -> tuple[pa.Table, Numbers]:
     own = np.where(numbers < 0, np.arange(len(numbers)) + numbers.max() + 1, numbers)
     _, first, group = np.unique(own, return_index=True, return_inverse=True)
     if np.any(np.bincount(group, weights) >= 2.0**63):
-        raise _too_many()
+        raise too_many()
     together = np.zeros(len(first), np.int64)
     np.add.at(together, group, weights)
     columns = {name: rows.column(name).chunk(0).take(pa.array(first)) for name in rows.column_names}
     return pa.Table.from_batches([batch_of({**columns, WEIGHT: pa.array(together)}, len(first))]), numbers[first]
-
-
-def _repeated(times: int, rows: int) -> pa.Array:
-    if times > _MOST:
-        raise _too_many()
-    return pa.array(np.full(rows, times, np.int64))
-
-
-def _product(weights: list[pa.Array]) -> pa.Array:
-    """How many rows the pairs stand for. Raises ExecutionError beyond 2^63."""
-    first, *others = (weight.to_numpy() for weight in weights)
-    for other in others:
-        if np.any(first > _MOST // np.maximum(other, 1)):
-            raise _too_many()
-        first = first * other
-    return pa.array(first)
-
-
-def _too_many() -> ExecutionError:
-    return ExecutionError("one row stands for more than 2^63 matches")

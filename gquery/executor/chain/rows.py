@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from gquery.errors import ExecutionError
 from gquery.executor.expand import Matches
+from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.statement import WEIGHT
 from gquery.planner.ir.expr import NODE, RELATIONSHIP
@@ -18,6 +20,8 @@ from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Variable
 
 Rows = Iterator[pa.RecordBatch]
+
+_MOST = np.iinfo(np.int64).max
 
 
 def hidden_variables(graph: QueryGraph) -> tuple[Variable, ...]:
@@ -62,3 +66,45 @@ def batch_of(columns: dict[str, pa.Array], count: int) -> pa.RecordBatch:
     if not columns:
         columns = {" row": pa.array(np.zeros(count, np.int8))}
     return pa.record_batch(list(columns.values()), names=list(columns))
+
+
+def kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | None:
+    """The rows as a table of one chunk; None where there are none. What is taken of the budget is added to
+    `reserved`."""
+    batches = []
+    try:
+        for batch in before:
+            control.check()
+            if batch.num_rows:
+                control.memory.reserve(batch.nbytes, "what a clause hands on to the next")
+                reserved[0] += batch.nbytes
+                batches.append(batch)
+    finally:
+        close = getattr(before, "close", None)
+        if close is not None:
+            close()
+    if not batches:
+        return None
+    columns = [pa.concat_arrays([batch.column(index) for batch in batches]) for index in range(batches[0].num_columns)]
+    return pa.Table.from_arrays(columns, names=batches[0].schema.names)
+
+
+def repeated(times: int, rows: int) -> pa.Array:
+    """One weight for so many rows. Raises ExecutionError beyond 2^63."""
+    if times > _MOST:
+        raise too_many()
+    return pa.array(np.full(rows, times, np.int64))
+
+
+def product(weights: list[pa.Array]) -> pa.Array:
+    """How many rows the pairs stand for. Raises ExecutionError beyond 2^63."""
+    first, *others = (weight.to_numpy() for weight in weights)
+    for other in others:
+        if np.any(first > _MOST // np.maximum(other, 1)):
+            raise too_many()
+        first = first * other
+    return pa.array(first)
+
+
+def too_many() -> ExecutionError:
+    return ExecutionError("one row stands for more than 2^63 matches")

@@ -66,14 +66,22 @@ def build_statement(
         clauses.append("GROUP BY " + ", ".join(varied))
     elif keys:  # DuckDB groups by no constant
         clauses.append("HAVING count(*) > 0")
+    sorting = ""
     if order_by:
         directions = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
         sorted_by = [(sorting_key(above.write(item.expression), item.expression.type), directions[item.descending])
                      for item in order_by]  # fmt: skip
-        clauses.append("ORDER BY " + ", ".join(f"{key} {direction}" for key, direction in sorted_by))
-    if limit is not None:
+        sorting = "ORDER BY " + ", ".join(f"{key} {direction}" for key, direction in sorted_by)
+    cut = skip > 0 or limit is not None
+    if cut and project.per is not None:
+        row = above.write(projection.items[-1].expression)
+        place = f"row_number() OVER ({' '.join(['PARTITION BY', row, sorting]).strip()})"
+        tests = [f"{place} > {skip}", *([] if limit is None else [f"{place} <= {skip + limit}"])]
+        clauses.append("QUALIFY " + " AND ".join(tests))
+    clauses += [sorting] if sorting else []
+    if limit is not None and project.per is None:
         clauses.append(f"LIMIT {limit}")
-    if skip:
+    if skip and project.per is None:
         clauses.append(f"OFFSET {skip}")
     if project.where:
         after = replace(below, columns={output: f"r.c{index}" for index, output in enumerate(outputs)}, weight=None)
@@ -87,7 +95,8 @@ def build_statement(
     sql = "\n".join(clauses)
     rows = rows_at_once((*outputs, *(item.expression for item in order_by), *residual, *project.where))
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
-    return Statement(sql, below.asked(sql), names, grouped or bool(order_by), rows, rows_out)
+    blocking = grouped or bool(order_by) or (cut and project.per is not None)
+    return Statement(sql, below.asked(sql), names, blocking, rows, rows_out)
 
 
 def _asked_after(where: tuple[Expression, ...], outputs: tuple[Expression, ...]) -> Iterator[Expression]:

@@ -93,6 +93,12 @@ class Tail:
         project = replace(self.project, projection=Projection(items, False, (), None, None), where=())
         return Tail(project, self.snapshot, self.parameters, final=self.final)
 
+    def of_all(self) -> Tail:
+        """The same for all rows together, not for those of each row of an outer query."""
+        *items, _ = self.projection.items
+        project = replace(self.project, projection=replace(self.projection, items=tuple(items)), per=None)
+        return Tail(project, self.snapshot, self.parameters, final=self.final)
+
     @property
     def _is_bare_count(self) -> bool:
         """Whether nothing is asked for but numbers of rows: most often these are known without a statement."""
@@ -142,7 +148,9 @@ class Tail:
     def _is_plain(self) -> bool:
         """Whether the answer is made of gathered columns alone, so that DuckDB has nothing to do."""
         relational = self._residual or self.project.where or self.projection.distinct or self.projection.order_by
-        return not relational and all(isinstance(item.expression, Column) for item in self.projection.items)
+        if relational or (self.project.per is not None and (self.skip > 0 or self.limit is not None)):
+            return False
+        return all(isinstance(item.expression, Column) for item in self.projection.items)
 
     def _carried(self, expression: Expression) -> Expression:
         """What travels for an item: the element's id where an attribute can wait, the expression itself elsewhere."""

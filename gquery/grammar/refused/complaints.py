@@ -10,8 +10,8 @@ from gquery.grammar.refused.unsupported import unsupported
 from gquery.grammar.scanner import NAME
 
 _END = "$END"
-_OPERAND = {"CASE", "EXISTS", "NOT", "NULL", "TRUE", "FALSE", "(", "[", "{", "-", "+"}
-_OPERAND |= {"COMPREHENSION", "QUANTIFIER", "REDUCE"}
+_OPERAND = {"CASE", "EXISTS", "COUNT", "COLLECT", "NOT", "NULL", "TRUE", "FALSE", "(", "[", "{", "-", "+"}
+_OPERAND |= {"COMPREHENSION", "PATTERN_COMPREHENSION", "QUANTIFIER", "REDUCE"}
 _OPERAND |= {NAME, "FUNCTION", "PATTERN", "INTEGER", "FLOAT", "STRING", "PARAMETER"}
 _OPERATOR = {"OR", "XOR", "AND", "IN", "CONTAINS", "STARTS", "ENDS", "IS"}
 _OPERATOR |= {"{", "=", "<>", "<", "<=", ">", ">=", "=~", "+", "-", "*", "/", "%", "^", ".", "[", ":"}
@@ -152,7 +152,7 @@ def _misspelt(broken: Broken) -> ParseError | None:
 
 
 def _near_keyword(word: str, accepted: set[str], broken: Broken) -> str | None:
-    if len(word) < _SHORTEST_MISSPELT or word.upper() in broken.keywords:
+    if len(word) < _SHORTEST_MISSPELT or word.upper() in broken.keywords or word.upper() in _WORD_HINTS:
         return None
     return did_you_mean(word, sorted(accepted & broken.keywords))
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gquery.errors import Span, UnsupportedError
-from gquery.grammar.brackets import Pairs
-from gquery.grammar.lookahead import opens_pattern, opens_subquery, text_at
+from gquery.grammar.lookahead import opens_subquery
 from gquery.grammar.refused.broken import Broken
 from gquery.grammar.scanner import Token
 
-_PATTERN_COMPREHENSION = "gquery has no pattern comprehensions"
 _VARIABLE_LENGTH = "gquery has no relationships of variable length"
 _QUANTIFIER = "gquery has no quantified patterns"
 _BRACKETED_PATH = "gquery has no path patterns in brackets"
 _SHORTEST = "gquery has no search for shortest paths"
 _PATH_MODE = "gquery has no path modes; the match modes are written after MATCH, such as MATCH DIFFERENT NODES"
 _WRITING = "gquery has no queries that change the graph"
-_SUBQUERY = "gquery has no subqueries other than EXISTS { ... }"
-_SUBQUERY_CLAUSE = "gquery has no EXISTS { ... } with more than one clause"
+_SUBQUERY = "gquery has no subqueries other than EXISTS, COUNT, COLLECT and CALL"
+_PROCEDURE = "gquery has no procedures"
 _OLD_LISTS = (
     "gquery has no filter() and extract(); write a list comprehension, such as `[x IN list WHERE x > 1 | x + 1]`"
 )
@@ -29,13 +27,9 @@ _OLD_LISTS = (
 _CLAUSES = {
     word: f"gquery has no {word}"
     for word in (
-        "UNION",
         "EXCEPT",
         "INTERSECT",
-        "CALL",
         "YIELD",
-        "LET",
-        "FILTER",
         "FOR",
         "FINISH",
         "NEXT",
@@ -59,7 +53,7 @@ _FUNCTIONS = dict.fromkeys(("shortestpath", "allshortestpaths"), _SHORTEST)
 _FUNCTIONS |= dict.fromkeys(("filter", "extract"), _OLD_LISTS)
 """Functions whose arguments are no expressions."""
 
-_SUBQUERIES = ("COUNT", "COLLECT", "VALUE")
+_SUBQUERIES = ("VALUE",)
 
 
 def refuse_function(name: str, span: Span) -> None:
@@ -74,23 +68,16 @@ def refuse_subquery(tokens: Sequence[Token], place: int) -> None:
         raise UnsupportedError(_SUBQUERY, span=tokens[place].span)
 
 
-def refuse_pattern_comprehension(tokens: Sequence[Token], opening: int, pairs: Pairs) -> None:
-    """Raise UnsupportedError when the `[` at `opening`, where an expression begins, begins `[p = (a)--(b) | ...`."""
-    if text_at(tokens, opening + 2) == "=" and opens_pattern(tokens, pairs, opening + 3):
-        raise UnsupportedError(_PATTERN_COMPREHENSION, span=tokens[opening].span.to(tokens[opening + 2].span))
-
-
 def unsupported(broken: Broken) -> UnsupportedError | None:
     """The error when the parse broke because of a construct of the wider language."""
     if sentence := _CLAUSES.get(broken.word()):
         return UnsupportedError(sentence, span=broken.span)
     return (
         _path_prefix(broken)
-        or _subquery_clause(broken)
+        or _procedure(broken)
         or _variable_length(broken)
         or _quantifier(broken)
         or _bracketed_path(broken)
-        or _comprehension(broken)
     )
 
 
@@ -132,22 +119,8 @@ def _bracketed_path(broken: Broken) -> UnsupportedError | None:
     return None
 
 
-def _comprehension(broken: Broken) -> UnsupportedError | None:
-    """`[(a)-->(b) |`."""
-    opening = broken.innermost_open()
-    if opening is None or broken.tokens[opening].text != "[" or broken.text().upper() not in ("WHERE", "|"):
-        return None
-    if opens_pattern(broken.tokens, broken.pairs, opening + 1):
-        return UnsupportedError(_PATTERN_COMPREHENSION, span=broken.span_of_brackets(opening))
+def _procedure(broken: Broken) -> UnsupportedError | None:
+    """`CALL db.labels()`."""
+    if broken.text(-1).upper() == "CALL" and "{" in broken.accepted:
+        return UnsupportedError(_PROCEDURE, span=broken.span, hint="such as CALL (a) { MATCH (a)-->(b) RETURN b }")
     return None
-
-
-def _subquery_clause(broken: Broken) -> UnsupportedError | None:
-    """`EXISTS { MATCH (a)-->(b) RETURN a }`."""
-    opening = broken.innermost_open()
-    if opening not in broken.pairs or broken.word() not in ("MATCH", "OPTIONAL", "RETURN", "WITH"):
-        return None
-    if broken.tokens[opening].text != "{" or broken.tokens[opening - 1].text.upper() != "EXISTS":
-        return None
-    hint = "leave RETURN out; patterns of one MATCH are joined by commas"
-    return UnsupportedError(_SUBQUERY_CLAUSE, span=broken.span, hint=hint)

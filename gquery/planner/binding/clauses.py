@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from itertools import count
 
-from gquery.errors import Notice, UnsupportedError
+from gquery.errors import BindError, Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.grouping import grouped, without_plain_projections
 from gquery.planner.binding.matches import MatchBinder
-from gquery.planner.binding.mentions import names_in
+from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.pattern_condition import PatternTest, pattern_tests
-from gquery.planner.binding.projections import ProjectionBinder
-from gquery.planner.ir.segments import BoundQuery, Project, Segment, Variable
+from gquery.planner.binding.projections import ProjectionBinder, projected
+from gquery.planner.binding.subqueries import as_subquery, filtering, filters_only, parted, taken_out
+from gquery.planner.ir.expr import BOOLEAN, INTEGER, Type
+from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Project, Segment, Variable
+from gquery.planner.ir.types.common_type import list_of, unify
 from gquery.settings import MatchMode
 from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Schema
+
+Rows = tuple[Variable, ...]
 
 
 def bind(
@@ -25,32 +33,183 @@ def bind(
 
     Raises BindError for anything unknown or ill-typed and UnsupportedError for what the engine lacks.
     """
-    *_, last = tree.clauses
-    if not isinstance(last, ast.Return):
-        raise UnsupportedError("a query ends with RETURN", span=tree.span)
     notices: list[Notice] = []
     matches = MatchBinder(schema, parameters, mode, check, notices)
     projections = ProjectionBinder(schema, parameters, check, notices)
-    segments: list[Segment] = []
-    rows: tuple[Variable, ...] = ()
-    waiting: list[ast.Match] = []
-    for clause in without_plain_projections(tree.clauses):
-        if isinstance(clause, ast.Match):
-            waiting.append(clause)
-            continue
-        assert isinstance(clause, ast.Return | ast.With | ast.Unwind)
-        for together in grouped(waiting, clause, {variable.name for variable in rows}):
-            segments += matches.bind(together, rows)
-            rows = segments[-1].output
-        waiting = []
-        project = projections.bind(clause, rows)
-        segments.append(project)
-        rows = project.output
-        tests = pattern_tests(clause.where) if isinstance(clause, ast.With) else ()
-        for test in tests:
+    segments = ClauseBinder(matches, projections).chain(tree, ())
+    if not isinstance(segments[-1], Project):
+        raise UnsupportedError("a query ends with RETURN", span=tree.span)
+    return BoundQuery(segments, tuple(dict.fromkeys(notices)))
+
+
+@dataclass(slots=True)
+class ClauseBinder:
+    """Binds chains of clauses, those of subqueries within each other. numbers: for names that nobody has written."""
+
+    matches: MatchBinder
+    projections: ProjectionBinder
+    numbers: count[int] = field(default_factory=count)
+
+    def chain(self, query: ast.Query, rows: Rows, per: Variable | None = None) -> tuple[Segment, ...]:
+        """The segments of a query over the rows before it. per: tells the rows of an outer query apart."""
+        if isinstance(query.clauses[-1], ast.Union):
+            return self._union(query.clauses[-1], rows, per)
+        segments: list[Segment] = []
+        waiting: list[ast.Match] = []
+        for written in without_plain_projections(query.clauses):
+            for clause in _apart(written, {variable.name for variable in rows}):
+                if isinstance(clause, ast.Match):
+                    waiting.append(clause)
+                    continue
+                segments += self._matched(waiting, clause, rows)
+                waiting = []
+                segments += self._carried(clause, segments[-1].output if segments else rows, per)
+                rows = segments[-1].output
+        return (*segments, *self._matched(waiting, None, rows))
+
+    def _matched(self, waiting: list[ast.Match], after: ast.Clause | None, rows: Rows) -> Iterator[Segment]:
+        for together in grouped(waiting, after, {variable.name for variable in rows}):
+            for segment in self.matches.bind(together, rows):
+                yield segment
+                rows = segment.output
+
+    def _carried(self, clause: ast.Clause, rows: Rows, per: Variable | None) -> Iterator[Segment]:
+        """A clause that is no MATCH, behind what its subqueries compute."""
+        if isinstance(clause, ast.Call):
+            yield self._call(clause, rows)
+            return
+        told, found = taken_out(clause, self.numbers)
+        for name, asked in found.items():
+            apply = self._asked(as_subquery(asked), rows, name)
+            yield apply
+            rows = apply.output
+        project = self.projections.bind(told, rows, per)
+        yield project
+        for test in pattern_tests(told.where) if isinstance(told, ast.With) else ():
             _expect_carried(test, project)
-            segments.append(matches.bind_test(test, rows))
-    return BoundQuery(tuple(segments), tuple(dict.fromkeys(notices)))
+            yield self.matches.bind_test(test, project.output)
+
+    # --- subqueries --------------------------------------------------------------------------------------------
+
+    def _asked(self, tree: ast.Subquery, rows: Rows, name: str) -> Apply:
+        """A subquery in an expression, which sees all that the expression sees."""
+        seen = {variable.name for variable in rows}
+        begin, row = self._inner(tree.query, rows, seen)
+        branch = self.chain(_distinct_names(tree.query), begin, row)
+        result = Variable(name, _ASKED[tree.kind])
+        if tree.kind == "collect":
+            values = [variable for variable in branch[-1].output if variable != row]
+            if not isinstance(branch[-1], Project) or len(values) != 1:
+                raise BindError("COLLECT takes a query that returns one column", span=tree.span)
+            result = Variable(name, list_of(values[0].type))
+        return Apply(tree.kind, (branch,), row, False, rows, (*rows, result))
+
+    def _call(self, clause: ast.Call, rows: Rows) -> Apply:
+        names = {variable.name for variable in rows}
+        seen = names if clause.star else {each.name for each in clause.imports or _imported(clause.query)}
+        for each in clause.imports or ():
+            if each.name not in names:
+                raise BindError(f"variable `{each.name}` is not defined", span=each.span)
+        begin, row = self._inner(clause.query, rows, seen)
+        branch = self.chain(clause.query, begin, row)
+        new = tuple(variable for variable in branch[-1].output if variable != row)
+        if clause.star and clause.optional:
+            new = tuple(variable for variable in new if variable.name not in names)
+        for variable in new:
+            if variable.name in names:
+                raise BindError(f"variable `{variable.name}` is already defined", span=clause.span)
+        if clause.optional:
+            new = tuple(replace(variable, nullable=True) for variable in new)
+        return Apply("rows", (branch,), row, clause.optional, rows, (*rows, *new))
+
+    def _union(self, union: ast.Union, rows: Rows, per: Variable | None) -> tuple[Segment, ...]:
+        """All branches of UNION over the same rows, and then what tells equal rows from each other."""
+        queries = union.branches
+        begin, row = self._inner(union, rows, {variable.name for variable in rows})
+        branches = [self.chain(query, begin, row) for query in queries]
+        outputs = [{each.name: each for each in branch[-1].output if each != row} for branch in branches]
+        for query, output in zip(queries, outputs, strict=True):
+            if output.keys() != outputs[0].keys():
+                listed = " and ".join(", ".join(names) for names in (outputs[0], output))
+                raise BindError(f"the queries of UNION return other columns: {listed}", span=query.span)
+        new = tuple(_common([output[name] for output in outputs], union.span) for name in outputs[0])
+        branches = [_as_types(branch, new, row) for branch in branches]
+        apply = Apply("rows", tuple(branches), row, False, rows, (*rows, *new))
+        return (apply, projected(new, apply.output, union.distinct, per))
+
+    def _inner(self, tree: ast.Node, rows: Rows, seen: AbstractSet[str]) -> tuple[Rows, Variable | None]:
+        """What a subquery begins with, and the variable that numbers the rows; nothing where it uses none of them."""
+        used = seen & set(names_in(tree))
+        begin = tuple(variable for variable in rows if variable.name in used)
+        if not begin:
+            return (), None
+        row = Variable(f" row {next(self.numbers)}", INTEGER)
+        return (*begin, row), row
+
+
+def _apart(clause: ast.Clause, incoming: AbstractSet[str]) -> Iterator[ast.Clause]:
+    """The clause, and behind it those of its conditions that need subqueries. incoming: the names before the clauses
+    that it may be matched with."""
+    if not isinstance(clause, ast.Match | ast.With) or filters_only(clause):
+        yield clause
+        return
+    plain, apart = parted(clause, incoming)
+    if apart is None:
+        yield clause
+    elif isinstance(clause, ast.Match) and clause.optional:
+        match = replace(clause, where=plain, optional=False)
+        names = (ast.Variable(name, span=clause.span) for name in dict.fromkeys(binds(clause)))
+        query = ast.Query((match, filtering(apart), _returning(names, clause.span)), None, span=clause.span)
+        yield ast.Call(query, None, True, True, span=clause.span)
+    else:
+        yield replace(clause, where=plain)
+        yield filtering(apart)
+
+
+_ASKED: Mapping[Asked, Type] = {"exists": BOOLEAN, "count": INTEGER, "collect": INTEGER}
+
+
+def _imported(query: ast.Query) -> Iterator[ast.Variable]:
+    """The names that a WITH at the beginning carries into a subquery, or one of its branches."""
+    first = query.clauses[0]
+    if isinstance(first, ast.Union):
+        for branch in first.branches:
+            yield from _imported(branch)
+    elif isinstance(first, ast.With):
+        yield from (item.expression for item in first.items if isinstance(item.expression, ast.Variable))
+
+
+def _returning(names: Iterable[ast.Variable], span: Span) -> ast.Return:
+    items = tuple(ast.ProjectionItem(name, None, name.name, span=span) for name in names)
+    return ast.Return(items, False, False, (), None, None, span=span)
+
+
+def _distinct_names(query: ast.Query) -> ast.Query:
+    """A query of which nobody reads the names: they are numbers."""
+    *before, last = query.clauses
+    if not isinstance(last, ast.Return):
+        return query
+    items = (replace(item, alias=item.alias or f" {number}") for number, item in enumerate(last.items))
+    return replace(query, clauses=(*before, replace(last, items=tuple(items))))
+
+
+def _common(columns: list[Variable], span: Span) -> Variable:
+    """A column of UNION, of the type that holds the values of all branches."""
+    name = columns[0].name
+    found = unify(column.type for column in columns)
+    if found is None:
+        listed = " and ".join(dict.fromkeys(str(column.type) for column in columns))
+        raise BindError(f"column `{name}` of UNION cannot be {listed}", span=span)
+    return Variable(name, found, any(column.nullable for column in columns))
+
+
+def _as_types(branch: tuple[Segment, ...], wanted: Rows, row: Variable | None) -> tuple[Segment, ...]:
+    """The branch with its columns in the order and of the types that are wanted."""
+    before = branch[-1].output
+    own = {variable.name: variable.type for variable in before}
+    if all(own[variable.name] == variable.type for variable in wanted):
+        return branch
+    return (*branch, projected(wanted, before, False, row))
 
 
 def _expect_carried(test: PatternTest, project: Project) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gquery.grammar import ast
-from gquery.planner.binding.mentions import binds, is_random, named, names_in, nodes_of
+from gquery.planner.binding.mentions import binds, is_random, named, names_after, names_in, nodes_of
 from gquery.planner.binding.pattern_condition import is_checked_while_matching, pattern_tests
 
 MOST_NODES = 300  # of a query whose patterns are put together
@@ -31,6 +31,8 @@ def without_plain_projections(clauses: Sequence[ast.Clause]) -> Sequence[ast.Cla
             known.update(binds(clause))
         if isinstance(clause, ast.Unwind):
             known.add(clause.variable.name)
+        if isinstance(clause, ast.Call):
+            known.update(names_after(clause.query))
         if not isinstance(clause, ast.With):
             found.append(clause)
             continue
@@ -86,10 +88,10 @@ def _may_be_known(known: set[str], dropped: set[str], later: Sequence[ast.Clause
 
 
 def grouped(
-    clauses: Sequence[ast.Match], after: ast.Projecting | ast.Unwind, incoming: set[str]
+    clauses: Sequence[ast.Match], after: ast.Clause | None, incoming: set[str]
 ) -> Iterator[tuple[ast.Match, ...]]:
-    """The MATCH clauses before `after`, and behind the last other clause before them, by segment. incoming: the names
-    that are bound before."""
+    """The MATCH clauses before `after`, and behind the last other clause before them, by segment; None where nothing
+    but their number is asked. incoming: the names that are bound before."""
     apart = _apart(clauses, after, incoming) if any(clause.optional for clause in clauses) else set()
     together: list[ast.Match] = []
     for number, clause in enumerate(clauses):
@@ -114,7 +116,7 @@ class _Clause:
         self.binds = set(binds(clause))
 
 
-def _apart(clauses: Sequence[ast.Match], after: ast.Projecting | ast.Unwind, incoming: set[str]) -> set[int]:
+def _apart(clauses: Sequence[ast.Match], after: ast.Clause | None, incoming: set[str]) -> set[int]:
     """The OPTIONAL MATCHes that are segments of their own."""
     told = [_Clause(clause) for clause in clauses]
     apart: set[int] = set()
@@ -126,12 +128,11 @@ def _apart(clauses: Sequence[ast.Match], after: ast.Projecting | ast.Unwind, inc
         apart |= misfits
 
 
-def _spoken_of(
-    clauses: list[_Clause], after: ast.Projecting | ast.Unwind, incoming: set[str], apart: set[int]
-) -> set[int]:
-    """Those that bind what `after`, a MATCH or another such clause speaks of; behind an UNWIND everything may be."""
-    spoken_of = set(names_in(after))
-    if isinstance(after, ast.Unwind) or after.star:
+def _spoken_of(clauses: list[_Clause], after: ast.Clause | None, incoming: set[str], apart: set[int]) -> set[int]:
+    """Those that bind what `after`, a MATCH or another such clause speaks of; behind what is no projection everything
+    may be."""
+    spoken_of = set() if after is None else set(names_in(after))
+    if after is not None and not (isinstance(after, ast.Projecting) and not after.star):
         spoken_of.update(*(each.binds for each in clauses))
     found: set[int] = set()
     for number in reversed(range(len(clauses))):

@@ -48,6 +48,15 @@ def nodes_of(clause: ast.Match) -> Iterator[str]:
     return named(node for path in clause.patterns for node in path.nodes)
 
 
+def names_after(query: ast.Query) -> Iterator[str]:
+    """The names of what a query gives."""
+    *_, last = query.clauses
+    if isinstance(last, ast.Union):
+        yield from names_after(last.branches[0])
+    elif isinstance(last, ast.Return):
+        yield from (item.alias or item.text for item in last.items)
+
+
 def binds(clause: ast.Match) -> Iterator[str]:
     """The names in its patterns."""
     yield from nodes_of(clause)

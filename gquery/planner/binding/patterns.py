@@ -13,8 +13,14 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.labels import types_of
-from gquery.planner.binding.mentions import names_in, nodes_of
-from gquery.planner.binding.pattern_condition import PatternTest, is_checked_while_matching, joined_by_and, pattern_test
+from gquery.planner.binding.mentions import binds, names_in, nodes_of
+from gquery.planner.binding.pattern_condition import (
+    PatternTest,
+    is_checked_while_matching,
+    joined_by_and,
+    pattern_test,
+    plain_conditions,
+)
 from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.planner.ir.query_graph import PathVariable, Scope
 from gquery.planner.ir.segments import Variable
@@ -55,6 +61,10 @@ class PatternBinder:
 
     def _is_part(self, test: PatternTest) -> bool:
         """Whether it can be asked while the clause is matched."""
+        known = {*self.names.vertices, *binds(test.match)}
+        alone = (set(names_in(each)) for each in plain_conditions(test.match.where))
+        if any(len(names) == 1 and not names <= known for names in alone):
+            return False
         return is_checked_while_matching(test.match, {*self.names.vertices, *nodes_of(test.match)})
 
     def declare_test(self, test: PatternTest, mode: MatchMode) -> None:

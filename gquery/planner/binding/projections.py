@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gquery.errors import BindError, Notice, Span
 from gquery.grammar import ast
@@ -12,9 +12,12 @@ from gquery.planner.binding.expressions import ExpressionBinder, expect_boolean
 from gquery.planner.binding.pattern_condition import plain_conditions
 from gquery.planner.binding.scope import Names, is_hidden
 from gquery.planner.ir.expr import (
+    INTEGER,
     Aggregate,
     Attribute,
+    Call,
     Column,
+    Constant,
     Expression,
     Kind,
     children,
@@ -36,7 +39,10 @@ class ProjectionBinder:
     check: Check
     notices: list[Notice]
 
-    def bind(self, clause: ast.Return | ast.With | ast.Unwind, incoming: tuple[Variable, ...]) -> Project:
+    def bind(
+        self, clause: ast.Return | ast.With | ast.Unwind, incoming: tuple[Variable, ...], per: Variable | None = None
+    ) -> Project:
+        """per: tells the rows of an outer query apart."""
         if isinstance(clause, ast.Unwind):
             return self._unwind(clause, incoming)
         names = Names({variable.name: variable for variable in incoming})
@@ -46,7 +52,10 @@ class ProjectionBinder:
         where = _bind_where(clause.where, projection, binder) if isinstance(clause, ast.With) else ()
         self.notices.extend(names.notices)
         output = tuple(_variable(item, names) for item in projection.items)
-        return Project(projection, where, incoming, output)
+        if per is None:
+            return Project(projection, where, incoming, output)
+        items = (*projection.items, _as_it_is(per, clause.span))
+        return Project(replace(projection, items=items), where, incoming, (*output, per), per.name)
 
     def _unwind(self, clause: ast.Unwind, incoming: tuple[Variable, ...]) -> Unwind:
         """The rows with an item of the list each; an empty list and null have none."""
@@ -63,10 +72,36 @@ class ProjectionBinder:
         if items.type.kind not in (Kind.LIST, Kind.NULL):
             raise BindError(f"UNWIND takes a list, not {items.type}", span=clause.items.span)
         item = ProjectionItem(name, binder.call("unwind", (items,), clause.items.span))
-        kept = (ProjectionItem(each.name, binder.variable(each.name, clause.span)) for each in incoming)
+        kept = (_as_it_is(each, clause.span) for each in incoming)
         self.notices.extend(names.notices)
         projection = Projection((*kept, item), False, (), None, None)
         return Unwind(projection, (), incoming, (*incoming, Variable(name, item.expression.type, True)))
+
+
+def projected(
+    wanted: Iterable[Variable], incoming: tuple[Variable, ...], distinct: bool, per: Variable | None
+) -> Project:
+    """What takes some of the rows' variables on, in other types that hold their values."""
+    known = {variable.name: variable for variable in incoming}
+    items, output = [], []
+    for variable in wanted:
+        item = _as_it_is(known[variable.name], Span(0, 0))
+        if variable.type != item.expression.type and variable.type.kind not in _ELEMENTS:
+            item = replace(item, expression=Call(variable.type, Span(0, 0), "coalesce", (item.expression,)))
+        items.append(item)
+        output.append(variable)
+    if per is not None:
+        items.append(_as_it_is(per, Span(0, 0)))
+        output.append(per)
+    projection = Projection(tuple(items), distinct, (), None, None)
+    return Project(projection, (), incoming, tuple(output), None if per is None else per.name)
+
+
+_ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
+
+
+def _as_it_is(variable: Variable, span: Span) -> ProjectionItem:
+    return ProjectionItem(variable.name, Column(variable.type, span, variable.name, variable.attribute))
 
 
 def _variable(item: ProjectionItem, names: Names) -> Variable:
@@ -114,7 +149,9 @@ def _bind_items(clause: ast.Projecting, word: str, binder: ExpressionBinder) -> 
     items = []
     if clause.star:
         names = sorted(binder.names.named())
-        if not names:
+        if not names and isinstance(clause, ast.With) and clause.where is not None:  # one row is one row
+            return (ProjectionItem(" row", Constant(INTEGER, clause.span, 0)),)
+        if not names and not clause.items:
             raise BindError(f"{word} * has nothing to return: no variable is defined", span=clause.span)
         span = Span(clause.span.start, clause.span.start + len(word))
         items = [ProjectionItem(name, binder.bind(ast.Variable(name=name, span=span))) for name in names]

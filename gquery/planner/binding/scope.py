@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import filterfalse
 from typing import Literal
 
 from gquery.errors import BindError, Notice, Span, did_you_mean
@@ -115,7 +116,7 @@ class Names:
     def named(self) -> list[str]:
         """The variables that a clause can name: what comes in, then elements, then paths."""
         own = (variable for variable in (*self.vertices, *self.edges, *self.paths) if not is_hidden(variable))
-        return list(dict.fromkeys((*self.incoming, *own)))
+        return list(dict.fromkeys((*filterfalse(is_hidden, self.incoming), *own)))
 
     def lineage(self, part: int | None) -> Iterator[int | None]:
         """The part and all that it hangs on, innermost first; None, for what is required, comes last."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project
+from gquery.planner.ir.segments import Apply, Exists, Match, NotExists, OptionalMatch, Project
 from gquery.records import record
 
 
@@ -21,6 +23,7 @@ class QueryPlan:
     kept: the query vertices that are listed, none when the answer only counts; the others are summed out. weighted:
     what is listed comes with the number of matches that it stands for. existence: that number does not matter. weighed:
     rows that are alike may go out as one, with their number. residual: predicates that the relational tail checks.
+    number: the segment's, among all of the query.
     """
 
     segment: Match
@@ -35,6 +38,7 @@ class QueryPlan:
     residual: tuple[Expression, ...]
     implied: int = 0
     costly: int = 0
+    number: int = 0
 
     @property
     def graph(self) -> QueryGraph:
@@ -55,15 +59,25 @@ class QueryPlan:
 
 
 @record(frozen=True, slots=True)
+class ApplyPlan:
+    """The plan of a subquery. rows: the variables that go out."""
+
+    segment: Apply
+    branches: tuple[ChainPlan, ...]
+    rows: tuple[str, ...]
+
+
+@record(frozen=True, slots=True)
 class ChainPlan:
     """The plan of a query: a step for each segment, in order. A projection is its own plan, without the columns that
     nothing after it speaks of."""
 
-    steps: tuple[QueryPlan | Project, ...]
+    steps: tuple[QueryPlan | Project | ApplyPlan, ...]
 
     @property
     def matches(self) -> tuple[QueryPlan, ...]:
-        return tuple(step for step in self.steps if isinstance(step, QueryPlan))
+        """Those of subqueries among them."""
+        return tuple(_matches(self))
 
     @property
     def counting(self) -> bool:
@@ -73,5 +87,14 @@ class ChainPlan:
     def counts(self, number: int) -> bool:
         """Whether a projection is asked for nothing but how many matches the step before it has."""
         before = self.steps[number - 1] if number else None
-        starts = isinstance(before, QueryPlan) and number == 1 and not isinstance(before.segment, OptionalMatch)
-        return starts and isinstance(before, QueryPlan) and before.counting
+        if not isinstance(before, QueryPlan) or number != 1 or before.segment.input:
+            return False
+        return before.counting and not isinstance(before.segment, OptionalMatch)
+
+
+def _matches(plan: ChainPlan) -> Iterator[QueryPlan]:
+    for step in plan.steps:
+        if isinstance(step, QueryPlan):
+            yield step
+        for branch in step.branches if isinstance(step, ApplyPlan) else ():
+            yield from _matches(branch)

@@ -6,6 +6,9 @@ for a node or a relationship, ids of both for a path, else a value. Every segmen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
 from gquery.errors import Notice
 from gquery.planner.ir.expr import Aggregate, Attribute, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryGraph
@@ -124,12 +127,20 @@ _UNREPEATED = ("min", "max")  # aggregates that a repeated row does not change
 @record(frozen=True, slots=True)
 class Project:
     """WITH, or RETURN at the end of the chain. `where`: conditions on what the projection gives, written as sort items
-    are; they are asked after SKIP and LIMIT."""
+    are; they are asked after SKIP and LIMIT. per: the name that says which row of an outer query a row is made for,
+    the last of the items; groups and SKIP and LIMIT are among the rows of one such row."""
 
     projection: Projection
     where: tuple[Expression, ...]
     input: tuple[Variable, ...]
     output: tuple[Variable, ...]
+    per: str | None = None
+
+    @property
+    def is_total(self) -> bool:
+        """Whether it gives one row of aggregates for every row of the outer query, also where there is nothing."""
+        *items, _ = self.projection.items
+        return self.per is not None and bool(items) and all(is_aggregated(item.expression) for item in items)
 
 
 @record(frozen=True, slots=True)
@@ -138,7 +149,40 @@ class Unwind(Project):
     it stands all that comes in."""
 
 
-Segment = Match | Project
+Asked = Literal["rows", "exists", "count", "collect"]
+
+
+@record(frozen=True, slots=True)
+class Apply:
+    """A subquery: for every row, chains of their own.
+
+    asked: the rows of all branches, each with the row that it was found for; or of the one branch whether there are
+    any, how many, the values of its one column as a list. row: the variable with the number of the row that the
+    branches' rows are found for, which they begin with; None where they ask nothing of the rows, and begin with none.
+    optional: a row for which there is nothing goes out once, with nulls. branches: segments whose last output the rows
+    of a branch are.
+    """
+
+    asked: Asked
+    branches: tuple[tuple[Segment, ...], ...]
+    row: Variable | None
+    optional: bool
+    input: tuple[Variable, ...]
+    output: tuple[Variable, ...]
+
+    @property
+    def new(self) -> tuple[Variable, ...]:
+        """What it adds to the rows."""
+        return self.output[len(self.input) :]
+
+    @property
+    def imported(self) -> tuple[Variable, ...]:
+        """What the branches read of the rows."""
+        begin = self.branches[0][0].input
+        return tuple(variable for variable in begin if variable != self.row) if self.row is not None else ()
+
+
+Segment = Match | Project | Apply
 
 
 @record(frozen=True, slots=True)
@@ -149,7 +193,19 @@ class BoundQuery:
     notices: tuple[Notice, ...] = ()
 
     @property
+    def all_segments(self) -> tuple[Segment, ...]:
+        """Those of subqueries, too: behind the segment that holds them."""
+        return tuple(_all_of(self.segments))
+
+    @property
     def edge_types(self) -> set[str]:
         """The types of all edges in patterns."""
-        graphs = (segment.graph for segment in self.segments if isinstance(segment, Match))
+        graphs = (segment.graph for segment in self.all_segments if isinstance(segment, Match))
         return {type_ for graph in graphs for edge in graph.edges for type_ in edge.types}
+
+
+def _all_of(segments: tuple[Segment, ...]) -> Iterator[Segment]:
+    for segment in segments:
+        yield segment
+        for branch in segment.branches if isinstance(segment, Apply) else ():
+            yield from _all_of(branch)

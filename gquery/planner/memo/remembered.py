@@ -53,7 +53,7 @@ class Remembered:
         """The plan of a bound query with its limits, and what is known of the problems of each segment."""
 
         def made() -> tuple[ChainPlan, Memos]:
-            memos = tuple(PlanMemo(self.orders) for _ in bound.segments)
+            memos = tuple(PlanMemo(self.orders) for _ in bound.all_segments)
             return make(memos), memos
 
         found: tuple[ChainPlan, Memos] = self._texts.get(

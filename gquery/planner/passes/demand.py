@@ -21,6 +21,7 @@ from gquery.planner.ir.expr import (
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import (
+    Apply,
     Exists,
     Match,
     NotExists,
@@ -89,6 +90,34 @@ def wanted_before(match: Match, wanted: Wanted) -> Wanted:
     )
 
 
+def wanted_outside(apply: Apply, wanted: Wanted) -> Wanted:
+    """What a subquery, and what comes after it, ask of the rows before it."""
+    told = wanted.variables.union(variable.name for variable in apply.imported)
+    limit = None if apply.asked == "rows" and not apply.optional else wanted.limit
+    variables = told.intersection(variable.name for variable in apply.input)
+    return replace(wanted, variables=variables, counted=False, limit=limit)
+
+
+def wanted_inside(apply: Apply, wanted: Wanted) -> Wanted:
+    """What a subquery, and what comes after it, ask of the rows of its branches."""
+    row = frozenset() if apply.row is None else frozenset({apply.row.name})
+    match apply.asked:
+        case "exists":
+            return Wanted(row, False, True, True, None if row else 1)
+        case "count":
+            return Wanted(row, False, True, False, None)
+        case "collect":
+            values = frozenset(variable.name for variable in apply.branches[0][-1].output)
+            return Wanted(values, False, False, False, None)
+    new = wanted.variables.intersection(variable.name for variable in apply.new)
+    return Wanted(new | row, False, False, wanted.existence, None)
+
+
+def rows_out(segment: Match | Apply, wanted: Wanted) -> tuple[str, ...]:
+    """The variables that are asked for, of those that go out."""
+    return tuple(variable.name for variable in segment.output if variable.name in wanted.variables)
+
+
 def wanted_of(match: Match, wanted: Wanted, starts: bool) -> Wanted:
     """What is asked of the matches themselves: of a condition one each, for every seed or altogether. Where there are
     rows before and nothing joins them with the matches, how many matches there are, or whether any; a limit holds where
@@ -126,7 +155,7 @@ def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
 
 def pushed_limit(segment: Segment, parameters: Mapping[str, object]) -> int | None:
     """How many rows are enough for a projection, when SKIP and LIMIT stand alone and are plain numbers."""
-    if not isinstance(segment, Project):
+    if not isinstance(segment, Project) or segment.per is not None:
         return None
     projection = segment.projection
     aggregated = any(is_aggregated(item.expression) for item in projection.items)

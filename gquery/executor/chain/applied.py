@@ -1,0 +1,184 @@
+"""Subqueries: chains that run for all rows at once, and whose rows are put beside those that they were found for.
+
+The rows are kept and numbered. A subquery begins with the numbers, and with what it reads of the rows; whatever it does
+carries the number on. One that reads nothing of them runs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.executor.chain.rows import Rows, batch_of, kept, product, too_many
+from gquery.executor.progress import Control
+from gquery.executor.relational.database.running import BATCH_ROWS
+from gquery.executor.relational.gather import plain_type
+from gquery.executor.relational.statement import WEIGHT
+from gquery.executor.relational.unions import cast
+from gquery.planner.ir.query_plan import ApplyPlan
+
+Branch = Callable[[Rows | None, int], Rows]
+"""Runs a branch over rows, of so many of the outer query; without rows, where it asks nothing of them."""
+
+
+class Applied:
+    """One step of a chain."""
+
+    def __init__(self, plan: ApplyPlan) -> None:
+        apply = plan.segment
+        self._apply = apply
+        self._rows_out = plan.rows
+        self._row = None if apply.row is None else apply.row.name
+        before = {variable.name for variable in apply.input}
+        self._before = tuple(name for name in plan.rows if name in before)
+        self._new = {each.name: plain_type(each.type) for each in apply.new if each.name in plan.rows}
+
+    def run(self, before: Rows, branches: Sequence[Branch], control: Control) -> Rows:
+        """The rows with what the subquery has for them. Closing it closes all streams."""
+        reserved = [0]
+        try:
+            rows = kept(before, control, reserved)
+            if rows is not None:
+                found = self._rows if self._apply.asked == "rows" else self._values
+                yield from found(rows, branches, control)
+        finally:
+            control.memory.release(reserved[0])
+
+    def _begun(self, rows: pa.Table, branch: Branch) -> Rows:
+        """The rows of a branch."""
+        if self._row is None:
+            return branch(None, 1)
+        columns = {each.name: rows.column(each.name).chunk(0) for each in self._apply.imported}
+        columns[self._row] = pa.array(np.arange(rows.num_rows))
+        return branch(iter((batch_of(columns, rows.num_rows),)), rows.num_rows)
+
+    # --- rows of their own -------------------------------------------------------------------------------------
+
+    def _rows(self, rows: pa.Table, branches: Sequence[Branch], control: Control) -> Rows:
+        met = np.zeros(rows.num_rows, np.bool_)
+        for branch in branches:
+            found = self._begun(rows, branch)
+            try:
+                for batch in found:
+                    for places, part in self._placed(batch, rows.num_rows):
+                        control.check()
+                        met[places] = True
+                        yield self._together(rows, places, part)
+            finally:
+                found.close()  # type: ignore[attr-defined]
+        left = np.flatnonzero(~met) if self._apply.optional else np.zeros(0, np.int64)
+        if len(left):
+            yield self._together(rows, left, None)
+
+    def _placed(self, batch: pa.RecordBatch, rows: int) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+        """What a branch has found, with the numbers of the rows that it belongs to: to all, where it asks nothing of
+        them."""
+        if self._row is not None:
+            yield batch.column(self._row).to_numpy(), batch
+            return
+        size = max(1, BATCH_ROWS // max(1, batch.num_rows))
+        for begin in range(0, rows, size):
+            places = np.arange(begin, min(begin + size, rows))
+            again = np.tile(np.arange(batch.num_rows), len(places))
+            yield np.repeat(places, batch.num_rows), batch.take(pa.array(again))
+
+    def _together(self, rows: pa.Table, places: NDArray[np.int64], found: pa.RecordBatch | None) -> pa.RecordBatch:
+        """Rows with what was found for them; nulls where nothing was."""
+        chosen = pa.array(places)
+        columns = {name: rows.column(name).chunk(0).take(chosen) for name in self._before}
+        for name, type_ in self._new.items():
+            columns[name] = pa.nulls(len(places), type_) if found is None else cast(found.column(name), type_)
+        weights = [rows.column(WEIGHT).chunk(0).take(chosen)] if WEIGHT in rows.column_names else []
+        if found is not None and WEIGHT in found.schema.names:
+            weights.append(found.column(WEIGHT))
+        if weights:
+            columns[WEIGHT] = product(weights)
+        return batch_of(columns, len(places))
+
+    # --- one value a row ---------------------------------------------------------------------------------------
+
+    def _values(self, rows: pa.Table, branches: Sequence[Branch], control: Control) -> Rows:
+        (branch,) = branches
+        asked = {"exists": self._exist, "count": self._count, "collect": self._collect}[self._apply.asked]
+        found = self._begun(rows, branch)
+        reserved = [0]
+        try:
+            values = asked(found, 1 if self._row is None else rows.num_rows, control, reserved)
+            if self._row is None:
+                values = values.take(pa.array(np.zeros(rows.num_rows, np.int64)))
+            columns = {name: rows.column(name).chunk(0) for name in self._before}
+            columns |= {name: cast(values, type_) for name, type_ in self._new.items()}
+            columns |= {WEIGHT: rows.column(WEIGHT).chunk(0)} if WEIGHT in rows.column_names else {}
+            batch = batch_of(columns, rows.num_rows)
+            for begin in range(0, rows.num_rows, BATCH_ROWS):
+                control.check()
+                yield batch.slice(begin, BATCH_ROWS)
+        finally:
+            control.memory.release(reserved[0])
+            found.close()  # type: ignore[attr-defined]
+
+    def _places(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
+        places: NDArray[np.int64]
+        places = np.zeros(batch.num_rows, np.int64) if self._row is None else batch.column(self._row).to_numpy()
+        return places
+
+    def _exist(self, found: Rows, rows: int, control: Control, reserved: list[int]) -> pa.Array:
+        met = np.zeros(rows, np.bool_)
+        for batch in found:
+            control.check()
+            met[self._places(batch)] = True
+            if self._row is None and batch.num_rows:
+                break
+        return pa.array(met)
+
+    def _count(self, found: Rows, rows: int, control: Control, reserved: list[int]) -> pa.Array:
+        counts, about = np.zeros(rows, np.int64), np.zeros(rows)
+        for batch in found:
+            control.check()
+            places = self._places(batch)
+            weights = (
+                batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else np.ones(len(places), np.int64)
+            )
+            np.add.at(counts, places, weights)
+            np.add.at(about, places, weights.astype(np.float64))
+        if np.any(about >= 2.0**63):
+            raise too_many()
+        return pa.array(counts)
+
+    def _collect(self, found: Rows, rows: int, control: Control, reserved: list[int]) -> pa.Array:
+        """The values of each row in the order in which they come."""
+        places, values = [np.zeros(0, np.int64)], []
+        for batch in found:
+            control.check()
+            (column,) = (name for name in batch.schema.names if name != self._row)
+            control.memory.reserve(batch.nbytes, "what a subquery collects")
+            reserved[0] += batch.nbytes
+            places.append(self._places(batch))
+            values.append(batch.column(column))
+        all_places = np.concatenate(places)
+        order = np.argsort(all_places, kind="stable")
+        ends = np.concatenate([[0], np.cumsum(np.bincount(all_places, minlength=rows))])
+        item = plain_type(self._apply.new[0].type).value_type
+        together = pa.concat_arrays([cast(each, item) for each in values]) if values else pa.nulls(0, item)
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), together.take(pa.array(order)))
+
+
+def with_totals(rows: Rows, project: Callable[[Rows], Rows], of_none: Callable[[], Rows], row: str, count: int) -> Rows:
+    """What a projection that gives one row of aggregates makes of rows, for each of so many rows of the outer query:
+    also for those for which there are none. of_none: what it makes of no rows, without the number."""
+    met = np.zeros(count, np.bool_)
+
+    def watched() -> Rows:
+        for batch in rows:
+            met[batch.column(row).to_numpy()] = True
+            yield batch
+
+    yield from project(watched())
+    left = np.flatnonzero(~met)
+    for batch in of_none() if len(left) else ():
+        again = batch.take(pa.array(np.repeat(np.arange(batch.num_rows), len(left))))
+        columns = {name: again.column(name) for name in again.schema.names}
+        yield batch_of({**columns, row: pa.array(np.tile(left, batch.num_rows))}, again.num_rows)

@@ -1,0 +1,167 @@
+"""Subqueries in expressions: what is asked of them is computed by a segment before, and read there as a variable.
+
+The conditions that `pattern_condition` knows are no such subqueries: these are matched together with the patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+from gquery.errors import BindError, Span, UnsupportedError
+from gquery.grammar import ast
+from gquery.planner.binding.mentions import below, binds, names_in, nodes_of
+from gquery.planner.binding.pattern_condition import (
+    is_checked_while_matching,
+    joined_by_and,
+    pattern_test,
+)
+
+Asked = ast.Subquery | ast.Exists | ast.PatternPredicate
+
+
+def holds_subquery(node: ast.Node) -> bool:
+    return any(isinstance(each, Asked) for each in below(node))
+
+
+def is_apart(condition: ast.Expression) -> bool:
+    """Whether a condition, one that AND joins with others, has a subquery that is no pattern test, or is a test one of
+    whose own conditions has one."""
+    test = pattern_test(condition)
+    if test is None:
+        return holds_subquery(condition)
+    return test.match.where is not None and any(map(is_apart, joined_by_and(test.match.where)))
+
+
+def parted(
+    clause: ast.Match | ast.With, incoming: AbstractSet[str]
+) -> tuple[ast.Expression | None, ast.Expression | None]:
+    """The conditions that are asked with a clause, and those that need subqueries first. incoming: the names before the
+    clauses that it may be matched with."""
+    conditions = [] if clause.where is None else list(joined_by_and(clause.where))
+    apart = [is_apart(each) or _is_no_part(each, clause, incoming) for each in conditions]
+    with_it = _together(each for each, later in zip(conditions, apart, strict=True) if not later)
+    return with_it, _together(each for each, later in zip(conditions, apart, strict=True) if later)
+
+
+def _is_no_part(condition: ast.Expression, clause: ast.Match | ast.With, incoming: AbstractSet[str]) -> bool:
+    """Whether it is a pattern test in an OPTIONAL MATCH that cannot be asked while that is matched."""
+    test = pattern_test(condition)
+    if not isinstance(clause, ast.Match) or not clause.optional or test is None:
+        return False
+    foreign = incoming.intersection(names_in(test.match)).difference(binds(clause))
+    return bool(foreign) or not is_checked_while_matching(test.match, {*nodes_of(clause), *nodes_of(test.match)})
+
+
+def filtering(where: ast.Expression) -> ast.With:
+    """`WITH * WHERE where`."""
+    return ast.With(
+        items=(), star=True, distinct=False, order_by=(), skip=None, limit=None, where=where, span=where.span
+    )
+
+
+def filters_only(clause: ast.Clause) -> bool:
+    """Whether the clause is `WITH * WHERE ...`."""
+    return isinstance(clause, ast.With) and clause == replace(filtering(ast.Literal(value=True, span=clause.span)),
+                                                              where=clause.where)  # fmt: skip
+
+
+def taken_out(clause: ast.Clause, numbers: count[int]) -> tuple[Any, dict[str, Asked]]:
+    """The clause with a hidden variable for each subquery, and what these stand for; pattern tests of WHERE stay."""
+    found: dict[str, Asked] = {}
+    if not holds_subquery(clause):
+        return clause, found
+    _expect_conditions(clause)
+    take = partial(_replaced, found=found, numbers=numbers)
+    if isinstance(clause, ast.With) and clause.where is not None:
+        where = _together(take(each) if is_apart(each) else each for each in joined_by_and(clause.where))
+        return replace(take(replace(clause, where=None)), where=where), found
+    return take(clause), found
+
+
+def as_subquery(asked: Asked) -> ast.Subquery:
+    """Whether a pattern has a match, as a subquery."""
+    match asked:
+        case ast.Exists(match=clause):
+            return ast.Subquery("exists", ast.Query((clause,), None, span=asked.span), span=asked.span)
+        case ast.PatternPredicate(pattern=pattern):
+            clause = ast.Match((pattern,), None, None, False, span=asked.span)
+            return ast.Subquery("exists", ast.Query((clause,), None, span=asked.span), span=asked.span)
+    return asked
+
+
+def _replaced(node: Any, found: dict[str, Asked], numbers: count[int]) -> Any:
+    if isinstance(node, Asked):
+        name = f" subquery {next(numbers)}"
+        found[name] = node
+        return ast.Variable(name, span=node.span)
+    if isinstance(node, tuple):
+        return tuple(_replaced(each, found, numbers) for each in node)
+    if not isinstance(node, ast.Node) or not holds_subquery(node):
+        return node
+    match node:
+        case ast.Comprehension(items=items) if not holds_subquery(items) or holds_subquery(replace(node, items=_NONE)):
+            return _replaced(_of_rows(node), found, numbers)
+        case ast.Reduce(step=step) if holds_subquery(step):
+            raise UnsupportedError("gquery has no subqueries in the steps of reduce()", span=step.span)
+    return replace(node, **{name: _replaced(getattr(node, name), found, numbers) for name in ast.parts_of(node)})
+
+
+_NONE = ast.Literal(None, span=Span(0, 0))
+
+
+def _of_rows(tree: ast.Comprehension) -> ast.Expression:
+    """A comprehension that asks a subquery for each item, as a subquery that has a row for each item."""
+    span, variable = tree.span, tree.variable
+    if tree.form != "list":
+        truths = ast.Comprehension("list", variable, tree.items, None, _as_exists(tree.where), span=span)
+        return ast.Comprehension(tree.form, variable, _of_rows(truths), variable, None, span=span)
+    clauses: list[ast.Clause] = [ast.Unwind(tree.items, variable, span=span)]
+    clauses += [] if tree.where is None else [filtering(tree.where)]
+    item = ast.ProjectionItem(tree.result or variable, " item", "", span=span)
+    clauses.append(ast.Return((item,), False, False, (), None, None, span=span))
+    rows = ast.Subquery("collect", ast.Query(tuple(clauses), None, span=span), span=span)
+    unknown = ast.CaseBranch(ast.Unary("is null", tree.items, span=span), ast.Literal(None, span=span), span=span)
+    return ast.Case(None, (unknown,), rows, span=span)
+
+
+def _as_exists(node: Any) -> Any:
+    """With EXISTS for each pattern that is a condition."""
+    if isinstance(node, ast.PatternPredicate):
+        return ast.Exists(ast.Match((node.pattern,), None, None, False, span=node.span), span=node.span)
+    if isinstance(node, tuple):
+        return tuple(map(_as_exists, node))
+    if not isinstance(node, ast.Node) or not holds_subquery(node):
+        return node
+    return replace(node, **{name: _as_exists(getattr(node, name)) for name in ast.parts_of(node)})
+
+
+def _expect_conditions(clause: ast.Clause) -> None:
+    """Raises for a pattern that stands where a value is asked for: openCypher has none there."""
+    pending: list[object] = list(clause.items) if isinstance(clause, ast.Projecting) else []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.PatternPredicate):
+            raise BindError(
+                "a pattern is a condition, it has no value",
+                span=node.span,
+                hint="write EXISTS { ... }, COUNT { ... } for how many, or [pattern | value] for a list",
+            )
+        if isinstance(node, tuple):
+            pending.extend(node)
+        elif isinstance(node, ast.Node) and not isinstance(node, _ASKING):
+            pending += [getattr(node, name) for name in ast.parts_of(node)]
+
+
+_ASKING = ast.Subquery | ast.Exists | ast.Comprehension | ast.Case
+
+
+def _together(conditions: Iterable[ast.Expression]) -> ast.Expression | None:
+    found: ast.Expression | None = None
+    for each in conditions:
+        found = each if found is None else ast.Binary("and", found, each, span=found.span.to(each.span))
+    return found

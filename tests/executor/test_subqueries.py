@@ -1,0 +1,76 @@
+"""Subqueries and UNION: what rows they give beside the rows that they are asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+import gquery
+
+PEOPLE = {
+    "Person": {
+        "id": [1, 2, 3, 4, 5],
+        "name": ["Ann", "Bob", "Cid", "Dee", "Eve"],
+        "age": [34, 27, 41, None, 30],
+    },
+    "City": {"id": [1, 2], "name": ["Oslo", "Bergen"]},
+}
+EDGES = {
+    ("Person", "KNOWS", "Person"): {"source": [1, 1, 2, 3, 3, 4, 2], "target": [2, 2, 3, 1, 4, 4, 5]},
+    ("Person", "LIVES_IN", "City"): {"source": [1, 2, 3, 5], "target": [1, 1, 2, 2]},
+}
+CASES = {
+    "RETURN 1 AS x UNION RETURN 2 AS x UNION RETURN 1 AS x": [(1,), (2,)],
+    "RETURN 1 AS x UNION ALL RETURN 'a' AS x UNION ALL RETURN null AS x": [(1,), ("a",), (None,)],
+    "MATCH (a:Person) WHERE a.age > 30 RETURN a.name AS n UNION MATCH (c:City) RETURN c.name AS n": [
+        ("Ann",), ("Cid",), ("Oslo",), ("Bergen",),
+    ],
+    "RETURN COUNT { MATCH (a)-->(b) } AS n, EXISTS { (:City)-->() } AS e": [(11, False)],
+    "MATCH (a:Person) RETURN a.name, COUNT { (a)-[:KNOWS]->() } AS n": [
+        ("Ann", 2), ("Bob", 2), ("Cid", 2), ("Dee", 1), ("Eve", 0),
+    ],
+    "MATCH (a:Person) RETURN a.name, [(a)-[:KNOWS]->(b) WHERE b.age > 30 | b.name] AS l": [
+        ("Ann", []), ("Bob", ["Cid"]), ("Cid", ["Ann"]), ("Dee", []), ("Eve", []),
+    ],
+    "MATCH (a:Person) RETURN a.name, COLLECT { MATCH (a)-->(b) RETURN b.name ORDER BY b.name DESC LIMIT 1 } AS l": [
+        ("Ann", ["Oslo"]), ("Bob", ["Oslo"]), ("Cid", ["Dee"]), ("Dee", ["Dee"]), ("Eve", ["Bergen"]),
+    ],
+    "MATCH (a:Person) WHERE a.age > 35 OR (a)-[:LIVES_IN]->(:City {name: 'Bergen'}) RETURN a.name": [
+        ("Cid",), ("Eve",),
+    ],
+    "MATCH (a:Person) WHERE NOT (a.age > 35 OR (a)-[:KNOWS]->(a)) RETURN a.name": [("Ann",), ("Bob",), ("Eve",)],
+    # An aggregate has a row where there is nothing, too; a condition on it is asked there as well.
+    "MATCH (a:Person) CALL (a) { MATCH (a)-[:KNOWS]->(b) RETURN count(*) AS n, max(b.age) AS m } RETURN a.name, n, m": [
+        ("Ann", 2, 27), ("Bob", 2, 41), ("Cid", 2, 34), ("Dee", 1, None), ("Eve", 0, None),
+    ],
+    "MATCH (a:Person) CALL (a) { MATCH (a)-[:KNOWS]->(b) WITH count(b) AS n WHERE n <> 2 RETURN n } RETURN a.name, n": [
+        ("Dee", 1), ("Eve", 0),
+    ],
+    # SKIP and LIMIT are counted for each row.
+    "MATCH (a:Person) CALL { WITH a MATCH (a)-[:KNOWS]->(b) RETURN b.name AS x ORDER BY x SKIP 1 } RETURN a.name, x": [
+        ("Ann", "Bob"), ("Bob", "Eve"), ("Cid", "Dee"),
+    ],
+    "MATCH (a:Person) OPTIONAL CALL (a) { MATCH (a)-[:LIVES_IN]->(c) RETURN c.name AS c } RETURN a.name, c": [
+        ("Ann", "Oslo"), ("Bob", "Oslo"), ("Cid", "Bergen"), ("Dee", None), ("Eve", "Bergen"),
+    ],
+    "MATCH (a:Person) CALL { MATCH (c:City) RETURN c } RETURN count(*)": [(10,)],
+    "MATCH (a:Person) CALL (a) { MATCH (a)-[:KNOWS]->(b) RETURN b UNION MATCH (a)<-[:KNOWS]-(b) RETURN b }"
+    " RETURN a.name, count(b)": [("Ann", 2), ("Bob", 3), ("Cid", 3), ("Dee", 2), ("Eve", 1)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b) WHERE b.age > 40 OR (b)-[:KNOWS]->(b) RETURN a.name, b.name": [
+        ("Ann", None), ("Bob", "Cid"), ("Cid", "Dee"), ("Dee", "Dee"), ("Eve", None),
+    ],
+    # A subquery that is asked for each item of a list.
+    "MATCH (a:Person) RETURN a.name, any(x IN [(a)-[:KNOWS]->(b) | b] WHERE (x)-[:KNOWS]->(x)) AS l": [
+        ("Ann", False), ("Bob", False), ("Cid", True), ("Dee", True), ("Eve", False),
+    ],
+    "MATCH p = (:Person {name: 'Bob'})-[:KNOWS]->() RETURN [x IN nodes(p) | COUNT { (x)-[:KNOWS]->() }] AS l": [
+        ([2, 2],), ([2, 0],),
+    ],
+    "LET x = 1 FILTER x > 0 LET y = x + 1 RETURN x, y": [(1, 2)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("query", CASES)
+def test_rows(query: str, device: str) -> None:
+    graph = gquery.from_arrow(vertices=PEOPLE, edges=EDGES).with_settings(device=device)
+    found = [tuple(row) for row in graph.query(query).rows()]
+    assert sorted(found, key=repr) == sorted(CASES[query], key=repr)
