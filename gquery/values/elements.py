@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
+from gquery.values.durations import Duration
 
 _NODE = ("id", "labels", "properties")
 _RELATIONSHIP = ("type", "start", "end", "properties")
@@ -136,6 +137,9 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
     if value is None:
         return None
     if pa.types.is_struct(arrow):
+        if _is_zoned_time(arrow):
+            offset = datetime.timezone(datetime.timedelta(seconds=value["offset_seconds"]))
+            return value["time"].replace(tzinfo=offset)
         names = tuple(field.name for field in arrow)
         parts = {field.name: to_value(value[field.name], field.type) for field in arrow}
         if names == _NODE:
@@ -152,6 +156,11 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
     if pa.types.is_decimal(arrow) and arrow.scale == 0:  # a count beyond 2^63
         return int(value)
     return value
+
+
+def _is_zoned_time(arrow: pa.DataType) -> bool:
+    """Whether a struct is a time of the day with its offset from UTC."""
+    return [field.name for field in arrow] == ["time", "offset_seconds"] and bool(pa.types.is_time(arrow.field(0).type))
 
 
 def _member_type(value: Any, union: pa.DataType) -> pa.DataType:
@@ -252,20 +261,7 @@ def text_of(value: Any) -> str | None:
 
 def duration_text(value: pa.MonthDayNano) -> str:
     """As ISO 8601 has it, `P1Y2M3DT4.5S`; each part has a sign of its own, and none is made into another."""
-    years, months = _divided(value.months, 12)
-    minutes, nanoseconds = _divided(value.nanoseconds, 60 * 10**9)
-    hours, minutes = _divided(minutes, 60)
-    seconds = format((Decimal(nanoseconds) / 10**9).normalize(), "f")
-    dates = zip((years, months, value.days), "YMD", strict=True)
-    times = ((hours, "H"), (minutes, "M"), (seconds if nanoseconds else 0, "S"))
-    date, time = ("".join(f"{number}{unit}" for number, unit in parts if number) for parts in (dates, times))
-    return f"P{date}{'T' if time else ''}{time}" if date or time else "PT0S"
-
-
-def _divided(number: int, by: int) -> tuple[int, int]:
-    """Quotient and remainder, both of the number's sign."""
-    sign = -1 if number < 0 else 1
-    return sign * (abs(number) // by), sign * (abs(number) % by)
+    return str(Duration(value.months, value.days, value.nanoseconds))
 
 
 def _is_number(member: pa.Field) -> bool:

@@ -99,10 +99,20 @@ def _table(ids: dict[str, list[int]], rows: list[dict[str, object] | None]) -> p
     columns = {name: pa.array(values, pa.int64()) for name, values in ids.items()}
     for key in keys:
         values = [(row or {}).get(key) for row in rows]
-        if len({type(value) for value in values if value is not None}) > 1:
+        if len({getattr(value, "type", type(value)) for value in values if value is not None}) > 1:
             raise UnreadableError(f"property `{key}` of several types")
         try:
-            columns[key] = pa.array(values)
+            known = next((value for value in values if value is not None), None)
+            columns[key] = _times(values, known.type) if isinstance(known, pa.Scalar) else pa.array(values)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise UnreadableError(f"property `{key}`: {error}") from error
     return pa.table(columns)
+
+
+def _times(values: list[object], type: pa.DataType) -> pa.Array:
+    """Times to the nanosecond, which Python does not know."""
+    if pa.types.is_interval(type):
+        return pa.array([value.as_py() if isinstance(value, pa.Scalar) else None for value in values], type)
+    whole = pa.int32() if pa.types.is_date(type) else pa.int64()
+    numbers = [value.cast(whole).as_py() if isinstance(value, pa.Scalar) else None for value in values]
+    return pa.array(numbers, whole).cast(type)

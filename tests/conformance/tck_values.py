@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import pyarrow as pa
+
+from gquery.values.durations import duration_of, parse_duration
+from gquery.values.moments import Family, moment_of, offset_text, parse_moment
+
 
 class UnreadableError(Exception):
     """The text says more than this reader knows."""
@@ -40,6 +45,7 @@ _TOKEN = re.compile(
     r"|(?P<string>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|(?P<name>\w+|`[^`]*`)|(?P<mark>\S))"
 )
 _WORDS: dict[str, object] = {"null": None, "true": True, "false": False, "NaN": float("nan"), "Inf": float("inf")}
+_TIMES = {"date", "localtime", "time", "localdatetime", "datetime", "duration"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -95,9 +101,33 @@ class Reader:
             return int(text, 0) if re.fullmatch(r"0x\w+|\d+", text) else float(text)
         if text in _WORDS:
             return _WORDS[text]
+        if text in _TIMES and self.peek() == "(":
+            return self._time(text)
         if text in self.variables:
             return self.variables[text]
         raise UnreadableError(f"a value expected at `{text}`")
+
+    def _time(self, family: str) -> object:
+        """`date({...})` and the like, as Arrow takes them."""
+        self.expect("(")
+        given = self.value()
+        self.expect(")")
+        if family == "duration":
+            made = duration_of(given) if isinstance(given, dict) else parse_duration(str(given))
+            return pa.scalar(pa.MonthDayNano([made.months, made.days, made.nanoseconds]))
+        kind: Family = family  # type: ignore[assignment]
+        moment = moment_of(given, kind) if isinstance(given, dict) else parse_moment(str(given), kind)
+        zone = None if moment.offset is None else moment.zone or offset_text(moment.offset).replace("Z", "UTC")
+        match kind:
+            case "date":
+                return pa.scalar(moment.date, pa.int32()).cast(pa.date32())
+            case "localtime":
+                return pa.scalar(moment.time, pa.int64()).cast(pa.time64("ns"))
+            case "time":
+                raise UnreadableError("a stored time of the day with an offset")
+        if not -(2**63) <= moment.instant < 2**63:
+            raise UnreadableError("a stored point in time beyond the years of nanoseconds")
+        return pa.scalar(moment.instant, pa.timestamp("ns", zone))
 
     def cell(self) -> object:
         """A value, a node, a relationship or a path, to the end of the text."""

@@ -76,6 +76,11 @@ def read_as(convert: Callable[[Value], Value], form: str) -> Callable[[Value], V
     return lambda value: None if isinstance(value, str) and not re.fullmatch(form, value) else convert(value)
 
 
+def in_utc(moment: datetime.datetime) -> datetime.datetime:
+    """A point in time whose zone is not said."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+
+
 def to_string(value: Value) -> str:
     date = isinstance(value, datetime.date)
     return value.isoformat() if date else str(value).lower() if isinstance(value, bool) else str(value)
@@ -102,7 +107,8 @@ STRICT: dict[str, Callable[..., Value]] = {
     "head": partial(at, place=0), "last": partial(at, place=-1), "pi": lambda: math.pi, "e": lambda: math.e,
     "range": lambda first, last, step=1: list(range(first, last + (1 if step > 0 else -1), step)),
     "date": lambda value: datetime.date.fromisoformat(value) if isinstance(value, str) else value.date(),
-    "datetime": datetime.datetime.fromisoformat,
+    "datetime": lambda text: in_utc(datetime.datetime.fromisoformat(text)),
+    "localdatetime": datetime.datetime.fromisoformat,
     "tointeger": read_as(lambda value: int(Decimal(value)), r"\s*[+-]?\d+(\.\d*)?\s*"),
     "tofloat": read_as(float, r"(?i)\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*"), "tostring": to_string,
     "toboolean": read_as(lambda value: to_string(value).strip().lower() == "true", r"(?i)\s*(true|false)\s*"),

@@ -77,8 +77,10 @@ VALUES: list[tuple[str, Any]] = [
     ("coalesce(null, 2, 3)", 2), ("coalesce(null, null)", None), ("CASE WHEN false THEN 1 ELSE 2.5 END", 2.5),
     ("CASE 3 WHEN 1 THEN 'a' WHEN 3 THEN 'b' END", "b"), ("CASE WHEN null THEN 1 END", None),
     ("date('2020-02-03')", datetime.date(2020, 2, 3)), ("date('2020-02-03').month", 2),
-    ("datetime('2020-01-01T10:00:00')", datetime.datetime(2020, 1, 1, 10)),
-    ("toString(datetime('2020-01-01T10:00:00'))", "2020-01-01T10:00:00"),
+    ("localdatetime('2020-01-01T10:00:00')", datetime.datetime(2020, 1, 1, 10)),
+    ("datetime('2020-01-01T10:00:00')", datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC)),
+    ("toString(datetime('2020-01-01T10:00:00'))", "2020-01-01T10:00:00Z"),
+    ("toString(localdatetime('2020-01-01T10:00:00'))", "2020-01-01T10:00:00"),
     ("date('2020-01-02') > date('2020-01-01')", True), ("null", None), ("{a: null}", {"a": None}),
 ]  # fmt: skip
 
@@ -115,7 +117,7 @@ def test_parameters_that_differ_in_case_only() -> None:
 
 ERRORS = [
     ("1 / 0", "division by zero"), ("1 % 0", "division by zero"), ("9223372036854775807 + 1", "overflow"),
-    ("toInteger('1') / (1 - 1)", "division by zero"), ("date('yesterday')", "date"),
+    ("toInteger('1') / (1 - 1)", "division by zero"), ("date('yester' + 'day')", "date"),
     ("left('abc', -1)", r"left\(\) takes no negative numbers"), ("right('abc', -1)", "negative"),
     ("substring('abc', -1)", "negative"), ("substring('abc', 0, -1)", "negative"),
     ("range(1, 3, 0)", r"range\(\) needs a step that is not 0"), ("range(1, 3, 1 - 1)", "step"),
@@ -131,11 +133,12 @@ def test_error_while_running(expression: str, message: str) -> None:
 
 
 MISTAKES = [
+    ("date('yesterday')", "'yesterday' is no date"), ("date({month: 2})", "a date needs a year"),
     ("1 + true", "`+` cannot take INTEGER and BOOLEAN"), ("abs('a')", "`abs` cannot take STRING"),
     ("sizes([1])", "there is no function `sizes`"), ("abs()", "`abs` takes 1 argument, not 0"),
     ("NOT 1", "`not` cannot take INTEGER"),
     ("'a' STARTS WITH 1", "cannot take STRING and INTEGER"), ("substring('a')", "takes 2 to 3 arguments, not 1"),
-    ("date('2020-01-01').color", "a point in time has no `color`"), ("1 IN 2", "`in` cannot take INTEGER and INTEGER"),
+    ("date('2020-01-01').color", "a date has no `color`"), ("1 IN 2", "`in` cannot take INTEGER and INTEGER"),
     ("count(rand())", "an aggregate cannot take what is random"), ("sum(1 + rand())", "random"),
 ]  # fmt: skip
 

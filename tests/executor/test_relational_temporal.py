@@ -99,7 +99,9 @@ def test_an_offset_of_a_parameter_is_seen_anew_each_time() -> None:
         (row,) = graph.query("RETURN datetime($p).hour AS h, datetime($p) AS d", {"p": text}).rows()
         assert row["h"] == 10
         assert row["d"].utcoffset() == dt.timedelta(hours=hours)
-    assert graph.query("RETURN datetime($p) AS d", {"p": "2020-01-01T10:00"}).scalar() == dt.datetime(2020, 1, 1, 10)
+    assert graph.query("RETURN datetime($p) AS d", {"p": "2020-01-01T10:00"}).scalar() == dt.datetime(
+        2020, 1, 1, 10, tzinfo=dt.UTC
+    )
     for zone in (ZURICH, dt.timezone(dt.timedelta(hours=-3)), dt.UTC):
         moment = dt.datetime(2020, 7, 1, 10, tzinfo=zone)
         assert graph.query("RETURN $p.hour AS h", {"p": moment}).scalar() == 10
@@ -111,7 +113,7 @@ def test_an_offset_of_a_computed_text_is_refused() -> None:
         with pytest.raises(ExecutionError, match="cannot keep its offset"):
             value_of("datetime($p + '')", {"p": text})
     for text in ("2020-01-01T10:00:00Z", "2020-01-01T10:00:00", "2020-01-01T10:00+00:00", "2020-01-01 10:00+00"):
-        assert value_of("datetime($p + '')", {"p": text}) == dt.datetime(2020, 1, 1, 10)
+        assert value_of("datetime($p + '')", {"p": text}) == dt.datetime(2020, 1, 1, 10, tzinfo=dt.UTC)
 
 
 def test_nanoseconds_are_microseconds_in_python_and_exact_in_arrow() -> None:

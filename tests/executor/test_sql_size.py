@@ -52,6 +52,7 @@ NESTS = (
     "toInteger(toString(coalesce(_, 'a')))", "size([_, 'a'] + [2.5])", "toInteger([_, 'a'][0])",
     "toInteger(CASE WHEN true THEN _ ELSE 'a' END)", "CASE WHEN coalesce(_, 'a') = 'b' THEN 1 ELSE 2 END",
     "{a: _}['a']", "{a: 1, b: _}[toString('b')]", "{a: 1}[toString(_)]", "size([exists(_)])", "size(keys({a: _}))",
+    "localdatetime(toString(_)).year", "localtime(toString(_)).hour",
     "[x IN [_] | x][0]", "size([x IN [1, _] WHERE x = 1])", "reduce(s = _, x IN [1] | s)",
     "reduce(s = 1, x IN [_] | x)",
     "size([all(x IN [_] WHERE x = 1)])", "size([any(x IN [_] WHERE x = 1)])", "size([none(x IN [_] WHERE x = 1)])",
@@ -60,6 +61,8 @@ NESTS = (
 )  # fmt: skip
 GIVEN = {"list": [1, 2], "lists": [[1], [2]], "texts": ["a"]}
 ALONE = {"pi", "e", "rand", "nodes", "relationships", "startnode", "endnode"}  # nothing is nested in them
+ALONE |= {"moment", "truncate", "time", "duration", "date.truncate"}  # calculated before
+ALONE |= {f"duration.{name}" for name in ("between", "inmonths", "indays", "inseconds")}
 ALONE |= {"unwind", "percentilecont", "percentiledisc"}
 
 

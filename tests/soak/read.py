@@ -178,7 +178,7 @@ class _Reader:
         arguments = tuple(map(self.expression, parsed.arguments))
         if parsed.name in AGGREGATES:
             return Aggregate(parsed.name, None if parsed.star else arguments[0], parsed.distinct)
-        if parsed.name in ("date", "datetime") and any(isinstance(each, MapOf) for each in arguments):
+        if parsed.name in ("date", "datetime", "localdatetime") and any(isinstance(each, MapOf) for each in arguments):
             raise NotImplementedError("times made of maps")
         if parsed.name not in STRICT and parsed.name not in WITH_NULL:
             raise NotImplementedError(parsed.name)

@@ -190,7 +190,7 @@ def _literal(value: Value) -> str:
         case int() | float() | Decimal():
             return repr(value) if not isinstance(value, Decimal) else str(value)
         case datetime.datetime():
-            return f"datetime('{value.isoformat()}')"
+            return f"{'local' if value.tzinfo is None else ''}datetime('{value.isoformat()}')"
         case datetime.date():
             return f"date('{value.isoformat()}')"
         case list():

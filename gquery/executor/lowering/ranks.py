@@ -78,7 +78,7 @@ def _floats(values: pa.Array) -> list[pa.Array]:
 def _ranked(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     if pa.types.is_null(values.type):
         return values.cast(pa.int64())
-    if _is_union(values) or pa.types.is_interval(values.type):  # which Arrow does not sort
+    if _is_union(values) or pa.types.is_struct(values.type):  # which Arrow does not sort
         return scan.dense_ranks(values, type_, control)
     if pa.types.is_int64(values.type) and pc.min(values).as_py() != NULL_RANK:
         return values

@@ -10,13 +10,13 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
+from gquery.executor.relational.unions import DURATION_PARTS, cast, union_of, union_type, with_fields, with_items
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Ids, Numbering
 from gquery.storage.tables import EdgeTable, VertexTable
-from gquery.values.elements import tags_of
+from gquery.values.elements import holds_duration, tags_of
 
 NO_KEY = " "  # the field of an empty map while it travels: DuckDB cannot spell the type of a struct without any
 PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
@@ -143,6 +143,12 @@ def travelling_type(type_: Type) -> pa.DataType:
             return pa.decimal128(min(type_.arrow.precision, MOST_DIGITS), type_.arrow.scale)
         case Kind.ANY:
             return union_type(type_, travelling_type)
+        case Kind.TEMPORAL if pa.types.is_interval(plain_type(type_)):
+            return DURATION_PARTS
+        case Kind.LIST if type_.item is not None and holds_duration(plain_type(type_)):
+            return pa.list_(travelling_type(type_.item))
+        case Kind.MAP if holds_duration(plain_type(type_)):
+            return pa.struct([(key, travelling_type(value)) for key, value in type_.fields])
         case Kind.INTEGER if not (type_.arrow is not None and pa.types.is_uint64(type_.arrow)):
             return pa.int64()
         case _:

@@ -39,9 +39,11 @@ from gquery.planner.ir.expr import (
     columns,
 )  # fmt: skip
 from gquery.planner.ir.types.common_type import DATE, NARROW_INTEGER, type_of_arrow, written_decimal
-from gquery.planner.ir.types.temporal import reading
+from gquery.planner.ir.types.temporal import known_moment, reading
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Ids
+from gquery.values.durations import Duration
+from gquery.values.moments import Moment
 
 Parameters = Mapping[str, object]
 
@@ -111,10 +113,18 @@ def _values(
 
 def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     """The rank of each value among values of several types: equal values have equal ranks, order is kept."""
-    relation = pa.table({"value": values, "row": np.arange(len(values))})
+    relation = pa.table({"value": cast(values, travelling_type(type_)), "row": np.arange(len(values))})
     ranked = f"SELECT row, dense_rank() OVER (ORDER BY {sorting_key(quoted('value'), type_)}) AS rank FROM elements"
     found = running.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, pa.int64())
+
+
+def _python_date(known: Moment | Duration) -> object:
+    """`_COMPUTED` for years that Python does not have."""
+    day = known.date if isinstance(known, Moment) else None
+    if day is None or not -719162 <= day <= 2932896:
+        return _COMPUTED
+    return datetime.date(1970, 1, 1) + datetime.timedelta(days=day)
 
 
 class _Scan:
@@ -227,6 +237,8 @@ class _Scan:
                 found = reading(text)
                 is_day = found is not None and found.family == "date"
                 return datetime.date.fromisoformat(text) if is_day else _COMPUTED
+            case Call(function="moment") if expression.type == DATE:
+                return _python_date(known_moment(expression))
             case Call(function="list", arguments=items):
                 values = [self._known(item) for item in items]
                 return _COMPUTED if any(value is _COMPUTED for value in values) else values

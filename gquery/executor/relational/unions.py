@@ -13,6 +13,9 @@ import pyarrow as pa
 from gquery.planner.ir.expr import Kind, Type
 from gquery.values.elements import holds_union, tags_of
 
+DURATION_PARTS = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("nanoseconds", pa.int64())])
+_INTERVAL = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
+
 _NAMES = {
     Kind.BOOLEAN: "boolean", Kind.INTEGER: "integer", Kind.FLOAT: "float", Kind.DECIMAL: "decimal",
     Kind.STRING: "string", Kind.BYTES: "bytes", Kind.LIST: "list", Kind.MAP: "map",
@@ -41,6 +44,8 @@ def _temporal_name(arrow: pa.DataType) -> str:
         return "date"
     if pa.types.is_timestamp(arrow):
         return "datetime"
+    if pa.types.is_struct(arrow):
+        return "zoned_time"
     return "time" if pa.types.is_time(arrow) else "duration"
 
 
@@ -68,23 +73,46 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
         return pa.chunked_array([cast(chunk, wanted) for chunk in values.chunks], wanted)
     if pa.types.is_null(values.type) or pa.types.is_null(wanted):
         return pa.nulls(len(values), wanted)
+    if pa.types.is_interval(values.type) and pa.types.is_struct(wanted):
+        return _parts_of(values)
+    if pa.types.is_struct(values.type) and pa.types.is_interval(wanted):
+        return _intervals_of(values)
     if pa.types.is_union(wanted):
         children = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
         return pa.UnionArray.from_sparse(pa.array(tags_of(values)), children, [field.name for field in wanted])
-    if pa.types.is_list(wanted) and not _is_plain(wanted):
+    plain = _is_plain(wanted) and _is_plain(values.type)
+    if pa.types.is_list(wanted) and not plain:
         return with_items(values, cast(values.flatten(), wanted.value_type), wanted)
-    if pa.types.is_struct(wanted) and not _is_plain(wanted):
+    if pa.types.is_struct(wanted) and not plain:
         fields = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
         return with_fields(values, fields, wanted)
     return values.cast(wanted)
 
 
 def _is_plain(wanted: pa.DataType) -> bool:
-    """Whether Arrow's own cast makes values of the type: it knows no unions, and makes no nulls of values."""
+    """Whether Arrow's own cast makes values of the type: it knows no unions and durations, and makes no nulls of
+    values."""
     if pa.types.is_nested(wanted):
         children = [wanted.field(index).type for index in range(wanted.num_fields)]
         return bool(children) and not pa.types.is_union(wanted) and all(map(_is_plain, children))
-    return not pa.types.is_null(wanted)
+    return not (pa.types.is_null(wanted) or pa.types.is_interval(wanted))
+
+
+def _parts_of(intervals: pa.Array) -> pa.Array:
+    """Durations as structs."""
+    found = np.frombuffer(intervals.buffers()[1] or b"", _INTERVAL)[intervals.offset :][: len(intervals)]
+    fields = [pa.array(found[name]) for name in _INTERVAL.names or ()]
+    return pa.StructArray.from_arrays(fields, fields=list(DURATION_PARTS), mask=_mask(intervals))
+
+
+def _intervals_of(parts: pa.Array) -> pa.Array:
+    """Structs as durations."""
+    made = np.zeros(len(parts), _INTERVAL)
+    for name, values in zip(_INTERVAL.names or (), parts.flatten(), strict=True):
+        made[name] = values.fill_null(0).to_numpy(zero_copy_only=False)
+    known = np.packbits(np.asarray(parts.is_valid()), bitorder="little")
+    buffers = [pa.py_buffer(known.tobytes()), pa.py_buffer(made.tobytes())]
+    return pa.Array.from_buffers(pa.month_day_nano_interval(), len(parts), buffers)
 
 
 def unsliced(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
-from gquery.planner.binding import maps
-from gquery.planner.binding.comparisons import COMPARISONS, notices, read_datetime, read_texts
+from gquery.planner.binding import maps, moments
+from gquery.planner.binding.comparisons import COMPARISONS, notices, read_texts
 from gquery.planner.binding.items import bind_comprehension, bind_reduce
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import (
@@ -141,8 +141,13 @@ class ExpressionBinder:
             )
         return Parameter(type_of_value(self.parameters[name], span, f"parameter `${name}`"), span, name)
 
-    def call(self, function: str, given: tuple[Expression, ...], span: Span, name_span: Span | None = None) -> Call:
-        """A call with its type. Raises BindError when the arguments do not fit."""
+    def call(
+        self, function: str, given: tuple[Expression, ...], span: Span, name_span: Span | None = None
+    ) -> Expression:
+        """A call with its type, or what it gives where all is known. Raises BindError when the arguments do not fit."""
+        folded = moments.folded(function, given, span)
+        if folded is not None:
+            return folded
         if function == "in" or function in COMPARISONS:
             given = self._compared(function, given, span)
         arguments = prepared(function, given)
@@ -157,7 +162,7 @@ class ExpressionBinder:
         self.names.notices.extend(notices(function, read, span))
         return read
 
-    def variable(self, name: str, span: Span) -> Column:
+    def variable(self, name: str, span: Span) -> Expression:
         """The column of a variable itself."""
         if name in self.names.vertices:
             return Column(self._node_type(name), span, name, Attribute.ELEMENT)
@@ -170,6 +175,8 @@ class ExpressionBinder:
             return Column(Type(Kind.PATH, None, None, fields), span, name, Attribute.ELEMENT)
         if name in self.names.incoming:
             known = self.names.incoming[name]
+            if known.constant is not None:
+                return replace(known.constant, span=span)
             return Column(known.type, span, name, known.attribute)
         raise self.names.unknown(name, span)
 
@@ -200,10 +207,14 @@ class ExpressionBinder:
             return Constant(NULL, tree.span, None)
         if maps.is_map(subject.type):
             return maps.bind_field(self, subject, tree.key, tree.key_span, tree.span)
-        return self.call("field", (subject, Constant(STRING, tree.key_span, tree.key)), tree.span)
+        key = Constant(STRING, tree.key_span, tree.key)
+        if subject.type.kind is Kind.TEMPORAL and tree.key in ("timezone", "offset"):
+            return Call(STRING, tree.span, "field", (subject, key))
+        return self.call("field", (subject, key), tree.span)
 
-    def element_property(self, subject: Column, key: str, key_span: Span, span: Span) -> Column:
+    def element_property(self, subject: Expression, key: str, key_span: Span, span: Span) -> Column:
         """The column of a node's or relationship's property; an unknown one is an error."""
+        assert isinstance(subject, Column)
         name = subject.variable
         if subject.type.kind is Kind.NODE:
             stored = self.schema.vertex_property(key, subject.type.tables or None)
@@ -321,14 +332,15 @@ class ExpressionBinder:
         if is_operator(tree.name):
             raise BindError(f"there is no function `{tree.name}`", span=tree.name_span)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
+        if tree.name in moments.FUNCTIONS:
+            return moments.bind_function(self, tree, arguments)
         if tree.name in _ELEMENT_FUNCTIONS or tree.name in maps.FUNCTIONS:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
             if tree.name in maps.FUNCTIONS:
                 return maps.FUNCTIONS[tree.name](self, arguments[0], tree.span)
             return self._attribute(arguments[0], tree.name, tree.span)
-        instant = read_datetime(arguments[0], self.parameters) if tree.name == "datetime" and arguments else None
-        return instant or self.call(tree.name, arguments, tree.span, tree.name_span)
+        return self.call(tree.name, arguments, tree.span, tree.name_span)
 
     def _aggregate(self, tree: ast.FunctionCall, function: str) -> Aggregate:
         """`function`: what the call is of."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from gquery.errors import BindError, Notice, Span
 from gquery.grammar import ast
 from gquery.planner.binding.expressions import ExpressionBinder, expect_boolean
+from gquery.planner.binding.moments import is_written
 from gquery.planner.binding.pattern_condition import plain_conditions
 from gquery.planner.binding.scope import Names, is_hidden
 from gquery.planner.ir.expr import (
@@ -108,7 +109,8 @@ def _variable(item: ProjectionItem, names: Names) -> Variable:
     column = item.expression
     known = names.incoming.get(column.variable) if isinstance(column, Column) else None
     same = known is not None and isinstance(column, Column) and column.attribute is known.attribute
-    return Variable(item.name, column.type, known.nullable if known is not None and same else True)
+    constant = column if is_written(column) else None
+    return Variable(item.name, column.type, known.nullable if known is not None and same else True, constant)
 
 
 def _bind_projection(clause: ast.Return | ast.With, word: str, binder: ExpressionBinder) -> Projection:

@@ -19,11 +19,13 @@ ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
 
 @record(frozen=True, slots=True)
 class Variable:
-    """What the rows between two segments hold under a name. nullable: whether there may be nulls."""
+    """What the rows between two segments hold under a name. nullable: whether there may be nulls. constant: what it is
+    in all rows, where that is a moment or a duration that is written."""
 
     name: str
     type: Type
     nullable: bool = False
+    constant: Expression | None = None
 
     @property
     def attribute(self) -> Attribute:

@@ -24,7 +24,7 @@ from gquery.planner.ir.functions.scalars import SCALARS
 LONGEST = 80  # characters of one text
 
 _FUNCTIONS = {Attribute.ID: "id", Attribute.LABELS: "labels", Attribute.TYPE: "type"}
-_READ = ("read", "read there")  # a text or a parameter as a date
+_READ = ("read", "read there", "moment")  # a text or a parameter as a date
 
 # How tightly operators bind. What binds no tighter than what it stands in is written in brackets.
 _TIGHTNESS = {
@@ -109,7 +109,7 @@ def _call(function: str, arguments: tuple[Expression, ...]) -> Iterator[str]:
             return chain(["-" if function == "negate" else "NOT "], _within(function, first))
         case "is null" | "is not null" if first:
             return chain(_within(function, first), [f" {function.upper()}"])
-        case "read" | "read there" if first:
+        case "read" | "read there" | "moment" if first:
             return _written(first)
         case _ if function in _TIGHTNESS:
             return _joined(f" {function.upper()} ", (_within(function, each) for each in arguments))

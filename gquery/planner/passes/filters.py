@@ -69,7 +69,7 @@ def _is_known(expression: Expression) -> bool:
     match expression:
         case Constant() | Parameter():
             return True
-        case Call(function="list" | "read", arguments=arguments):
+        case Call(function="list" | "read" | "moment", arguments=arguments):
             return all(map(_is_known, arguments))
     return False
 

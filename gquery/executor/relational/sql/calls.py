@@ -14,6 +14,7 @@ from gquery.executor.relational.growth import write_range, write_replace
 from gquery.executor.relational.sql import lists, temporal, texts
 from gquery.executor.relational.sql.comparison import comparison
 from gquery.executor.relational.sql.numbers import arithmetic, percentile
+from gquery.executor.relational.sql.time_arithmetic import calculated, truncated
 from gquery.planner.ir.expr import Call, Kind
 from gquery.planner.ir.functions.calls import find
 from gquery.planner.ir.functions.operators import PERCENTILES
@@ -34,6 +35,8 @@ def write_call(call: Call, arguments: list[str]) -> str:
 
 
 def _divide(call: Call, arguments: list[str]) -> str:
+    if call.type.kind is Kind.TEMPORAL:
+        return calculated(call, arguments)
     return f"({arguments[0]} {'/' if call.type.kind is Kind.FLOAT else '//'} {arguments[1]})"
 
 
@@ -63,6 +66,8 @@ _WRITERS: dict[str, Writer] = {
     "round": _round, "startnode": _computed_end, "endnode": _computed_end,
     "left": texts.side, "right": texts.side, "substring": texts.substring,
     "tostring": texts.to_string,
+    "moment": temporal.moment, "truncate": truncated,
+    "localtime": temporal.clock_of, "localdatetime": temporal.local_datetime_of,
     "date": temporal.date_of, "datetime": temporal.datetime_of,
     "read": temporal.read, "read there": temporal.read_there,
 }  # fmt: skip

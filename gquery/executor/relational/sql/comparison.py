@@ -10,8 +10,9 @@ from __future__ import annotations
 from itertools import product
 
 from gquery.errors import Span, UnsupportedError
+from gquery.executor.relational.sql.durations import is_duration
 from gquery.executor.relational.sql.temporal import alike, nanoseconds
-from gquery.executor.relational.sql.values import compared, is_nan, members_of, needs_keys
+from gquery.executor.relational.sql.values import compared, is_nan, members_of, needs_keys, sorting_key
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, Type
 from gquery.planner.ir.functions.calls import comparable, has_order
@@ -168,6 +169,8 @@ def _unequal(left: str, one: Expression, right: str, other: Expression) -> str:
 
 def _beside(left: str, one: Type, operator: str, right: str, other: Type) -> str:
     """DuckDB's comparison; of times that it does not compare as they are, by their nanoseconds."""
+    if is_duration(one) and is_duration(other) and operator not in ("=", "<>"):
+        left, right = sorting_key(left, one), sorting_key(right, other)
     if not alike(one, other):
         left, right = nanoseconds(left, one), nanoseconds(right, other)
     return f"{left} {operator} {right}"

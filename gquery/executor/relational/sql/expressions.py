@@ -21,7 +21,15 @@ from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
 from gquery.executor.relational.sql.temporal import alike
-from gquery.executor.relational.sql.values import by_member, converted, is_held, needs_keys, sorting_key, sql_type
+from gquery.executor.relational.sql.values import (
+    by_member,
+    converted,
+    has_key,
+    is_held,
+    needs_keys,
+    sorting_key,
+    sql_type,
+)
 from gquery.executor.relational.sql.words import distinct_name, literal
 from gquery.planner.ir.expr import (
     Aggregate,
@@ -76,7 +84,7 @@ class SqlWriter:
         if self.keys is not None and (expression in self.keys or isinstance(expression, Aggregate)):
             text = replace(self, keys=None).write(expression)
             # Grouped by its key, such a value is one of those that are equal.
-            return f"any_value({text})" if expression in self.keys and holds_any(expression.type) else text
+            return f"any_value({text})" if expression in self.keys and has_key(expression.type) else text
         if expression in self.columns:
             return self.columns[expression] if self.keys is None else self._of_key(expression)
         match expression:
@@ -246,6 +254,8 @@ class SqlWriter:
         return self._as(part, self._part_type(part, whole))
 
     def _has_parts_converted(self, call: Call) -> bool:
+        if call.function == "+" and call.type.kind is Kind.TEMPORAL:
+            return False
         return holds_any(call.type) or not all(
             is_held(part.type, self._part_type(part, call)) for part in call.arguments
         )
@@ -279,7 +289,7 @@ class SqlWriter:
             return "count(*)"
         nested = aggregate.argument.type.kind in (Kind.LIST, Kind.MAP)  # where DuckDB copies what min() takes
         value = replace(self, subqueries=self.subqueries and not nested).write(aggregate.argument)
-        if holds_any(aggregate.argument.type) and (aggregate.distinct or aggregate.function in ("min", "max")):
+        if has_key(aggregate.argument.type) and (aggregate.distinct or aggregate.function in ("min", "max")):
             return _by_key(aggregate, value, sorting_key(value, aggregate.argument.type))
         argument = f"DISTINCT {value}" if aggregate.distinct else value
         match aggregate.function:

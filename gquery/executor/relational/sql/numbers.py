@@ -5,13 +5,16 @@ What these cannot hold is an error, never another number.
 
 from __future__ import annotations
 
+from gquery.executor.relational.sql.time_arithmetic import calculated
 from gquery.planner.ir.expr import Call, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, NUMBERS, digits_and_scale
 
 
 def arithmetic(call: Call, arguments: list[str]) -> str:
-    """`+`, `-`, `*` or `%` of two numbers."""
+    """`+`, `-`, `*` or `%` of two numbers, or of durations and moments."""
     left, right = arguments
+    if call.type.kind is Kind.TEMPORAL:
+        return calculated(call, arguments)
     if call.type.kind is Kind.DECIMAL:
         one, other = (argument.type for argument in call.arguments)
         left, right = _widened(left, one), _widened(right, other)

@@ -5,12 +5,14 @@ A list of values of several types goes as structs with a field for each type, of
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from gquery.errors import Span
 from gquery.executor.relational.gather import NO_KEY
+from gquery.executor.relational.sql.durations import is_duration
 from gquery.executor.relational.sql.values import sql_type
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
@@ -44,6 +46,8 @@ def _cast_to(type_: Type) -> str | None:
                 return sql_type(type_)
             whole = all(known for _, known in fields)
             return f"STRUCT({', '.join(f'{quoted(key)} {known}' for key, known in fields)})" if whole else None
+        case Kind.TEMPORAL if is_duration(type_):
+            return sql_type(type_)
         case Kind.TEMPORAL if type_.arrow is not None:
             return "DATE" if pa.types.is_date(type_.arrow) else None
         case Kind.NULL | Kind.TEMPORAL:
@@ -63,6 +67,10 @@ def _by_member(value: Any, type_: Type) -> Any:
             return [_by_member(item, type_.item) for item in value]
         case Kind.MAP:
             return {key: _by_member(value[key], field) for key, field in type_.fields} or {NO_KEY: None}
+        case Kind.TEMPORAL if isinstance(value, datetime.timedelta):
+            seconds = value - datetime.timedelta(days=value.days)
+            microseconds = seconds // datetime.timedelta(microseconds=1)
+            return {"months": 0, "days": value.days, "nanoseconds": microseconds * 1000}
     return value
 
 

@@ -11,37 +11,51 @@ from typing import Any
 
 import pyarrow as pa
 
-from gquery.errors import BindError, Span
+from gquery.executor.relational.sql.durations import is_duration, text_of_duration, written
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Kind, Type
 from gquery.planner.ir.types.common_type import temporal_family
+from gquery.planner.ir.types.temporal import known_moment
+from gquery.values.durations import Duration
+from gquery.values.moments import Moment
 
-_FIELDS = {
-    "year": "year", "quarter": "quarter", "month": "month", "week": "week", "day": "day", "hour": "hour",
-    "minute": "minute", "second": "second", "dayOfWeek": "isodow", "ordinalDay": "doy",
-}  # fmt: skip
 _ELSEWHERE = r"[T ].*([+-]0*:?0*[1-9]|[A-Za-z]{2})"  # an offset that is not zero, the name of a zone
 _LOST_OFFSET = (
     "datetime() of a computed text cannot keep its offset from UTC; "
     "give a parameter that is a datetime, or load the column as timestamps"
 )
 
+_NOW = "now()"
 _BEYOND = "beside nanoseconds there are points in time from 1677 to 2262 only"
 
 
 def alike(one: Type, other: Type) -> bool:
     """Whether DuckDB compares values of the two types as they are. Where only one knows nanoseconds, or both do and one
     has a zone, it has no comparison, or one that fails for years that nanoseconds do not reach."""
-    if not one.kind is other.kind is Kind.TEMPORAL or "duration" in map(temporal_family, (one.arrow, other.arrow)):
+    if not one.kind is other.kind is Kind.TEMPORAL or (is_duration(one) and is_duration(other)):
         return True
-    return _sql_type(one.arrow) == _sql_type(other.arrow) or not (_is_fine(one) or _is_fine(other))
+    if pa.types.is_struct(one.arrow) or pa.types.is_struct(other.arrow):
+        return False
+    return _sql_type(one.arrow) == _sql_type(other.arrow) or not (is_fine(one) or is_fine(other))
 
 
 def nanoseconds(text: str, type_: Type) -> str:
     """A point in time or a time of the day as a whole number, of any year."""
-    if _is_fine(type_):
+    if pa.types.is_struct(type_.arrow):
+        return f"(epoch_ns({subject_time(text)})::HUGEINT - {text}.offset_seconds * 1000000000::HUGEINT)"
+    if is_fine(type_):
         return f"epoch_ns({text})::HUGEINT"
     return f"(epoch_us({text})::HUGEINT * 1000)"
+
+
+def zoned_time(clock: str, offset: str) -> str:
+    """A time of the day with an offset; null where the clock is."""
+    return f"CASE WHEN {clock} IS NOT NULL THEN {{time: {clock}, offset_seconds: {offset}}} END"
+
+
+def subject_time(zoned: str) -> str:
+    """What the clock shows of a time of the day with an offset."""
+    return f"{zoned}.time"
 
 
 def in_units_of(text: str, wanted: Type) -> str:
@@ -50,34 +64,53 @@ def in_units_of(text: str, wanted: Type) -> str:
     return f"coalesce({finer}, CASE WHEN {text} IS NOT NULL THEN error({literal(_BEYOND)}) END)"
 
 
-def field_of_time(subject: str, type_: Type, key: str, span: Span) -> str:
-    """`subject.year` and the like, in the zone of the subject."""
-    if key not in _FIELDS:
-        raise BindError(f"a point in time has no `{key}`", span=span, hint="it has " + ", ".join(_FIELDS))
-    return f"date_part('{_FIELDS[key]}', {_begun(_local(subject, type_), type_)})"
-
-
 def date_of(call: Call, arguments: list[str]) -> str:
+    if not arguments:
+        return "current_date"
     type_ = call.arguments[0].type
-    return f"{_begun(_local(arguments[0], type_), type_)}::DATE"
+    return f"{begun(local(arguments[0], type_), type_)}::DATE"
 
 
-def _begun(local: str, type_: Type) -> str:
+def clock_of(call: Call, arguments: list[str]) -> str:
+    """localtime() of a point in time, a time of the day or a text."""
+    if not arguments:
+        return f"timezone('UTC', {_NOW})::TIME::{_sql_type(call.type.arrow)}"
+    type_ = call.arguments[0].type
+    if type_.kind is Kind.STRING:
+        return f"{arguments[0]}::TIME_NS"
+    return f"{local(arguments[0], type_)}::{_sql_type(call.type.arrow)}"
+
+
+def local_datetime_of(call: Call, arguments: list[str]) -> str:
+    """localdatetime() of a point in time, a date or a text."""
+    if not arguments:
+        return f"timezone('UTC', {_NOW})"
+    type_ = call.arguments[0].type
+    if type_.kind is Kind.STRING:
+        return f"{arguments[0]}::TIMESTAMP"
+    return f"{local(arguments[0], type_)}::{_sql_type(call.type.arrow)}"
+
+
+def begun(local: str, type_: Type) -> str:
     """The microsecond that has begun: DuckDB rounds nanoseconds, and a year would begin before its time."""
-    if not _is_fine(type_):
+    if not is_fine(type_):
         return local
-    if pa.types.is_time(type_.arrow):
+    if pa.types.is_time(type_.arrow) or pa.types.is_struct(type_.arrow):
         return f"(TIME '00:00:00' + to_microseconds(epoch_ns({local}) // 1000))"
     return f"make_timestamp((epoch_ns({local}) - (epoch_ns({local}) % 1000 + 1000) % 1000) // 1000)"
 
 
 def datetime_of(call: Call, arguments: list[str]) -> str:
     """A computed text has no offset but UTC's: its zone could not be known before it is read."""
+    if not arguments:
+        return _NOW
     (text,) = arguments
-    if call.arguments[0].type.kind is not Kind.STRING:
-        return text if call.arguments[0].type == call.type else f"{text}::TIMESTAMP"
+    type_ = call.arguments[0].type
+    if type_.kind is not Kind.STRING:
+        local_type = "TIMESTAMP_NS" if is_fine(call.type) else "TIMESTAMP"
+        return text if zone_of(type_) is not None else f"timezone('UTC', {text}::{local_type})"
     elsewhere = f"regexp_matches({text}, {literal(_ELSEWHERE)})"
-    return f"CASE WHEN {elsewhere} THEN error({literal(_LOST_OFFSET)}) ELSE timezone('UTC', {text}::TIMESTAMPTZ) END"
+    return f"CASE WHEN {elsewhere} THEN error({literal(_LOST_OFFSET)}) ELSE {text}::TIMESTAMPTZ END"
 
 
 def read(call: Call, arguments: list[str]) -> str:
@@ -96,9 +129,13 @@ def read_there(call: Call, arguments: list[str]) -> str:
 
 
 def _instant(text: str, type_: Type) -> str:
-    zone = _zone(type_) or "UTC"
+    return instant_of(f"{text}::{'TIMESTAMP_NS' if is_fine(type_) else 'TIMESTAMP'}", type_)
+
+
+def instant_of(local: str, type_: Type) -> str:
+    """The instant at which a clock in the type's zone shows this."""
+    zone = zone_of(type_) or "UTC"
     minutes = _minutes_of(zone)
-    local = f"{text}::{'TIMESTAMP_NS' if _is_fine(type_) else 'TIMESTAMP'}"
     if minutes is None:
         return f"timezone({literal(zone)}, {local})"
     return f"timezone('UTC', {_later(local, -minutes, type_)})"
@@ -111,43 +148,61 @@ def _sql_type(arrow: Any) -> str:
     return f"TIME{exact}" if pa.types.is_time(arrow) else "DATE"
 
 
+def moment(call: Call, arguments: list[str]) -> str:
+    """A moment or a duration that is known, of which the call's argument is the text."""
+    value = known_moment(call)
+    if isinstance(value, Duration):
+        return written(value)
+    arrow, exact = call.type.arrow, is_fine(call.type)
+    if value.date is None:
+        clock = f"CAST({literal(str(Moment(time=value.time)))} AS TIME{'_NS' * exact})"
+        zoned = pa.types.is_struct(arrow)
+        return zoned_time(clock, f"({value.offset})::INTEGER") if zoned else clock
+    if value.time is None:
+        return f"(DATE '1970-01-01' + ({value.date})::INTEGER)"
+    made = f"make_timestamp_ns({value.instant})" if exact else f"make_timestamp({value.instant // 1000})"
+    return f"timezone('UTC', {made})" if zone_of(call.type) else made
+
+
 def text_of(subject: str, type_: Type) -> str:
     """As ISO 8601 has it, with the offset and, where it has a name, the zone."""
     if temporal_family(type_.arrow) == "duration":
-        return _duration_text(subject)
-    text = f"replace({_local(subject, type_)}::VARCHAR, ' ', 'T')"
-    zone = _zone(type_)
+        return text_of_duration(subject)
+    if pa.types.is_struct(type_.arrow):
+        return f"({subject_time(subject)}::VARCHAR || {offset_of(subject, type_)})"
+    text = f"replace({local(subject, type_)}::VARCHAR, ' ', 'T')"
+    zone = zone_of(type_)
     if zone is None:
         return text
     if zone == "UTC":
         return f"{text} || 'Z'"
     if _minutes_of(zone) is not None:
         return f"{text} || {literal(zone)}"
-    minutes = f"date_diff('minute', timezone('UTC', {subject}), {_local(subject, type_)})"
+    return f"{text} || {offset_of(subject, type_)} || {literal(f'[{zone}]')}"
+
+
+def offset_of(subject: str, type_: Type) -> str:
+    """How far a clock in the zone is ahead of UTC, as a text."""
+    minutes = f"({offset_seconds(subject, type_)} // 60)"
     sign = f"CASE WHEN {minutes} < 0 THEN '-' ELSE '+' END"
-    offset = f"printf('%02d:%02d', abs({minutes}) // 60, abs({minutes}) % 60)"
-    return f"{text} || {sign} || {offset} || {literal(f'[{zone}]')}"
+    shown = f"printf('%02d:%02d', abs({minutes}) // 60, abs({minutes}) % 60)"
+    return f"CASE WHEN {minutes} = 0 THEN 'Z' ELSE {sign} || {shown} END"
 
 
-def _duration_text(subject: str) -> str:
-    """`P1Y2M3DT4.5S`: the parts that are not zero."""
-
-    def part(field: str, unit: str) -> str:
-        number = f"date_part('{field}', {subject})"
-        return f"CASE WHEN {number} <> 0 THEN {number} || '{unit}' ELSE '' END"
-
-    millionths = f"date_part('microsecond', {subject})"
-    digits = f"rtrim(rtrim(({millionths} * 0.000001::DECIMAL(7,6))::DECIMAL(18,6)::VARCHAR, '0'), '.')"
-    date = " || ".join((part("year", "Y"), part("month", "M"), part("day", "D")))
-    seconds = f"CASE WHEN {millionths} <> 0 THEN {digits} || 'S' ELSE '' END"
-    time = " || ".join((part("hour", "H"), part("minute", "M"), seconds))
-    text = f"rtrim('P' || ({date}) || 'T' || ({time}), 'T')"
-    return f"CASE WHEN {subject} IS NOT NULL THEN coalesce(nullif({text}, 'P'), 'PT0S') END"
+def offset_seconds(subject: str, type_: Type) -> str:
+    if pa.types.is_struct(type_.arrow):
+        return f"{subject}.offset_seconds"
+    minutes = _minutes_of(zone_of(type_) or "UTC")
+    if minutes is not None:
+        return f"CASE WHEN {subject} IS NOT NULL THEN {minutes * 60} END"
+    return f"date_diff('second', timezone('UTC', {subject}), {local(subject, type_)})"
 
 
-def _local(subject: str, type_: Type) -> str:
+def local(subject: str, type_: Type) -> str:
     """The point in time as a clock at its zone shows it."""
-    zone = _zone(type_)
+    if pa.types.is_struct(type_.arrow):
+        return subject_time(subject)
+    zone = zone_of(type_)
     if zone is None:
         return subject
     minutes = _minutes_of(zone)
@@ -158,16 +213,17 @@ def _local(subject: str, type_: Type) -> str:
 
 def _later(local: str, minutes: int, type_: Type) -> str:
     """DuckDB's own addition rounds nanoseconds away."""
-    if minutes and _is_fine(type_):
+    if minutes and is_fine(type_):
         return f"make_timestamp_ns(epoch_ns({local}) + {minutes * 60 * 10**9})"
     return f"({local} + INTERVAL ({minutes}) MINUTE)" if minutes else local
 
 
-def _is_fine(type_: Type) -> bool:
-    return _sql_type(type_.arrow).endswith("_NS")
+def is_fine(type_: Type) -> bool:
+    """Whether it knows nanoseconds."""
+    return pa.types.is_struct(type_.arrow) or _sql_type(type_.arrow).endswith("_NS")
 
 
-def _zone(type_: Type) -> str | None:
+def zone_of(type_: Type) -> str | None:
     return type_.arrow.tz if type_.arrow is not None and pa.types.is_timestamp(type_.arrow) else None
 
 

@@ -19,8 +19,10 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from gquery.executor.relational.sql.durations import SQL_TYPE as DURATION_TYPE
+from gquery.executor.relational.sql.durations import is_duration, length
 from gquery.executor.relational.sql.once import once
-from gquery.executor.relational.sql.temporal import alike, in_units_of
+from gquery.executor.relational.sql.temporal import alike, in_units_of, nanoseconds
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
 from gquery.planner.ir.expr import Kind, Type
@@ -88,6 +90,9 @@ def key(sql: str, type_: Type, common: Type, depth: int = 0) -> str:
         return "NULL"
     if common.kind is Kind.ANY:
         return f"CASE WHEN {sql} IS NULL THEN NULL ELSE {_struct(sql, type_, common, depth)} END"
+    own = _length(type_)
+    if own is not None and not holds_any(common):
+        return f"CASE WHEN {sql} IS NULL THEN NULL ELSE {{l: {own(sql)}, v: {sql}}} END"
     if not holds_any(common):
         return sql
     if common.kind is Kind.LIST and type_.item is not None and common.item is not None:
@@ -104,7 +109,21 @@ def key(sql: str, type_: Type, common: Type, depth: int = 0) -> str:
 
 def sorting_key(sql: str, type_: Type) -> str:
     """What a value is sorted and grouped by: itself, unless it carries its own type."""
-    return bound((sql,), lambda value: key(value, type_, type_)) if holds_any(type_) else sql
+    return bound((sql,), lambda value: key(value, type_, type_)) if has_key(type_) else sql
+
+
+def has_key(type_: Type) -> bool:
+    """Whether values are sorted and told apart by something else than themselves."""
+    return holds_any(type_) or _length(type_) is not None
+
+
+def _length(type_: Type) -> Callable[[str], str] | None:
+    """The number by which durations, and times of the day with an offset, are sorted before their parts."""
+    if type_.kind is not Kind.TEMPORAL:
+        return None
+    if is_duration(type_):
+        return length
+    return (lambda value: nanoseconds(value, type_)) if pa.types.is_struct(type_.arrow) else None
 
 
 def _common(one: Type, other: Type) -> Type:
@@ -283,6 +302,8 @@ def _temporal(arrow: pa.DataType) -> str:
     exact = "_NS" if getattr(arrow, "unit", "us") == "ns" else ""
     if pa.types.is_timestamp(arrow):
         return _TIMESTAMPS[arrow.unit] if arrow.tz is None else f"TIMESTAMPTZ{exact}"
+    if pa.types.is_struct(arrow):
+        return "STRUCT(time TIME_NS, offset_seconds INTEGER)"
     if pa.types.is_date(arrow):
         return "DATE"
-    return f"TIME{exact}" if pa.types.is_time(arrow) else "INTERVAL"
+    return f"TIME{exact}" if pa.types.is_time(arrow) else DURATION_TYPE

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pyarrow as pa
+
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
 from gquery.planner.ir.types.common_type import (
+    DATE,
     DATETIME,
+    DURATION,
     MOST_DIGITS,
     NUMBERS,
     decimal,
@@ -77,6 +81,15 @@ def same(kinds: Kinds) -> Signature:
     return Signature(1, 1, rule)
 
 
+def over(arguments: tuple[Type, ...]) -> Type | None:
+    """A quotient of numbers, or of a duration and a number."""
+    return times(arguments) if _family(arguments[0]) == "duration" else arithmetic(arguments)
+
+
+def less(arguments: tuple[Type, ...]) -> Type | None:
+    return shifted(arguments) if Kind.TEMPORAL in {each.kind for each in arguments} else arithmetic(arguments)
+
+
 def arithmetic(arguments: tuple[Type, ...]) -> Type | None:
     if not all(fits(argument, NUMBER) for argument in arguments):
         return None
@@ -89,7 +102,11 @@ def arithmetic(arguments: tuple[Type, ...]) -> Type | None:
 
 
 def times(arguments: tuple[Type, ...]) -> Type | None:
-    """Digits after the point add up; too many for a decimal make a float."""
+    """Digits after the point add up; too many for a decimal make a float. A duration takes any number."""
+    durations = [each for each in arguments if _family(each) == "duration"]
+    if durations:
+        others = [each for each in arguments if each not in durations]
+        return DURATION if len(durations) == 1 and all(fits(each, NUMBER) for each in others) else None
     result = arithmetic(arguments)
     if result is None or result.kind is not Kind.DECIMAL:
         return result
@@ -107,6 +124,9 @@ def plus(arguments: tuple[Type, ...]) -> Type | None:
         items = [each.item or NULL if each.kind is Kind.LIST else each for each in arguments]
         item = unify(items)
         return None if item is None else list_of(item)
+    if Kind.TEMPORAL in kinds:
+        durations = [each for each in arguments if _family(each) == "duration"]
+        return shifted(arguments) if durations or Kind.NULL in kinds else None
     if Kind.STRING in kinds:
         return STRING if kinds <= TEXT | NUMBER | {Kind.NULL} else None
     return arithmetic(arguments)
@@ -156,11 +176,55 @@ def part_of_path(name: str) -> Signature:
 
 
 def datetime_type(arguments: tuple[Type, ...]) -> Type | None:
-    """A point in time keeps its zone."""
-    (subject,) = arguments
-    if subject.kind is Kind.TEMPORAL and temporal_family(subject.arrow) == "datetime":
-        return subject
-    return DATETIME if fits(subject, TEXT | TEMPORAL) else None
+    """A point in time keeps its zone; what has none is UTC's."""
+    (subject,) = arguments or (STRING,)
+    family = _family(subject)
+    if family == "datetime":
+        arrow = subject.arrow
+        known = arrow is not None and not pa.types.is_dictionary(arrow) and arrow.tz is not None
+        return subject if known else Type(Kind.TEMPORAL, pa.timestamp(_unit(subject), "UTC"))
+    return DATETIME if family in ("text", "date") else None
+
+
+def local_datetime_type(arguments: tuple[Type, ...]) -> Type | None:
+    (subject,) = arguments or (STRING,)
+    fits_ = _family(subject) in ("text", "date", "datetime")
+    return Type(Kind.TEMPORAL, pa.timestamp(_unit(subject))) if fits_ else None
+
+
+def local_time_type(arguments: tuple[Type, ...]) -> Type | None:
+    (subject,) = arguments or (STRING,)
+    family = _family(subject)
+    unit = "ns" if family == "text" else _unit(subject)
+    return Type(Kind.TEMPORAL, pa.time64(unit)) if family in ("text", "time", "zoned time", "datetime") else None
+
+
+def date_type(arguments: tuple[Type, ...]) -> Type | None:
+    return DATE if not arguments or _family(arguments[0]) in ("text", "date", "datetime") else None
+
+
+def _family(subject: Type) -> str | None:
+    """Of a time, or `text`; a null may be any of them."""
+    if subject.kind in (Kind.STRING, Kind.NULL):
+        return "text"
+    return temporal_family(subject.arrow) if subject.kind is Kind.TEMPORAL else None
+
+
+def _unit(subject: Type) -> str:
+    arrow = subject.arrow
+    fine = arrow is not None and (getattr(arrow, "unit", "us") == "ns" or pa.types.is_struct(arrow))
+    return "ns" if fine and subject.kind is Kind.TEMPORAL else "us"
+
+
+def shifted(arguments: tuple[Type, ...]) -> Type | None:
+    """A moment and a duration give a moment, two durations or two moments of one kind a duration; None of others."""
+    families = [_family(each) for each in arguments]
+    moments = [each for each, family in zip(arguments, families, strict=True) if family not in ("text", "duration")]
+    if None in families or families.count("text") == len(families):
+        return None
+    if "duration" in families or "text" in families:
+        return moments[0] if moments else DURATION
+    return DURATION if len(set(families)) == 1 and families[0] in ("date", "datetime") else None
 
 
 def sum_type(arguments: tuple[Type, ...]) -> Type | None:

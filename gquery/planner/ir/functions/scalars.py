@@ -22,13 +22,16 @@ from gquery.planner.ir.functions.rules import (
     Function,
     Signature,
     arithmetic,
+    date_type,
     datetime_type,
     fixed,
     item,
+    local_datetime_type,
+    local_time_type,
     part_of_path,
     same,
 )
-from gquery.planner.ir.types.common_type import DATE, list_of, unify
+from gquery.planner.ir.types.common_type import list_of, unify
 from gquery.records import record
 
 
@@ -47,6 +50,7 @@ class Scalar(Function):
         return self.written.partition("(")[0]
 
 
+_WRITTEN = Signature(1, 3, lambda _: None)  # the binder calculates them: SQL has none of them
 _TO_TEXT = fixed(STRING, TEXT)
 _TO_FLOAT = fixed(FLOAT, NUMBER)
 _FIRST_ITEM = Signature(1, 1, item)
@@ -143,11 +147,32 @@ def _of_lists() -> Iterator[Scalar]:
 
 
 def _of_time() -> Iterator[Scalar]:
-    says = "the day that a text says, or of a point in time"
-    yield Scalar(fixed(DATE, TEXT | TEMPORAL), None, "date(text)", says, "date('2024-01-15').month = 1")
-    says = "the point in time that a text says, in its zone"
+    says = "a day: of a text, a map of its parts, or a point in time; without any, today in UTC"
+    yield Scalar(Signature(0, 1, date_type), None, "date(value?)", says, "date('2024-01-15').month = 1")
+    says = "a point in time in its zone, or in UTC where it says none; without any, now"
     example = "datetime('2024-01-15T10:00+02:00').hour = 10"
-    yield Scalar(Signature(1, 1, datetime_type), None, "datetime(text)", says, example)
+    yield Scalar(Signature(0, 1, datetime_type), None, "datetime(value?)", says, example)
+    says = "a point in time without a zone"
+    example = "localdatetime({year: 2024, week: 3}).day = 15"
+    yield Scalar(Signature(0, 1, local_datetime_type), None, "localdatetime(value?)", says, example)
+    says = "a time of the day without an offset"
+    yield Scalar(Signature(0, 1, local_time_type), None, "localtime(value?)", says, "localtime('10:30').minute = 30")
+    says = "a time of the day with an offset; of what is written"
+    example = "time('10:30+01:00') = time('09:30Z')"
+    yield Scalar(_WRITTEN, None, "time(value)", says, example)
+    says = "months, days and seconds; of what is written"
+    yield Scalar(_WRITTEN, None, "duration(value)", says, "duration('P1DT2H').hours = 2")
+    says = "the beginning of the unit that the moment is in, with some parts changed: date, datetime, localtime …"
+    example = "date.truncate('month', date('2024-01-15')).day = 1"
+    yield Scalar(_WRITTEN, None, "date.truncate(unit, moment, parts?)", says, example)
+    for name, says, example in (
+        ("between", "the months, days and seconds between two moments", "P1M5D"),
+        ("inMonths", "the whole months between two moments", "P1M"),
+        ("inDays", "the whole days between two moments", "P36D"),
+        ("inSeconds", "the time between two moments", "PT864H"),
+    ):
+        example = f"duration.{name}(date('2024-01-15'), date('2024-02-20')) = duration('{example}')"
+        yield Scalar(_WRITTEN, None, f"duration.{name}(from, to)", says, example)
 
 
 def _conversions() -> Iterator[Scalar]:

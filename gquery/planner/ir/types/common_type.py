@@ -17,11 +17,16 @@ from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, 
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL})
 DATE = Type(Kind.TEMPORAL, pa.date32())
-DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
+DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us", "UTC"))
+LOCAL_DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
+LOCAL_TIME = Type(Kind.TEMPORAL, pa.time64("us"))
+TIME = Type(Kind.TEMPORAL, pa.struct([("time", pa.time64("ns")), ("offset_seconds", pa.int32())]))
+"""A time of the day with an offset, for which Arrow and DuckDB have no type."""
+DURATION = Type(Kind.TEMPORAL, pa.month_day_nano_interval())
 NARROW_INTEGER = Type(Kind.INTEGER, pa.int32())
 MOST_DIGITS = 38  # of a decimal that DuckDB can calculate with
 
-Family = Literal["datetime", "date", "time", "duration"]
+Family = Literal["datetime", "date", "time", "zoned time", "duration"]
 
 _ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
 _ALONE = {Kind.BOOLEAN: BOOLEAN, Kind.FLOAT: FLOAT, Kind.STRING: STRING, Kind.BYTES: Type(Kind.BYTES, pa.binary())}
@@ -101,6 +106,8 @@ def temporal_family(arrow: pa.DataType | None) -> Family:
         return "datetime"
     if pa.types.is_date(arrow):
         return "date"
+    if pa.types.is_struct(arrow):
+        return "zoned time"
     return "time" if pa.types.is_time(arrow) else "duration"
 
 
@@ -257,6 +264,9 @@ def _unify_maps(maps: list[Type]) -> Type | None:
 def _unify_times(times: list[Type]) -> Type | None:
     """Dates are midnights where points in time are. Zones that differ leave the instant, in UTC."""
     families = {temporal_family(each.arrow) for each in times}
+    if families == {"time"}:
+        fine = any(getattr(each.arrow, "unit", "us") == "ns" for each in times)
+        return Type(Kind.TEMPORAL, pa.time64("ns" if fine else "us"))
     if not families <= {"date", "datetime"}:
         return None
     zones = {getattr(each.arrow, "tz", None) for each in times if temporal_family(each.arrow) == "datetime"}

@@ -7,7 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from gquery.planner.ir.expr import Call, Constant
+from gquery.planner.ir.types.common_type import temporal_family
 from gquery.records import record
+from gquery.values.durations import Duration, parse_duration
+from gquery.values.moments import Family, Moment, parse_moment
 
 _OFFSET = r"(?P<offset>Z|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?"
 _CLOCK = r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?"
@@ -67,3 +71,15 @@ def _zone_of(offset: str | None) -> str | None:
         return None
     digits = offset[1:].replace(":", "").ljust(4, "0")
     return "UTC" if offset == "Z" or digits == "0000" else f"{offset[0]}{digits[:2]}:{digits[2:]}"
+
+
+def known_moment(expression: Call) -> Moment | Duration:
+    """What the call `moment` stands for."""
+    (text,) = expression.arguments
+    assert isinstance(text, Constant)
+    family = temporal_family(expression.type.arrow)
+    if family == "duration":
+        return parse_duration(str(text.value))
+    zoned = getattr(expression.type.arrow, "tz", None) is not None
+    names: Mapping[str, Family] = {"date": "date", "time": "localtime", "zoned time": "time"}
+    return parse_moment(str(text.value), names.get(family, "datetime" if zoned else "localdatetime"))

@@ -1,0 +1,249 @@
+"""Binds dates, times and durations. What is written is calculated here, exactly; what is computed is left to SQL.
+
+A moment or a duration that is known is the call `moment` of its text, and its type says its kind and its zone. A WITH
+hands it on as such, so that what is made of it later is known too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from gquery.errors import BindError, Span, UnsupportedError
+from gquery.grammar import ast
+from gquery.planner.binding.comparisons import read_datetime
+from gquery.planner.ir.expr import BOOLEAN, NULL, STRING, Call, Constant, Expression, Kind, Type
+from gquery.planner.ir.types.common_type import DATE, DURATION, TIME
+from gquery.planner.ir.types.temporal import known_moment
+from gquery.values.durations import Duration, duration_of, parse_duration, plus, times
+from gquery.values.moments import Family, Moment, converted, moment_of, offset_text, parse_moment
+from gquery.values.time_arithmetic import between, in_days, in_months, in_seconds, later, truncated
+
+if TYPE_CHECKING:
+    from gquery.planner.binding.expressions import ExpressionBinder
+
+_FAMILIES: tuple[Family, ...] = ("date", "localtime", "time", "localdatetime", "datetime")
+_CLOCKS = ("transaction", "statement", "realtime")
+_UNKNOWN = object()
+COMPUTED_UNITS = ("decade", "year", "quarter", "month", "week", "day", "hour", "minute", "second")
+_FINE_YEARS = range(-(2**63), 2**63)  # nanoseconds around 1970 of points in time that know nanoseconds
+
+
+def is_written(expression: Expression) -> bool:
+    """Whether it is a moment or a duration that is known."""
+    return isinstance(expression, Call) and expression.function == "moment"
+
+
+def bind_function(binder: ExpressionBinder, tree: ast.FunctionCall, arguments: tuple[Expression, ...]) -> Expression:
+    """A call of one of FUNCTIONS."""
+    known = [_known(argument) for argument in arguments]
+    if arguments and _UNKNOWN not in known:
+        fits = 2 <= len(known) <= 3 if tree.name.endswith(".truncate") else len(known) == FUNCTIONS[tree.name][0]
+        if not fits:
+            raise BindError(f"`{tree.name}` cannot take {len(known)} arguments", span=tree.name_span)
+        if None in known:
+            return Constant(NULL, tree.span, None)
+        try:
+            return written(FUNCTIONS[tree.name][1](*known), tree.span)
+        except (ValueError, OverflowError) as error:
+            raise BindError(str(error), span=tree.arguments[0].span) from None
+    computed = _computed(binder, tree.name, arguments, tree.span)
+    if computed is not None:
+        return computed
+    if "." in tree.name or tree.name in ("time", "duration"):
+        raise UnsupportedError(
+            f"gquery has {tree.name}() only of values that are written in the query",
+            span=tree.span,
+            hint="write out its arguments, or add durations to a column",
+        )
+    return binder.call(tree.name, arguments, tree.span, tree.name_span)
+
+
+def _computed(binder: ExpressionBinder, name: str, arguments: tuple[Expression, ...], span: Span) -> Expression | None:
+    """What SQL can say of computed values in other words."""
+    family = name.partition(".")[0]
+    match name, arguments:
+        case "datetime", (text,):
+            return read_datetime(text, binder.parameters)
+        case "duration.inseconds", (one, other):
+            return binder.call("-", (other, one), span)
+        case (
+            ("date.truncate" | "localdatetime.truncate" | "datetime.truncate"),
+            (Constant(value=str() as unit), value),
+        ):
+            if unit not in COMPUTED_UNITS:
+                return None
+            subject = binder.call(family, (value,), span)
+            return Call(subject.type, span, "truncate", (Constant(STRING, span, unit), subject))
+        case "duration", (Call(function="map", arguments=parts),):
+            return _of_parts(binder, parts, span)
+    return None
+
+
+def _of_parts(binder: ExpressionBinder, parts: tuple[Expression, ...], span: Span) -> Expression:
+    """A duration of computed numbers: each times one of its unit."""
+    terms: list[Expression] = []
+    for key, value in zip(parts[::2], parts[1::2], strict=True):
+        assert isinstance(key, Constant)
+        try:
+            unit = written(duration_of({str(key.value): 1}), key.span)
+        except ValueError as error:
+            raise BindError(str(error), span=key.span) from None
+        terms.append(binder.call("*", (unit, value), span))
+    total = terms[0]
+    for term in terms[1:]:
+        total = binder.call("+", (total, term), span)
+    return total
+
+
+def folded(function: str, arguments: tuple[Expression, ...], span: Span) -> Expression | None:
+    """What an operator gives of moments and durations that are known; None where there are none."""
+    if not any(map(is_written, arguments)) or function not in (*_ARITHMETIC, *_COMPARISONS):
+        return None
+    known = [_known(argument) for argument in arguments]
+    if _UNKNOWN in known or None in known:
+        return None
+    try:
+        if function in _COMPARISONS:
+            return _compared(function, known[0], known[1], span)
+        found = _ARITHMETIC[function](*known)
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        raise BindError(str(error), span=span) from None
+    return None if found is None else written(found, span)
+
+
+def written(value: Moment | Duration, span: Span) -> Call:
+    """A known value as an expression."""
+    type_ = DURATION if isinstance(value, Duration) else _type_of(value, span)
+    return Call(type_, span, "moment", (Constant(STRING, span, str(value)),))
+
+
+def _type_of(moment: Moment, span: Span) -> Type:
+    fine = (moment.time or 0) % 1000 != 0
+    unit = "ns" if fine else "us"
+    if fine and moment.date is not None and moment.instant not in _FINE_YEARS:
+        raise UnsupportedError("gquery has nanoseconds of the years 1678 to 2261 only", span=span)
+    match moment.family:
+        case "date":
+            return DATE
+        case "localtime":
+            return Type(Kind.TEMPORAL, pa.time64(unit))
+        case "time":
+            return TIME
+        case "localdatetime":
+            return Type(Kind.TEMPORAL, pa.timestamp(unit))
+    offset = moment.offset or 0
+    if offset % 60 and not moment.zone:
+        raise UnsupportedError("gquery has no offsets from UTC with seconds", span=span)
+    return Type(Kind.TEMPORAL, pa.timestamp(unit, moment.zone or (offset_text(offset) if offset else "UTC")))
+
+
+def _known(expression: Expression) -> Any:
+    match expression:
+        case Constant(value=value):
+            return value
+        case Call(function="moment"):
+            return known_moment(expression)
+        case Call(function="map", arguments=parts):
+            values = [_known(part) for part in parts[1::2]]
+            keys = (str(key.value) for key in parts[::2] if isinstance(key, Constant))
+            return _UNKNOWN if _UNKNOWN in values else dict(zip(keys, values, strict=True))
+        case Call(function="negate", arguments=(part,)):
+            value = _known(part)
+            return -value if isinstance(value, int | float | Decimal) else _UNKNOWN
+    return _UNKNOWN
+
+
+# --- functions ---------------------------------------------------------------------------------------------------
+
+
+def _made(family: Family) -> Callable[[Any], Moment]:
+    def make(value: Any) -> Moment:
+        if isinstance(value, str):
+            return parse_moment(value, family)
+        if isinstance(value, Mapping):
+            return moment_of({key: part for key, part in value.items() if part is not None}, family)
+        if isinstance(value, Moment):
+            return converted(value, family)
+        raise ValueError(f"{family}() takes a text, a map or another date or time, not {value!r}")
+
+    return make
+
+
+def _made_duration(value: Any) -> Duration:
+    if isinstance(value, str):
+        return parse_duration(value)
+    if isinstance(value, Mapping):
+        return duration_of(value)
+    if isinstance(value, Duration):
+        return value
+    raise ValueError(f"duration() takes a text, a map or another duration, not {value!r}")
+
+
+def _cut(family: Family) -> Callable[..., Moment]:
+    def cut(unit: Any, value: Any, parts: Any = None) -> Moment:
+        if not isinstance(value, Moment) or not isinstance(unit, str) or not isinstance(parts, Mapping | None):
+            raise ValueError(f"{family}.truncate() takes the name of a unit, a date or time, and a map")
+        return truncated(unit, value, family, parts or {})
+
+    return cut
+
+
+def _between(function: Callable[[Moment, Moment], Duration]) -> Callable[[Any, Any], Duration]:
+    def lying(one: Any, other: Any) -> Duration:
+        if not isinstance(one, Moment) or not isinstance(other, Moment):
+            raise ValueError("a duration lies between two dates or times")
+        return function(one, other)
+
+    return lying
+
+
+FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration]]] = {
+    **{family: (1, _made(family)) for family in _FAMILIES},
+    **{f"{family}.{clock}": (1, _made(family)) for family in _FAMILIES for clock in _CLOCKS},
+    **{f"{family}.truncate": (3, _cut(family)) for family in _FAMILIES},
+    "duration": (1, _made_duration), "duration.between": (2, _between(between)),
+    "duration.inmonths": (2, _between(in_months)), "duration.indays": (2, _between(in_days)),
+    "duration.inseconds": (2, _between(in_seconds)),
+}  # fmt: skip
+"""How many arguments each takes, and what it gives."""
+
+
+# --- operators ---------------------------------------------------------------------------------------------------
+
+
+def _sum(one: Any, other: Any, sign: int = 1) -> Moment | Duration | None:
+    match one, other:
+        case Duration(), Duration():
+            return plus(one, other, sign)
+        case Moment(), Duration():
+            return later(one, other, sign)
+        case Duration(), Moment() if sign == 1:
+            return later(other, one)
+        case Moment(), Moment() if sign == -1 and one.family == other.family:
+            return in_seconds(other, one)
+    return None
+
+
+def _product(one: Any, other: Any) -> Duration | None:
+    duration, number = (one, other) if isinstance(one, Duration) else (other, one)
+    is_number = isinstance(number, int | float | Decimal) and not isinstance(number, bool)
+    return times(duration, Fraction(str(number))) if isinstance(duration, Duration) and is_number else None
+
+
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Moment | Duration | None]] = {
+    "+": _sum, "-": lambda one, other: _sum(one, other, -1), "*": _product,
+    "/": lambda one, other: times(one, 1 / Fraction(str(other))) if isinstance(one, Duration) else None,
+}  # fmt: skip
+_COMPARISONS = ("=", "<>")
+
+
+def _compared(function: str, one: Any, other: Any, span: Span) -> Expression | None:
+    """Durations are equal when their parts are. Everything else is SQL's."""
+    if isinstance(one, Duration) and isinstance(other, Duration):
+        return Constant(BOOLEAN, span, (one == other) == (function == "="))
+    return None

@@ -1,0 +1,97 @@
+"""Durations: months, days and seconds, none of which is made of another, as a month has no fixed length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+
+from gquery.records import record
+
+SECOND = 10**9
+_MONTH = 2629746  # seconds of a month, a twelfth of the mean year: what a part of a month is
+_DAY = 86400
+_NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
+_PARTS = re.compile(
+    rf"P(?=[\dT+-])(?:({_NUMBER})Y)?(?:({_NUMBER})M)?(?:({_NUMBER})W)?(?:({_NUMBER})D)?"
+    rf"(?:T(?=[\d+-])(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?",
+    re.ASCII,
+)
+_AS_DATE = re.compile(r"P(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)", re.ASCII)
+_WRITTEN = ("years", "months", "weeks", "days", "hours", "minutes", "seconds")
+PARTS = (*_WRITTEN, "quarters", "milliseconds", "microseconds", "nanoseconds")
+
+
+@record(frozen=True, slots=True)
+class Duration:
+    months: int = 0
+    days: int = 0
+    nanoseconds: int = 0
+
+    def __str__(self) -> str:
+        """As ISO 8601 has it, `P1Y2M3DT4.5S`; each part has a sign of its own."""
+        years, months = _divided(self.months, 12)
+        minutes, nanoseconds = _divided(self.nanoseconds, 60 * SECOND)
+        hours, minutes = _divided(minutes, 60)
+        seconds = format((Decimal(nanoseconds) / SECOND).normalize(), "f") if nanoseconds else 0
+        dates = zip((years, months, self.days), "YMD", strict=True)
+        times = zip((hours, minutes, seconds), "HMS", strict=True)
+        date, time = ("".join(f"{number}{unit}" for number, unit in parts if number) for parts in (dates, times))
+        return f"P{date}{'T' if time else ''}{time}" if date or time else "PT0S"
+
+
+def duration_of(parts: Mapping[str, object]) -> Duration:
+    """Of numbers by their units; a part of a month is days and seconds, a part of a day seconds. Raises ValueError."""
+    unknown = [name for name in parts if name not in PARTS]
+    if unknown:
+        raise ValueError(f"a duration has no {unknown[0]}; it has {', '.join(PARTS)}")
+    number = {name: _exact(name, value) for name, value in parts.items() if value is not None}
+    of = {name: number.get(name, Fraction(0)) for name in PARTS}
+    months = of["years"] * 12 + of["quarters"] * 3 + of["months"]
+    days = of["weeks"] * 7 + of["days"]
+    seconds = of["hours"] * 3600 + of["minutes"] * 60 + of["seconds"]
+    parts_of_second = of["milliseconds"] * 10**6 + of["microseconds"] * 1000 + of["nanoseconds"]
+    return _of(months, days, seconds * SECOND + parts_of_second)
+
+
+def parse_duration(text: str) -> Duration:
+    """Raises ValueError for a text that is no ISO 8601 duration."""
+    if as_date := _AS_DATE.fullmatch(text):
+        names = ("years", "months", "days", "hours", "minutes", "seconds")
+        return duration_of({name: Decimal(part) for name, part in zip(names, as_date.groups(), strict=True)})
+    found = _PARTS.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no duration")
+    parts = zip(_WRITTEN, found.groups(), strict=True)
+    return duration_of({name: Decimal(part.replace(",", ".")) for name, part in parts if part is not None})
+
+
+def plus(one: Duration, other: Duration, sign: int = 1) -> Duration:
+    months, days = one.months + sign * other.months, one.days + sign * other.days
+    return Duration(months, days, one.nanoseconds + sign * other.nanoseconds)
+
+
+def times(duration: Duration, number: Fraction) -> Duration:
+    return _of(duration.months * number, duration.days * number, duration.nanoseconds * number)
+
+
+def _of(months: Fraction, days: Fraction, nanoseconds: Fraction) -> Duration:
+    whole_months = int(months)
+    days += (months - whole_months) * _MONTH / _DAY
+    whole_days = int(days)
+    left = nanoseconds + (days - whole_days) * _DAY * SECOND
+    return Duration(whole_months, whole_days, int(left + Fraction(1 if left > 0 else -1, 2)))  # to the nearest
+
+
+def _exact(name: str, value: object) -> Fraction:
+    """A float is the number that it is written as."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise ValueError(f"{name} are a number, not {value!r}")
+    return Fraction(str(value))
+
+
+def _divided(number: int, by: int) -> tuple[int, int]:
+    """Quotient and remainder, both of the number's sign."""
+    sign = -1 if number < 0 else 1
+    return sign * (abs(number) // by), sign * (abs(number) % by)

@@ -1,0 +1,195 @@
+"""Dates, times and durations: what is written is calculated exactly, what is computed by DuckDB, and both agree."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.values import days
+from gquery.values.durations import Duration, parse_duration
+from gquery.values.moments import Moment, parse_moment
+from gquery.values.time_arithmetic import between, later
+from tests.executor.relational_graph import value_of
+
+TRUE = [
+    # texts in all forms of ISO 8601
+    "date('20150721') = date('2015-07-21')", "date('2015-W30-2') = date('2015-07-21')", "date('2015202').month = 7",
+    "date('2015-07').day = 1", "date('-0044-03-15').year = -44", "localtime('214032.142').millisecond = 142",
+    "datetime('2015-07-21T21:40:32.142+0100').offset = '+01:00'", "datetime('2015-W30T2140-02').day = 20",
+    "datetime('2015-07-21T21:40[Europe/London]').offset = '+01:00'", "localdatetime('2015-07-21').hour = 0",
+    "datetime('2015-07-21T21:40[Europe/London]').timezone = 'Europe/London'",
+    # maps, which may name others
+    "date({year: 1984, week: 10, dayOfWeek: 3}) = date('1984-03-07')",
+    "date({year: 1984, quarter: 3, dayOfQuarter: 45}) = date('1984-08-14')",
+    "date({year: 1984, ordinalDay: 202}) = date('1984-07-20')", "date({date: date('1984-11-11'), day: 28}).day = 28",
+    "localtime({hour: 12, millisecond: 123, microsecond: 456, nanosecond: 789}).nanosecond = 123456789",
+    "datetime({year: 2024, timezone: '+05:00'}).epochSeconds = 1704049200",
+    "datetime({epochSeconds: 1704049200}) = datetime('2023-12-31T19:00Z')",
+    "datetime({datetime: datetime('2024-01-01T12:00+01:00'), timezone: '+05:00'}).hour = 16",
+    "localdatetime({date: date('2024-01-02'), time: time('10:30+01:00')}) = localdatetime('2024-01-02T10:30')",
+    # parts
+    "date('2010-01-01').weekYear = 2009", "date('2024-05-17').dayOfQuarter = 47", "date('2024-05-17').weekDay = 5",
+    "localtime('12:31:14.645876123').microsecond = 645876", "time('12:00-01:30').offsetMinutes = -90",
+    "duration('P1Y2M').months = 14", "duration('PT-0.5S').nanoseconds = -500000000", "duration('P2W').days = 14",
+    # sums
+    "date('2024-01-31') + duration('P1M') = date('2024-02-29')",
+    "date('2024-01-01') - duration('PT25H') = date('2023-12-31')",
+    "datetime('2024-03-31T01:30[Europe/Zurich]') + duration('PT1H') = datetime('2024-03-31T03:30[Europe/Zurich]')",
+    "localtime('23:30') + duration('PT1H') = localtime('00:30')", "time('23:30Z') + duration('PT1H') = time('00:30Z')",
+    "duration('P1M') * 0.5 = duration('P15DT5H14M33S')", "duration('P3D') / 2 = duration('P1DT12H')",
+    "duration('P1D') + duration('PT1H') = duration('P1DT1H')",
+    "datetime('2024-01-02T00:00Z') - datetime('2024-01-01T00:00Z') = duration('PT24H')",
+    # what lies between, and beginnings
+    "duration.between(date('2024-01-31'), date('2024-03-01')) = duration('P1M1D')",
+    "duration.inMonths(date('2024-01-31'), date('2024-02-29')) = duration('PT0S')",
+    "duration.inDays(date('2024-03-01'), date('2024-02-01')) = duration('P-29D')",
+    "duration.inSeconds(time('10:00+01:00'), time('10:00Z')) = duration('PT1H')",
+    "date.truncate('millennium', date('2024-05-17')) = date('2000-01-01')",
+    "date.truncate('week', date('2024-05-17'), {dayOfWeek: 2}) = date('2024-05-14')",
+    "datetime.truncate('hour', datetime('2024-05-17T10:59+02:00')).epochSeconds = 1715932800",
+    # comparisons
+    "time('10:00+01:00') = time('09:00Z')", "time('10:00+01:00') < time('09:30Z')",
+    "duration('P30D') <> duration('P1M')",
+    "duration('P1D') < duration('PT25H')", "(date('2024-01-01') < localtime('10:00')) IS NULL",
+    "date(null) IS NULL", "(date('2024-01-01') + null) IS NULL", "datetime() > datetime('2024-01-01')",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("condition", TRUE)
+def test_is_true(condition: str) -> None:
+    assert value_of(condition) is True
+
+
+MISTAKES = [
+    ("date('yesterday')", "'yesterday' is no date"), ("date({month: 2})", "a date needs a year"),
+    ("date({year: 2024, month: 13})", "there is no month 13"), ("date('2023-02-29')", "there is no day 29 in 2023-02"),
+    ("date({year: 2024, week: 53})", "there is no day 1 of week 53"), ("localtime('25:00')", "there is no hour 25"),
+    ("date({year: 2024, dya: 1})", "a date has no dya"), ("duration({dayz: 1})", "a duration has no dayz"),
+    ("datetime('2024-01-01T00:00[Europe/Nowhere]')", "there is no time zone 'Europe/Nowhere'"),
+    ("localtime('10:00+01:00')", "has a zone"), ("duration('P')", "'P' is no duration"), ("duration(5)", "not 5"),
+    ("date.truncate('moth', date('2024-01-01'))", "there is no unit 'moth'"), ("duration('P1D').dais", "has no `dais`"),
+    ("date('2024-01-01') + 1", "cannot take"), ("duration.between(1, 2)", "between two dates or times"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "message"), MISTAKES)
+def test_mistakes_are_found_before_running(expression: str, message: str) -> None:
+    with pytest.raises(gquery.BindError) as caught:
+        value_of(expression)
+    assert message in caught.value.message
+    assert caught.value.span is not None
+
+
+def test_days_are_pythons() -> None:
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    drawn = random.Random(seed)
+    for _ in range(2000):
+        day = drawn.randint(-719162, 2932896)
+        python = dt.date(1970, 1, 1) + dt.timedelta(days=day)
+        assert days.date_of(day) == (python.year, python.month, python.day), seed
+        assert days.day_of(*days.date_of(day)) == day, seed
+        assert days.week_of(day) == days.Week(*python.isocalendar()), seed
+        far = drawn.randint(-(10**9), 10**9)
+        assert days.day_of(*days.date_of(far)) == far, seed
+
+
+def test_durations_between_lead_from_one_to_the_other() -> None:
+    """Of points in time without a zone: months, days and time added to the first give the second, within a day."""
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    drawn = random.Random(seed)
+    for _ in range(1000):
+        one, other = (Moment(drawn.randint(-30000, 30000), drawn.randrange(86400 * 10**9)) for _ in range(2))
+        found = between(one, other)
+        assert len({part > 0 for part in (found.months, found.days, found.nanoseconds) if part}) <= 1, seed
+        if one.instant <= other.instant:
+            assert later(one, found) == other, seed
+
+
+def test_texts_are_read_back() -> None:
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    drawn = random.Random(seed)
+    for _ in range(1000):
+        date, time = drawn.randint(-(10**7), 10**7), drawn.randrange(86400 * 10**9)
+        offset = drawn.randint(-64800, 64800)
+        for moment in (Moment(date), Moment(date, time), Moment(date, time, offset), Moment(None, time, offset)):
+            assert parse_moment(str(moment), moment.family) == moment, seed
+        duration = Duration(drawn.randint(-99, 99), drawn.randint(-99, 99), drawn.randint(-(10**15), 10**15))
+        assert parse_duration(str(duration)) == duration, seed
+
+
+ZONES = {"local": None, "utc": "UTC", "offset": "-03:30", "named": "Europe/Zurich"}
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+@pytest.mark.parametrize("zone", list(ZONES))
+def test_what_is_computed_is_what_is_calculated(zone: str, unit: str) -> None:
+    """Random points in time of a column, and the same ones written in the query."""
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    drawn, tz = random.Random(seed), ZONES[zone]
+    numbers = [drawn.randrange(-(10**18), 2 * 10**18) // 1000 * 1000 for _ in range(3)]
+    durations = [
+        (drawn.randint(-40, 40), drawn.randint(-99, 99), drawn.randrange(-(10**14), 10**14) * 1000) for _ in range(3)
+    ]
+    stored = pa.array(numbers, pa.timestamp("ns", tz)).cast(pa.timestamp(unit, tz))
+    lengths = pa.array(durations, pa.month_day_nano_interval())
+    graph = gquery.from_arrow(vertices={"P": pa.table({"id": range(3), "at": stored, "d": lengths})}, edges={})
+    texts = [row[0] for row in graph.query("MATCH (a) RETURN toString(a.at) ORDER BY id(a)").rows()]
+    for row, text in enumerate(texts):
+        made = f"{'local' if tz is None else ''}datetime('{text}')"
+        length = f"duration('{Duration(*durations[row])}')"
+        for form in (
+            "{0} + {1}", "{0} - {1}", "toString({1})", "{1} * 3", "{1} + duration('P1DT1S')", "{0}.week",
+            "{0}.weekYear", "{0}.dayOfQuarter", "{0}.nanosecond", "{1}.seconds", "{1}.months", "date({0})",
+            "localtime({0})",
+            "localdatetime({0})", "datetime({0})", "date.truncate('quarter', {0})",
+            "localdatetime.truncate('week', {0})",
+            "datetime.truncate('hour', {0})", "({1} < duration('P20D'))",
+        ):  # fmt: skip
+            query = f"MATCH (a {{id: {row}}}) RETURN {form.format('a.at', 'a.d')} = {form.format(made, length)} AS same"
+            assert graph.query(query).scalar() is True, (seed, query, text, str(Duration(*durations[row])))
+
+
+def test_times_in_rows_groups_and_lists() -> None:
+    graph = gquery.from_arrow(vertices={"A": {"id": [1]}}, edges={})
+
+    def rows(text: str, **parameters: Any) -> list[Any]:
+        return [tuple(row) for row in graph.query(text, parameters).rows()]
+
+    east, west = (dt.timezone(dt.timedelta(hours=hours)) for hours in (5, -5))
+    times = "UNWIND [time('10:00Z'), time('12:00+05:00'), time('05:00-05:00')] AS t"
+    assert rows(f"{times} RETURN t ORDER BY t") == [
+        (dt.time(12, tzinfo=east),), (dt.time(5, tzinfo=west),), (dt.time(10, tzinfo=dt.UTC),)
+    ]  # fmt: skip
+    assert rows(f"{times} RETURN min(t), max(t).hour, count(DISTINCT t)") == [(dt.time(12, tzinfo=east), 10, 3)]
+    lengths = "UNWIND [duration('P1M'), duration('P29D'), duration('P31D'), duration('P1M')] AS d"
+    assert rows(f"{lengths} RETURN d, count(*) AS n ORDER BY d") == [
+        (pa.MonthDayNano([0, 29, 0]), 1), (pa.MonthDayNano([1, 0, 0]), 2), (pa.MonthDayNano([0, 31, 0]), 1)
+    ]  # fmt: skip
+    assert rows(f"{lengths} WITH d ORDER BY d DESC RETURN [x IN collect(d) | x.days] AS l") == [([31, 0, 0, 29],)]
+    assert rows("RETURN [duration('PT0.000000001S'), 1, time('10:00Z')] AS l") == [
+        ([pa.MonthDayNano([0, 0, 1]), 1, dt.time(10, tzinfo=dt.UTC)],)
+    ]
+    assert rows(f"{times} MATCH (a) RETURN t + duration({{hours: 20 * id(a)}}) AS u ORDER BY u LIMIT 1") == [
+        (dt.time(8, tzinfo=east),)
+    ]
+    assert rows("WITH date('2024-01-31') AS d UNWIND [1, 2] AS n RETURN d + duration({months: n}) AS e") == [
+        (dt.date(2024, 2, 29),), (dt.date(2024, 3, 31),)
+    ]  # fmt: skip
+    assert rows("RETURN $d + duration('P1D') AS x, [$d] AS l", d=dt.timedelta(hours=1)) == [
+        (pa.MonthDayNano([0, 1, 3600 * 10**9]), [pa.MonthDayNano([0, 0, 3600 * 10**9])])
+    ]
+
+
+def test_what_is_computed_and_cannot_be_is_named() -> None:
+    graph = gquery.from_arrow(vertices={"A": {"id": [1], "t": ["P1D"]}}, edges={})
+    with pytest.raises(gquery.UnsupportedError, match=r"gquery has duration\(\) only of values that are written"):
+        graph.query("MATCH (a) RETURN duration(a.t)")
