@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError, Span
 from gquery.executor.chain.rows import Rows, batch_of, hidden_variables
 from gquery.executor.chain.seeds import Numbers, seeds_of
@@ -119,7 +120,7 @@ class Join:
             pairs = pair(rows, numbers, find(seeds, self.variables), control)
             try:
                 for batch in pairs:
-                    places = batch.column(0).to_numpy()
+                    places = to_numpy(batch.column(0))
                     met[places] = True
                     if not self._filters:
                         yield self._together(rows, places, batch.columns[1:])
@@ -147,15 +148,15 @@ class Join:
         most = running.rows_of(self._width(rows), control)
         with closing(matches):  # type: ignore[type-var]
             for batch in matches:
-                found = batch.column(SEED).to_numpy() if self.plan.segment.bound else np.zeros(batch.num_rows, np.int64)
+                found = to_numpy(batch.column(SEED)) if self.plan.segment.bound else np.zeros(batch.num_rows, np.int64)
                 ends = np.cumsum(begins[found + 1] - begins[found])
                 firsts = begins[found + 1] - ends  # where the rows of a match begin in `order`, less those before
                 for begin in range(0, int(ends[-1]) if len(ends) else 0, most):
                     control.check()
                     pairs = np.arange(begin, min(begin + most, ends[-1]))
                     match = np.searchsorted(ends, pairs, side="right")
-                    columns = {name: batch.column(name).take(pa.array(match)) for name in self._names_carried}
-                    yield batch_of({_ROW: pa.array(order[firsts[match] + pairs]), **columns}, len(pairs))
+                    columns = {name: batch.column(name).take(to_arrow(match)) for name in self._names_carried}
+                    yield batch_of({_ROW: to_arrow(order[firsts[match] + pairs]), **columns}, len(pairs))
 
     def _paired(self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control) -> Pairs:
         """Which match belongs to which row, by the conditions too."""
@@ -184,11 +185,11 @@ class Join:
         told = Inputs(self.snapshot, kinds, {name: part for name, part in self._names.items() if self._is_before(part)})
         (batch,) = rows.to_batches()
         relation = pa.Table.from_batches(list(told.batches(batch, control)), told.schema)
-        return relation.append_column(_ROW, pa.array(np.arange(rows.num_rows))).append_column(SEED, pa.array(numbers))
+        return relation.append_column(_ROW, to_arrow(np.arange(rows.num_rows))).append_column(SEED, to_arrow(numbers))
 
     def _together(self, rows: pa.Table, places: NDArray[np.int64], found: list[pa.Array] | None) -> pa.RecordBatch:
         """Rows with what was found for them; nulls where nothing was."""
-        chosen = pa.array(places)
+        chosen = to_arrow(places)
         columns: dict[str, pa.Array] = {}
         with translated():
             for name in self.plan.rows:
@@ -200,7 +201,7 @@ class Join:
                     columns[name] = pa.nulls(len(places), type_) if values is None else cast(values, type_)
         weights = [rows.column(WEIGHT).chunk(0).take(chosen)] if WEIGHT in rows.column_names else []
         if self._counts:
-            weights.append(pa.array(np.ones(len(places), np.int64)) if found is None else found[-1])
+            weights.append(to_arrow(np.ones(len(places), np.int64)) if found is None else found[-1])
         if weights:
             columns[WEIGHT] = _product(weights)
         return batch_of(columns, len(places))
@@ -229,31 +230,31 @@ def _kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | Non
 
 def _merged(rows: pa.Table, numbers: Numbers) -> tuple[pa.Table, Numbers]:
     """One row for all with the same seed, with their number; rows without a seed stay apart."""
-    weights = rows.column(WEIGHT).to_numpy() if WEIGHT in rows.column_names else np.ones(rows.num_rows, np.int64)
+    weights = to_numpy(rows.column(WEIGHT)) if WEIGHT in rows.column_names else np.ones(rows.num_rows, np.int64)
     own = np.where(numbers < 0, np.arange(len(numbers)) + numbers.max() + 1, numbers)
     _, first, group = np.unique(own, return_index=True, return_inverse=True)
     if np.any(np.bincount(group, weights) >= 2.0**63):
         raise _too_many()
     together = np.zeros(len(first), np.int64)
     np.add.at(together, group, weights)
-    columns = {name: rows.column(name).chunk(0).take(pa.array(first)) for name in rows.column_names}
-    return pa.Table.from_batches([batch_of({**columns, WEIGHT: pa.array(together)}, len(first))]), numbers[first]
+    columns = {name: rows.column(name).chunk(0).take(to_arrow(first)) for name in rows.column_names}
+    return pa.Table.from_batches([batch_of({**columns, WEIGHT: to_arrow(together)}, len(first))]), numbers[first]
 
 
 def _repeated(times: int, rows: int) -> pa.Array:
     if times > _MOST:
         raise _too_many()
-    return pa.array(np.full(rows, times, np.int64))
+    return to_arrow(np.full(rows, times, np.int64))
 
 
 def _product(weights: list[pa.Array]) -> pa.Array:
     """How many rows the pairs stand for. Raises ExecutionError beyond 2^63."""
-    first, *others = (weight.to_numpy() for weight in weights)
+    first, *others = map(to_numpy, weights)
     for other in others:
         if np.any(first > _MOST // np.maximum(other, 1)):
             raise _too_many()
         first = first * other
-    return pa.array(first)
+    return to_arrow(first)
 
 
 def _too_many() -> ExecutionError:

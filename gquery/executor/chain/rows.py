@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import to_arrow
 from gquery.executor.expand import Matches
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.statement import WEIGHT
@@ -39,7 +40,7 @@ def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], p
     paths = {path.name: path for path in graph.paths}
 
     def ids(batch: Matches, name: str) -> pa.Array:
-        return pa.array(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
+        return to_arrow(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
 
     def rows(batch: Matches) -> pa.RecordBatch:
         columns: dict[str, pa.Array] = {}
@@ -51,7 +52,7 @@ def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], p
             else:
                 columns[name] = ids(batch, name)
         if batch.weights is not None:
-            columns[WEIGHT] = pa.array(batch.weights)
+            columns[WEIGHT] = to_arrow(batch.weights)
         return batch_of(columns, batch.count)
 
     return rows
@@ -60,5 +61,5 @@ def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], p
 def batch_of(columns: dict[str, pa.Array], count: int) -> pa.RecordBatch:
     """A batch of so many rows, which Arrow cannot tell where there are no columns."""
     if not columns:
-        columns = {" row": pa.array(np.zeros(count, np.int8))}
+        columns = {" row": to_arrow(np.zeros(count, np.int8))}
     return pa.record_batch(list(columns.values()), names=list(columns))
