@@ -13,14 +13,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.imports import CONVERSION, import_apart
+from gquery.stopping import unchecked
 
-def to_arrow(numbers: NDArray[Any]) -> pa.Array:
-    """Numbers or booleans of one dimension; numbers are copied only where they are not side by side."""
+
+def to_arrow(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Numbers or booleans of one dimension; numbers are copied only where they are not side by side. known: where there
+    are no nulls."""
+    present = None if known is None or known.all() else _packed(known)
     if numbers.dtype == np.bool_:
-        bits = np.packbits(numbers, bitorder="little")
-        return pa.Array.from_buffers(pa.bool_(), len(numbers), [None, pa.py_buffer(bits)])
+        return pa.Array.from_buffers(pa.bool_(), len(numbers), [present, _packed(numbers)])
     values = np.ascontiguousarray(numbers)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [present, pa.py_buffer(values)])
+
+
+def _packed(booleans: NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(booleans, bitorder="little"))
 
 
 def to_numpy(numbers: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
@@ -29,9 +37,10 @@ def to_numpy(numbers: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
         pieces = [to_numpy(chunk) for chunk in numbers.chunks]
         return pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, _dtype(numbers.type)), *pieces])
     dtype = _dtype(numbers.type)
-    if not len(numbers):
-        return np.zeros(0, dtype)
-    return np.frombuffer(numbers.buffers()[1], dtype, len(numbers), numbers.offset * dtype.itemsize)
+    buffer = numbers.buffers()[1]
+    if not len(numbers) or buffer is None:
+        return np.zeros(len(numbers), dtype)
+    return np.frombuffer(buffer, dtype, len(numbers), numbers.offset * dtype.itemsize)
 
 
 def filled(numbers: pa.Array, number: int) -> NDArray[Any]:
@@ -67,7 +76,14 @@ def to_scalar(value: Any, type: pa.DataType) -> pa.Scalar:
         return pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, len(text)], np.int32)), pa.py_buffer(text))[0]
     if (isinstance(value, int) and type == pa.int64()) or (isinstance(value, float) and type == pa.float64()):
         return to_arrow(np.array([value], _dtype(type)))[0]
+    import_apart(CONVERSION, unchecked)
     return pa.scalar(value, type)
+
+
+def of_values(values: list[Any], type: pa.DataType) -> pa.Array:
+    """Values of Python's, converted by Arrow."""
+    import_apart(CONVERSION, unchecked)
+    return pa.array(values, type)
 
 
 @cache

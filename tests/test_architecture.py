@@ -22,7 +22,7 @@ ALLOWED = {
     "settings": [],
     "stopping": [],
     "records": [],
-    "arrays": [],
+    "arrays": ["imports"],
     "caches": [],
     "values": [],
     "imports": [],

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import to_arrow
+from gquery.arrays import of_values, to_arrow
 from gquery.errors import ExecutionError
 from gquery.executor.chain.rows import one_row
 from gquery.executor.progress import Control
@@ -40,7 +40,7 @@ def exact_count(count: int) -> pa.Array:
         return to_arrow(np.array([count]))
     for arrow, limit in ((pa.decimal128(38, 0), 10**38), (pa.decimal256(76, 0), 10**76)):
         if count < limit:
-            return pa.array([Decimal(count)], arrow)
+            return of_values([Decimal(count)], arrow)
     raise ExecutionError(f"the number of matches has {len(str(count))} digits, more than Arrow can hold")
 
 

@@ -113,7 +113,7 @@ def ends_of(snapshot: Snapshot, edges: pa.Array, which: int) -> pa.Array:
     ends = snapshot.ends[which]
     known = filled(edges, 0)
     found = ends[known] if len(ends) else np.zeros(len(known), np.int32)
-    return pa.array(found, pa.int32(), mask=_numpy_mask(edges))
+    return to_arrow(found, truths(edges.is_valid()))
 
 
 def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:
@@ -136,7 +136,3 @@ def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:
 
 def _struct(types: Mapping[str, Type]) -> pa.DataType:
     return pa.struct([(key, plain_type(type_)) for key, type_ in types.items()]) if types else pa.null()
-
-
-def _numpy_mask(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
-    return truths(values.is_null()) if values.null_count else None

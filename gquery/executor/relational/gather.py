@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import to_arrow, to_numpy, truths
+from gquery.arrays import of_values, to_arrow, to_numpy, truths
 from gquery.executor.relational.unions import cast, union_of, union_type, with_fields, with_items
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
@@ -33,10 +33,10 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
         return _expand(gather(snapshot, kind, column, ids.drop_null()), ids)
     if column.attribute is Attribute.LABELS:
         labels = [list(table.labels) for table in snapshot.vertex_tables]
-        return _of_table(pa.array(labels, pa.list_(pa.string())), snapshot.vertex_numbers, ids)
+        return _of_table(of_values(labels, pa.list_(pa.string())), snapshot.vertex_numbers, ids)
     if column.attribute is Attribute.TYPE:
         types = [table.type for table in snapshot.edge_tables]
-        return _of_table(pa.array(types, pa.string()), snapshot.edges.numbers, ids)
+        return _of_table(of_values(types, pa.string()), snapshot.edges.numbers, ids)
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
     wanted = plain_type(column.type)
@@ -175,4 +175,4 @@ def _of_table(values: pa.Array, numbers: Numbering, ids: pa.Array) -> pa.Array:
 def _expand(taken: pa.Array, ids: pa.Array) -> pa.Array:
     """Values of the ids that are not null, put back between the nulls."""
     missing = truths(ids.is_null())
-    return taken.take(pa.array(np.cumsum(~missing) - 1, pa.int64(), mask=missing))
+    return taken.take(to_arrow(np.cumsum(~missing) - 1, ~missing))

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow, to_scalar, truths
+from gquery.arrays import of_values, to_arrow, to_scalar, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
@@ -272,7 +272,7 @@ def _found(stored: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray | N
     same = _all_stored(values, stored.type)
     if 0.0 in same and pa.types.is_floating(stored.type):
         same = [*same, 0.0, -0.0]  # which Arrow tells apart here
-    return pc.is_in(stored, pa.array(same, stored.type), skip_nulls=True)
+    return pc.is_in(stored, of_values(same, stored.type), skip_nulls=True)
 
 
 def _all_stored(values: list[object], stored: pa.DataType) -> list[object]:

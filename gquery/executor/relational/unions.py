@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import filled, to_arrow, truths
+from gquery.arrays import filled, of_values, to_arrow, truths
 from gquery.planner.ir.expr import Kind, Type
 from gquery.values.elements import holds_union, tags_of
 
@@ -109,7 +109,7 @@ def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Arr
 def with_fields(original: pa.Array, fields: list[pa.Array], wanted: pa.DataType) -> pa.Array:
     """A struct of the fields, null where `original` is."""
     if not fields:  # an empty map: Arrow could not tell how many there are
-        return pa.array([None if missing else {} for missing in original.is_null().to_pylist()], wanted)
+        return of_values([None if missing else {} for missing in original.is_null().to_pylist()], wanted)
     return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=_mask(original))
 
 
