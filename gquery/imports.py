@@ -2,7 +2,8 @@
 
 Python interrupts whatever the main thread is at. A package that is setting up its C code then swallows the interrupt
 or stays half made, and some of ours take tenths of a second for that: pyarrow imports pandas, where it is installed, as
-soon as it first converts an array. So they are imported in a thread of their own, and the main thread waits.
+soon as it first converts what is no plain number (`arrays.py`). So they are imported in a thread of their own, when
+they are needed, and the main thread waits.
 
 What they make is there to stay. Looking through it for garbage, again and again, would be a tenth of the time.
 """
@@ -19,7 +20,8 @@ from contextlib import contextmanager, suppress
 from gquery.stopping import Check
 
 CONVERSION = ("pandas",)
-ENGINE = ("pandas", "duckdb", "gquery.executor.cpu.engine")
+ENGINE = ("gquery.executor.cpu.engine",)
+DATABASE = ("duckdb",)
 
 _POLL = 0.02  # seconds between two looks at the clock
 _absent: set[str] = set()

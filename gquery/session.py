@@ -71,7 +71,6 @@ class Graph:
         settings = self.settings.changed(**{name: value for name, value in given.items() if value is not None})
         planning = Control(settings.timeout)
         try:
-            import_apart(CONVERSION, planning.check)
             known = snapshot_of(parameters)
             query = Prepared(self.snapshot, text, known, settings, self._remembered, planning.check)
         except GQueryError as error:
@@ -159,6 +158,7 @@ class Prepared:
 
     def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
         """The plan as an answer of one column, a row a line."""
+        import_apart(CONVERSION, control.check)
         measured = Measured.each(self.plan) if profiled else ()
         began = time.perf_counter()
         for _ in self.run(control, measured) if profiled else ():

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import to_arrow, to_numpy
 from gquery.stopping import Check, unchecked
 from gquery.storage.cache import Cache, Meter
 from gquery.storage.tables import VertexTable
@@ -97,7 +98,7 @@ def _has_index(values: pa.ChunkedArray) -> bool:
 def order_of(values: pa.ChunkedArray) -> NDArray[np.int32]:
     """The rows whose value is not null, ascending by value and then by row."""
     rows = pc.sort_indices(values)  # stable, nulls at the end
-    return np.asarray(rows)[: len(values) - values.null_count].astype(np.int32)
+    return to_numpy(rows)[: len(values) - values.null_count].astype(np.int32)
 
 
 def is_order(order: NDArray[np.int32], values: pa.ChunkedArray, check: Check = unchecked) -> bool:
@@ -109,9 +110,9 @@ def is_order(order: NDArray[np.int32], values: pa.ChunkedArray, check: Check = u
         rows = order[begin : begin + _BLOCK + 1]  # the first of the next block too
         if rows.min() < 0 or rows.max() >= len(values):
             return False
-        here = values.take(pa.array(rows)).combine_chunks()
+        here = values.take(to_arrow(rows)).combine_chunks()
         low, high = here[:-1], here[1:]
-        ascending = pc.or_(pc.less(low, high), pc.and_(pc.equal(low, high), pa.array(rows[:-1] < rows[1:])))
+        ascending = pc.or_(pc.less(low, high), pc.and_(pc.equal(low, high), to_arrow(rows[:-1] < rows[1:])))
         if here.null_count or not pc.all(ascending, min_count=0).as_py():
             return False
     return True

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.chain.rows import Rows, batch_of, kept, product, too_many
 from gquery.executor.progress import Control
 from gquery.executor.relational.database.running import BATCH_ROWS
@@ -52,7 +53,7 @@ class Applied:
         if self._row is None:
             return branch(None, 1)
         columns = {each.name: rows.column(each.name).chunk(0) for each in self._apply.imported}
-        columns[self._row] = pa.array(np.arange(rows.num_rows))
+        columns[self._row] = to_arrow(np.arange(rows.num_rows))
         return branch(iter((batch_of(columns, rows.num_rows),)), rows.num_rows)
 
     # --- rows of their own -------------------------------------------------------------------------------------
@@ -77,17 +78,17 @@ class Applied:
         """What a branch has found, with the numbers of the rows that it belongs to: to all, where it asks nothing of
         them."""
         if self._row is not None:
-            yield batch.column(self._row).to_numpy(), batch
+            yield to_numpy(batch.column(self._row)), batch
             return
         size = max(1, BATCH_ROWS // max(1, batch.num_rows))
         for begin in range(0, rows, size):
             places = np.arange(begin, min(begin + size, rows))
             again = np.tile(np.arange(batch.num_rows), len(places))
-            yield np.repeat(places, batch.num_rows), batch.take(pa.array(again))
+            yield np.repeat(places, batch.num_rows), batch.take(to_arrow(again))
 
     def _together(self, rows: pa.Table, places: NDArray[np.int64], found: pa.RecordBatch | None) -> pa.RecordBatch:
         """Rows with what was found for them; nulls where nothing was."""
-        chosen = pa.array(places)
+        chosen = to_arrow(places)
         columns = {name: rows.column(name).chunk(0).take(chosen) for name in self._before}
         for name, type_ in self._new.items():
             columns[name] = pa.nulls(len(places), type_) if found is None else cast(found.column(name), type_)
@@ -108,7 +109,7 @@ class Applied:
         try:
             values = asked(found, 1 if self._row is None else rows.num_rows, control, reserved)
             if self._row is None:
-                values = values.take(pa.array(np.zeros(rows.num_rows, np.int64)))
+                values = values.take(to_arrow(np.zeros(rows.num_rows, np.int64)))
             columns = {name: rows.column(name).chunk(0) for name in self._before}
             columns |= {name: cast(values, type_) for name, type_ in self._new.items()}
             columns |= {WEIGHT: rows.column(WEIGHT).chunk(0)} if WEIGHT in rows.column_names else {}
@@ -122,7 +123,7 @@ class Applied:
 
     def _places(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
         places: NDArray[np.int64]
-        places = np.zeros(batch.num_rows, np.int64) if self._row is None else batch.column(self._row).to_numpy()
+        places = np.zeros(batch.num_rows, np.int64) if self._row is None else to_numpy(batch.column(self._row))
         return places
 
     def _exist(self, found: Rows, rows: int, control: Control, reserved: list[int]) -> pa.Array:
@@ -132,21 +133,19 @@ class Applied:
             met[self._places(batch)] = True
             if self._row is None and batch.num_rows:
                 break
-        return pa.array(met)
+        return to_arrow(met)
 
     def _count(self, found: Rows, rows: int, control: Control, reserved: list[int]) -> pa.Array:
         counts, about = np.zeros(rows, np.int64), np.zeros(rows)
         for batch in found:
             control.check()
             places = self._places(batch)
-            weights = (
-                batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else np.ones(len(places), np.int64)
-            )
+            weights = to_numpy(batch.column(WEIGHT)) if WEIGHT in batch.schema.names else np.ones(len(places), np.int64)
             np.add.at(counts, places, weights)
             np.add.at(about, places, weights.astype(np.float64))
         if np.any(about >= 2.0**63):
             raise too_many()
-        return pa.array(counts)
+        return to_arrow(counts)
 
     def _collect(self, found: Rows, rows: int, control: Control, reserved: list[int]) -> pa.Array:
         """The values of each row in the order in which they come."""
@@ -163,7 +162,7 @@ class Applied:
         ends = np.concatenate([[0], np.cumsum(np.bincount(all_places, minlength=rows))])
         item = plain_type(self._apply.new[0].type).value_type
         together = pa.concat_arrays([cast(each, item) for each in values]) if values else pa.nulls(0, item)
-        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), together.take(pa.array(order)))
+        return pa.ListArray.from_arrays(to_arrow(ends.astype(np.int32)), together.take(to_arrow(order)))
 
 
 def with_totals(rows: Rows, project: Callable[[Rows], Rows], of_none: Callable[[], Rows], row: str, count: int) -> Rows:
@@ -173,12 +172,12 @@ def with_totals(rows: Rows, project: Callable[[Rows], Rows], of_none: Callable[[
 
     def watched() -> Rows:
         for batch in rows:
-            met[batch.column(row).to_numpy()] = True
+            met[to_numpy(batch.column(row))] = True
             yield batch
 
     yield from project(watched())
     left = np.flatnonzero(~met)
     for batch in of_none() if len(left) else ():
-        again = batch.take(pa.array(np.repeat(np.arange(batch.num_rows), len(left))))
+        again = batch.take(to_arrow(np.repeat(np.arange(batch.num_rows), len(left))))
         columns = {name: again.column(name) for name in again.schema.names}
-        yield batch_of({**columns, row: pa.array(np.tile(left, batch.num_rows))}, again.num_rows)
+        yield batch_of({**columns, row: to_arrow(np.tile(left, batch.num_rows))}, again.num_rows)

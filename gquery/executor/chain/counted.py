@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import of_values, to_arrow
 from gquery.errors import ExecutionError
 from gquery.executor.chain.rows import one_row
 from gquery.executor.progress import Control
@@ -35,10 +37,10 @@ def counted(tail: Tail, matches: Callable[[], int], control: Control) -> Iterato
 def exact_count(count: int) -> pa.Array:
     """A count in the narrowest type that holds it: int64, then decimals. Raises ExecutionError beyond 10^76."""
     if count < 2**63:
-        return pa.array([count], pa.int64())
+        return to_arrow(np.array([count]))
     for arrow, limit in ((pa.decimal128(38, 0), 10**38), (pa.decimal256(76, 0), 10**76)):
         if count < limit:
-            return pa.array([Decimal(count)], arrow)
+            return of_values([Decimal(count)], arrow)
     raise ExecutionError(f"the number of matches has {len(str(count))} digits, more than Arrow can hold")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import Span
 from gquery.executor.chain.rows import Rows, batch_of, hidden_variables, kept, product, repeated, too_many
 from gquery.executor.chain.seeds import Numbers, seeds_of
@@ -118,7 +119,7 @@ class Join:
             pairs = pair(rows, numbers, find(seeds, self.variables), control)
             try:
                 for batch in pairs:
-                    places = batch.column(0).to_numpy()
+                    places = to_numpy(batch.column(0))
                     met[places] = True
                     if not self._filters:
                         yield self._together(rows, places, batch.columns[1:])
@@ -146,15 +147,15 @@ class Join:
         most = running.rows_of(self._width(rows), control)
         with closing(matches):  # type: ignore[type-var]
             for batch in matches:
-                found = batch.column(SEED).to_numpy() if self.plan.segment.bound else np.zeros(batch.num_rows, np.int64)
+                found = to_numpy(batch.column(SEED)) if self.plan.segment.bound else np.zeros(batch.num_rows, np.int64)
                 ends = np.cumsum(begins[found + 1] - begins[found])
                 firsts = begins[found + 1] - ends  # where the rows of a match begin in `order`, less those before
                 for begin in range(0, int(ends[-1]) if len(ends) else 0, most):
                     control.check()
                     pairs = np.arange(begin, min(begin + most, ends[-1]))
                     match = np.searchsorted(ends, pairs, side="right")
-                    columns = {name: batch.column(name).take(pa.array(match)) for name in self._names_carried}
-                    yield batch_of({_ROW: pa.array(order[firsts[match] + pairs]), **columns}, len(pairs))
+                    columns = {name: batch.column(name).take(to_arrow(match)) for name in self._names_carried}
+                    yield batch_of({_ROW: to_arrow(order[firsts[match] + pairs]), **columns}, len(pairs))
 
     def _paired(self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control) -> Pairs:
         """Which match belongs to which row, by the conditions too."""
@@ -183,11 +184,11 @@ class Join:
         told = Inputs(self.snapshot, kinds, {name: part for name, part in self._names.items() if self._is_before(part)})
         (batch,) = rows.to_batches()
         relation = pa.Table.from_batches(list(told.batches(batch, control)), told.schema)
-        return relation.append_column(_ROW, pa.array(np.arange(rows.num_rows))).append_column(SEED, pa.array(numbers))
+        return relation.append_column(_ROW, to_arrow(np.arange(rows.num_rows))).append_column(SEED, to_arrow(numbers))
 
     def _together(self, rows: pa.Table, places: NDArray[np.int64], found: list[pa.Array] | None) -> pa.RecordBatch:
         """Rows with what was found for them; nulls where nothing was."""
-        chosen = pa.array(places)
+        chosen = to_arrow(places)
         columns: dict[str, pa.Array] = {}
         with translated():
             for name in self.plan.rows:
@@ -199,7 +200,7 @@ class Join:
                     columns[name] = pa.nulls(len(places), type_) if values is None else cast(values, type_)
         weights = [rows.column(WEIGHT).chunk(0).take(chosen)] if WEIGHT in rows.column_names else []
         if self._counts:
-            weights.append(pa.array(np.ones(len(places), np.int64)) if found is None else found[-1])
+            weights.append(to_arrow(np.ones(len(places), np.int64)) if found is None else found[-1])
         if weights:
             columns[WEIGHT] = product(weights)
         return batch_of(columns, len(places))
@@ -207,12 +208,12 @@ class Join:
 
 def _merged(rows: pa.Table, numbers: Numbers) -> tuple[pa.Table, Numbers]:
     """One row for all with the same seed, with their number; rows without a seed stay apart."""
-    weights = rows.column(WEIGHT).to_numpy() if WEIGHT in rows.column_names else np.ones(rows.num_rows, np.int64)
+    weights = to_numpy(rows.column(WEIGHT)) if WEIGHT in rows.column_names else np.ones(rows.num_rows, np.int64)
     own = np.where(numbers < 0, np.arange(len(numbers)) + numbers.max() + 1, numbers)
     _, first, group = np.unique(own, return_index=True, return_inverse=True)
     if np.any(np.bincount(group, weights) >= 2.0**63):
         raise too_many()
     together = np.zeros(len(first), np.int64)
     np.add.at(together, group, weights)
-    columns = {name: rows.column(name).chunk(0).take(pa.array(first)) for name in rows.column_names}
-    return pa.Table.from_batches([batch_of({**columns, WEIGHT: pa.array(together)}, len(first))]), numbers[first]
+    columns = {name: rows.column(name).chunk(0).take(to_arrow(first)) for name in rows.column_names}
+    return pa.Table.from_batches([batch_of({**columns, WEIGHT: to_arrow(together)}, len(first))]), numbers[first]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.expand import Matches
 from gquery.executor.progress import Control
@@ -43,7 +44,7 @@ def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], p
     paths = {path.name: path for path in graph.paths}
 
     def ids(batch: Matches, name: str) -> pa.Array:
-        return pa.array(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
+        return to_arrow(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
 
     def rows(batch: Matches) -> pa.RecordBatch:
         columns: dict[str, pa.Array] = {}
@@ -55,7 +56,7 @@ def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], p
             else:
                 columns[name] = ids(batch, name)
         if batch.weights is not None:
-            columns[WEIGHT] = pa.array(batch.weights)
+            columns[WEIGHT] = to_arrow(batch.weights)
         return batch_of(columns, batch.count)
 
     return rows
@@ -64,7 +65,7 @@ def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], p
 def batch_of(columns: dict[str, pa.Array], count: int) -> pa.RecordBatch:
     """A batch of so many rows, which Arrow cannot tell where there are no columns."""
     if not columns:
-        columns = {" row": pa.array(np.zeros(count, np.int8))}
+        columns = {" row": to_arrow(np.zeros(count, np.int8))}
     return pa.record_batch(list(columns.values()), names=list(columns))
 
 
@@ -93,17 +94,17 @@ def repeated(times: int, rows: int) -> pa.Array:
     """One weight for so many rows. Raises ExecutionError beyond 2^63."""
     if times > _MOST:
         raise too_many()
-    return pa.array(np.full(rows, times, np.int64))
+    return to_arrow(np.full(rows, times, np.int64))
 
 
 def product(weights: list[pa.Array]) -> pa.Array:
     """How many rows the pairs stand for. Raises ExecutionError beyond 2^63."""
-    first, *others = (weight.to_numpy() for weight in weights)
+    first, *others = map(to_numpy, weights)
     for other in others:
         if np.any(first > _MOST // np.maximum(other, 1)):
             raise too_many()
         first = first * other
-    return pa.array(first)
+    return to_arrow(first)
 
 
 def too_many() -> ExecutionError:

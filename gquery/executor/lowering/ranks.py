@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import to_numpy, truths
 from gquery.executor.backend import Candidates, Ranks
 from gquery.executor.lowering.program import NULL_RANK
 from gquery.executor.lowering.reading import Reading
@@ -56,10 +57,10 @@ def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: C
     common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(types)
     assert common is not None
     both = pa.concat_arrays([as_type(values, type_, common) for values, type_ in zip(sides, types, strict=True)])
-    present = is_known(both)
+    present = truths(is_known(both))
     for floats in _floats(both):
-        present = pc.and_not(present, pc.fill_null(pc.is_nan(floats), False))
-    return np.asarray(pc.if_else(present, _ranked(both, common, control), NULL_RANK), np.int64)
+        present &= ~truths(pc.is_nan(floats))
+    return np.where(present, to_numpy(_ranked(both, common, control)), np.int64(NULL_RANK))
 
 
 def _as_floats(values: pa.Array) -> bool:

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import filled, to_arrow, to_numpy
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
@@ -82,8 +83,7 @@ class Codes:
     def of(self, ids: pa.Array) -> NDArray[np.uint16]:
         """The code of each id; null ids have the null's."""
         taken = self.codes.take(ids)
-        known = taken.fill_null(len(self.values) - 1) if ids.null_count else taken
-        codes: NDArray[np.uint16] = known.to_numpy()
+        codes: NDArray[np.uint16] = filled(taken, len(self.values) - 1)
         return codes
 
 
@@ -149,7 +149,7 @@ class Counter:
 
     def add(self, batch: pa.RecordBatch) -> bool:
         """Counts the rows; False when it cannot, since they stand for too many."""
-        weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
+        weights = to_numpy(batch.column(WEIGHT)) if WEIGHT in batch.schema.names else None
         most = batch.num_rows if weights is None else batch.num_rows * int(weights.max(initial=0))
         with self._lock:
             if self._most + most >= _EXACT:
@@ -193,17 +193,17 @@ class Counter:
                 self._counts += counts
 
     def _decoded(self, found: NDArray[np.int64], schema: pa.Schema) -> pa.RecordBatch:
-        columns = {WEIGHT: pa.array(self._counts[found])}
+        columns = {WEIGHT: to_arrow(self._counts[found])}
         for (name, _), codes in reversed(tuple(self._codes.items())):
             found, code = np.divmod(found, len(codes.values))
-            columns[name] = cast(codes.values.take(pa.array(code)), schema.field(name).type)
+            columns[name] = cast(codes.values.take(to_arrow(code)), schema.field(name).type)
         return pa.record_batch([columns[name] for name in schema.names], schema=schema)
 
 
 def _weighted(batch: pa.RecordBatch) -> pa.RecordBatch:
     if WEIGHT in batch.schema.names:
         return batch
-    return batch.append_column(WEIGHT, pa.array(np.ones(batch.num_rows, np.int64)))
+    return batch.append_column(WEIGHT, to_arrow(np.ones(batch.num_rows, np.int64)))
 
 
 def _segments(snapshot: Snapshot, kind: Kind, column: Column) -> list[Segment]:
@@ -232,7 +232,7 @@ def _made(snapshot: Snapshot, kind: Kind, column: Column, elements: int, control
             control.check()
             last = min(first + _AT_ONCE, end)
             ids = np.arange(first, last, dtype=np.int32 if kind is Kind.NODE else np.int64)
-            part = gather(snapshot, kind, column, pa.array(ids)).dictionary_encode()
+            part = gather(snapshot, kind, column, to_arrow(ids)).dictionary_encode()
             if len(part.dictionary) > _MOST_VALUES:
                 return _no_codes()
             places.append(slice(first, last))
@@ -243,9 +243,9 @@ def _made(snapshot: Snapshot, kind: Kind, column: Column, elements: int, control
         return _no_codes()
     codes = np.full(elements, len(values), np.uint16)
     for place, part in zip(places, encoded, strict=True):
-        codes[place] = part.indices.fill_null(len(values)).to_numpy()
+        codes[place] = filled(part.indices, len(values))
     longest = pc.max(pc.binary_length(values)).as_py() if column.type.kind is Kind.STRING else None
-    return Codes(pa.array(codes), pa.concat_arrays([values, pa.nulls(1, values.type)]), longest or _ROW_BYTES)
+    return Codes(to_arrow(codes), pa.concat_arrays([values, pa.nulls(1, values.type)]), longest or _ROW_BYTES)
 
 
 def _no_codes() -> Codes:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import filled, to_arrow, truths
 from gquery.errors import Span
 from gquery.executor.relational.gather import PATH_IDS, gather, plain_type
 from gquery.executor.relational.unions import cast, union_type, with_fields, with_items
@@ -110,9 +111,9 @@ class ElementWriter:
 def ends_of(snapshot: Snapshot, edges: pa.Array, which: int) -> pa.Array:
     """The source (`which` 0) or target (1) of each edge id, int32; null stays null."""
     ends = snapshot.ends[which]
-    known = edges.fill_null(0).to_numpy()
+    known = filled(edges, 0)
     found = ends[known] if len(ends) else np.zeros(len(known), np.int32)
-    return pa.array(found, pa.int32(), mask=_numpy_mask(edges))
+    return to_arrow(found, truths(edges.is_valid()))
 
 
 def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:
@@ -124,18 +125,14 @@ def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:
     for columns, item in ((vertices, np.int32), (edges, np.int64)):
         for column in columns:
             if column.null_count:
-                present &= column.is_valid().to_numpy(zero_copy_only=False)
-        known = [column.fill_null(0).to_numpy() for column in columns]
+                present &= truths(column.is_valid())
+        known = [filled(column, 0) for column in columns]
         flat = np.stack(known, axis=1).ravel() if columns else np.zeros(0, item)
         offsets = np.arange(rows + 1, dtype=np.int32) * len(columns)
-        parts.append(pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat)))
-    mask = None if present.all() else pa.array(~present)
+        parts.append(pa.ListArray.from_arrays(to_arrow(offsets), to_arrow(flat)))
+    mask = None if present.all() else to_arrow(~present)
     return pa.StructArray.from_arrays(parts, fields=list(PATH_IDS), mask=mask)
 
 
 def _struct(types: Mapping[str, Type]) -> pa.DataType:
     return pa.struct([(key, plain_type(type_)) for key, type_ in types.items()]) if types else pa.null()
-
-
-def _numpy_mask(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
-    return values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import of_values, to_arrow, to_numpy, truths
 from gquery.executor.relational.unions import DURATION_PARTS, cast, union_of, union_type, with_fields, with_items
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
@@ -32,10 +33,10 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
         return _expand(gather(snapshot, kind, column, ids.drop_null()), ids)
     if column.attribute is Attribute.LABELS:
         labels = [list(table.labels) for table in snapshot.vertex_tables]
-        return _of_table(pa.array(labels, pa.list_(pa.string())), snapshot.vertex_numbers, ids)
+        return _of_table(of_values(labels, pa.list_(pa.string())), snapshot.vertex_numbers, ids)
     if column.attribute is Attribute.TYPE:
         types = [table.type for table in snapshot.edge_tables]
-        return _of_table(pa.array(types, pa.string()), snapshot.edges.numbers, ids)
+        return _of_table(of_values(types, pa.string()), snapshot.edges.numbers, ids)
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
     wanted = plain_type(column.type)
@@ -44,7 +45,7 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
         values = stored_column(tables[table], column)
         return pa.nulls(len(rows), wanted) if values is None else shown(take(values, rows), column.type)
 
-    return _by_part(numbers, ids.to_numpy(), of_table, wanted)
+    return _by_part(numbers, to_numpy(ids), of_table, wanted)
 
 
 def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedArray | None:
@@ -57,9 +58,9 @@ def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedA
 def take(values: pa.ChunkedArray, positions: Ids) -> pa.Array:
     """`values[positions]` as one array."""
     if values.num_chunks == 1:
-        return values.chunk(0).take(pa.array(positions))
+        return values.chunk(0).take(to_arrow(positions))
     chunks = Numbering.consecutive(map(len, values.chunks))
-    return _by_part(chunks, positions, lambda part, inside: values.chunk(part).take(pa.array(inside)), values.type)
+    return _by_part(chunks, positions, lambda part, inside: values.chunk(part).take(to_arrow(inside)), values.type)
 
 
 def shown(values: pa.Array, type_: Type) -> pa.Array:
@@ -105,7 +106,7 @@ def as_type(values: pa.Array, given: Type, wanted: Type) -> pa.Array:
     for index, field in enumerate(arrow):
         held = [cast(values.field(at), field.type) for at, member in enumerate(members) if member == index]
         children.append(pc.coalesce(*held) if held else pa.nulls(len(values), field.type))
-    tags = pa.array(np.array(members, np.int8)[tags_of(values)])
+    tags = to_arrow(np.array(members, np.int8)[tags_of(values)])
     return pa.UnionArray.from_sparse(tags, children, [field.name for field in arrow])
 
 
@@ -169,15 +170,15 @@ def _by_part(numbers: Numbering, ids: Ids, take_part: Callable[[int, Ids], pa.Ar
         return parts[0][1] if parts else pa.nulls(0, wanted)
     place = np.empty(len(ids), np.int64)
     place[np.concatenate([where for where, _ in parts])] = np.arange(len(ids))
-    return pa.concat_arrays([taken for _, taken in parts]).take(pa.array(place))
+    return pa.concat_arrays([taken for _, taken in parts]).take(to_arrow(place))
 
 
 def _of_table(values: pa.Array, numbers: Numbering, ids: pa.Array) -> pa.Array:
     """The value of each id's table."""
-    return values.take(pa.array(numbers.tables_of(ids.to_numpy())))
+    return values.take(to_arrow(numbers.tables_of(to_numpy(ids))))
 
 
 def _expand(taken: pa.Array, ids: pa.Array) -> pa.Array:
     """Values of the ids that are not null, put back between the nulls."""
-    missing = ids.is_null().to_numpy(zero_copy_only=False)
-    return taken.take(pa.array(np.cumsum(~missing) - 1, pa.int64(), mask=missing))
+    missing = truths(ids.is_null())
+    return taken.take(to_arrow(np.cumsum(~missing) - 1, ~missing))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import to_arrow
 from gquery.executor.progress import Control
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.elements import ends_of
@@ -57,7 +58,7 @@ class Inputs:
 
     def _relation(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         if schema is _NO_COLUMNS:
-            return pa.record_batch([pa.array(np.zeros(batch.num_rows, np.int8))], schema=schema)
+            return pa.record_batch([to_arrow(np.zeros(batch.num_rows, np.int8))], schema=schema)
         with translated():
             found = [self.read_one(part, batch) for part in self.read.values()]
             arrays = [cast(values, field.type) for values, field in zip(found, schema, strict=True)]

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import of_values, to_arrow, to_scalar, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
@@ -77,7 +78,7 @@ def vertex_values(
     snapshot: Snapshot, expression: Expression, vertices: NDArray[np.int32], parameters: Parameters, control: Control
 ) -> pa.Array:
     """The value of an expression over one vertex variable, for each of the internal vertices."""
-    return _values(snapshot, Kind.NODE, expression, pa.array(vertices, pa.int32()), parameters, control)
+    return _values(snapshot, Kind.NODE, expression, to_arrow(vertices), parameters, control)
 
 
 def among(
@@ -98,7 +99,7 @@ def edge_values(
     snapshot: Snapshot, expression: Expression, edges: NDArray[np.int64], parameters: Parameters, control: Control
 ) -> pa.Array:
     """The value of an expression over one edge variable, for each of the internal edges."""
-    return _values(snapshot, Kind.RELATIONSHIP, expression, pa.array(edges, pa.int64()), parameters, control)
+    return _values(snapshot, Kind.RELATIONSHIP, expression, to_arrow(edges), parameters, control)
 
 
 def _values(
@@ -113,7 +114,7 @@ def _values(
 
 def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     """The rank of each value among values of several types: equal values have equal ranks, order is kept."""
-    relation = pa.table({"value": cast(values, travelling_type(type_)), "row": np.arange(len(values))})
+    relation = pa.table({"value": cast(values, travelling_type(type_)), "row": to_arrow(np.arange(len(values)))})
     ranked = f"SELECT row, dense_rank() OVER (ORDER BY {sorting_key(quoted('value'), type_)}) AS rank FROM elements"
     found = running.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, pa.int64())
@@ -157,7 +158,7 @@ class _Scan:
                 if self.count:
                     here = self._within(predicate)
                     values = self._compared(here)
-                    keep &= _truths(self._computed(here) if values is None else values)
+                    keep &= truths(cast(self._computed(here) if values is None else values, pa.bool_()))
         return keep
 
     def look_up(self, predicate: Expression) -> NDArray[np.int32] | None:
@@ -255,7 +256,7 @@ class _Scan:
             if stored is None:
                 return pa.nulls(self.count, wanted)
             return as_shown(stored, column.type)
-        return gather(self.snapshot, self.kind, column, pa.array(self._ids()))
+        return gather(self.snapshot, self.kind, column, to_arrow(self._ids()))
 
     def _stored(self, column: Column) -> pa.ChunkedArray | None:
         """The stored column behind a property or a user id, of the rows that are looked at."""
@@ -283,7 +284,7 @@ def _found(stored: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray | N
     same = _all_stored(values, stored.type)
     if 0.0 in same and pa.types.is_floating(stored.type):
         same = [*same, 0.0, -0.0]  # which Arrow tells apart here
-    return pc.is_in(stored, pa.array(same, stored.type), skip_nulls=True)
+    return pc.is_in(stored, of_values(same, stored.type), skip_nulls=True)
 
 
 def _all_stored(values: list[object], stored: pa.DataType) -> list[object]:
@@ -321,13 +322,13 @@ def as_stored(value: object, stored: pa.DataType) -> pa.Scalar | None:
     types = pa.types
     match value:
         case bool():
-            return pa.scalar(value, stored) if types.is_boolean(stored) else None
+            return to_scalar(value, stored) if types.is_boolean(stored) else None
         case str():
-            return pa.scalar(value, stored) if types.is_string(stored) or types.is_large_string(stored) else None
+            return to_scalar(value, stored) if types.is_string(stored) or types.is_large_string(stored) else None
         case int() | float() | Decimal():
             return _stored_number(value, stored)
         case datetime.date() if not isinstance(value, datetime.datetime):
-            return pa.scalar(value, stored) if types.is_date32(stored) else None
+            return to_scalar(value, stored) if types.is_date32(stored) else None
     return None
 
 
@@ -335,21 +336,17 @@ def _stored_number(value: int | float | Decimal, stored: pa.DataType) -> pa.Scal
     types = pa.types
     try:
         if isinstance(value, int) and types.is_integer(stored):
-            return pa.scalar(value, stored)
+            return to_scalar(value, stored)
         if not math.isfinite(value):
-            return pa.scalar(float(value), stored) if types.is_float64(stored) and not math.isnan(value) else None
+            return to_scalar(float(value), stored) if types.is_float64(stored) and not math.isnan(value) else None
         exact = written_decimal(value) if isinstance(value, float) else Decimal(value)
         if types.is_float64(stored):
-            return pa.scalar(float(value), stored) if written_decimal(float(value)) == exact else None
+            return to_scalar(float(value), stored) if written_decimal(float(value)) == exact else None
         if types.is_integer(stored):
-            return pa.scalar(int(exact), stored) if exact == int(exact) else None
-        return pa.scalar(exact, stored) if types.is_decimal(stored) else None
+            return to_scalar(int(exact), stored) if exact == int(exact) else None
+        return to_scalar(exact, stored) if types.is_decimal(stored) else None
     except (pa.ArrowInvalid, OverflowError):  # a number beyond those that can be stored
         return None
-
-
-def _truths(values: pa.ChunkedArray) -> NDArray[np.bool_]:
-    return np.asarray(cast(values, pa.bool_()).fill_null(False), np.bool_)
 
 
 def _evaluate(
@@ -363,7 +360,7 @@ def _evaluate(
     names = {column: f"c{index}" for index, column in enumerate(read)}
     relation = pa.table({names[column]: cast(values, travelling_type(column.type)) for column, values in read.items()})
     if not read:
-        relation = pa.table({"row": np.zeros(count, np.int8)})
+        relation = pa.table({"row": to_arrow(np.zeros(count, np.int8))})
     writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
     text = f"SELECT {write(writer, expression)} FROM elements"
     return running.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

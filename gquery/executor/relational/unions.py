@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import filled, of_values, to_arrow, truths
 from gquery.planner.ir.expr import Kind, Type
 from gquery.values.elements import holds_union, tags_of
 
@@ -52,7 +53,7 @@ def _temporal_name(arrow: pa.DataType) -> str:
 def union_of(values: pa.Array, member: int, wanted: pa.DataType) -> pa.Array:
     """A union of type `wanted` whose values are all of one member."""
     children = [pa.nulls(len(values), field.type) if index != member else values for index, field in enumerate(wanted)]
-    tags = pa.array(np.full(len(values), member, np.int8))
+    tags = to_arrow(np.full(len(values), member, np.int8))
     return pa.UnionArray.from_sparse(tags, children, [field.name for field in wanted])
 
 
@@ -61,8 +62,8 @@ def is_known(values: pa.Array) -> pa.Array:
     if not pa.types.is_union(values.type):
         return values.is_valid()
     tags = tags_of(values)
-    members = [np.asarray(values.field(index).is_valid()) & (tags == index) for index in range(values.type.num_fields)]
-    return pa.array(np.logical_or.reduce(members))
+    members = [truths(values.field(index).is_valid()) & (tags == index) for index in range(values.type.num_fields)]
+    return to_arrow(np.logical_or.reduce(members))
 
 
 def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
@@ -79,7 +80,7 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
         return _intervals_of(values)
     if pa.types.is_union(wanted):
         children = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
-        return pa.UnionArray.from_sparse(pa.array(tags_of(values)), children, [field.name for field in wanted])
+        return pa.UnionArray.from_sparse(to_arrow(tags_of(values)), children, [field.name for field in wanted])
     plain = _is_plain(wanted) and _is_plain(values.type)
     if pa.types.is_list(wanted) and not plain:
         return with_items(values, cast(values.flatten(), wanted.value_type), wanted)
@@ -128,15 +129,15 @@ def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Arr
     """Lists as long as `values`, null where they are, with these items."""
     import pyarrow.compute as pc
 
-    lengths = pc.list_value_length(values).fill_null(0).to_numpy()
+    lengths = filled(pc.list_value_length(values), 0)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), items, type=wanted, mask=_mask(values))
+    return pa.ListArray.from_arrays(to_arrow(offsets), items, type=wanted, mask=_mask(values))
 
 
 def with_fields(original: pa.Array, fields: list[pa.Array], wanted: pa.DataType) -> pa.Array:
     """A struct of the fields, null where `original` is."""
     if not fields:  # an empty map: Arrow could not tell how many there are
-        return pa.array([None if missing else {} for missing in original.is_null().to_pylist()], wanted)
+        return of_values([None if missing else {} for missing in original.is_null().to_pylist()], wanted)
     return pa.StructArray.from_arrays(fields, fields=list(wanted), mask=_mask(original))
 
 

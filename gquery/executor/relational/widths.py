@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import filled, to_arrow
 from gquery.errors import Span
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import stored_column
@@ -68,7 +69,7 @@ def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, mos
         return None
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
-    known = np.asarray(ids.fill_null(0) if ids.null_count else ids)
+    known = filled(ids, 0)
     columns = {table: _columns(tables[table], column) for table in numbers.tables_near(known)}
     longest = max(sum(_longest(snapshot, values) for values in stored) for stored in columns.values())
     if len(known) * longest < most:
@@ -93,7 +94,7 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int)
             if inside is None:
                 return None
             ends = np.concatenate([[0], np.cumsum(inside)])
-            bounds = np.concatenate([[0], np.cumsum(values.value_lengths().fill_null(0).to_numpy())])
+            bounds = np.concatenate([[0], np.cumsum(filled(values.value_lengths(), 0))])
             widths: Bytes = np.diff(ends[bounds]).astype(np.int64)
             return widths
         case Kind.PATH | Kind.MAP if type_.arrow is None and pa.types.is_struct(values.type):
@@ -152,7 +153,7 @@ def _chunk_lengths(chunk: pa.Array, positions: Ids) -> Bytes:
 
     types = pa.types
     if types.is_dictionary(chunk.type):
-        codes = chunk.indices.take(pa.array(positions)).fill_null(0).to_numpy()
+        codes = filled(chunk.indices.take(to_arrow(positions)), 0)
         inside = chunk.dictionary
         if not len(inside) or _is_short(inside.type):
             return np.full(len(positions), 8, np.int64)
@@ -162,7 +163,7 @@ def _chunk_lengths(chunk: pa.Array, positions: Ids) -> Bytes:
     if types.is_large_string(chunk.type) or types.is_large_binary(chunk.type):
         return _differences(chunk, positions, np.int64)
     if types.is_string_view(chunk.type) or types.is_binary_view(chunk.type):
-        return np.asarray(pc.binary_length(chunk.take(pa.array(positions))).fill_null(0), np.int64)
+        return filled(pc.binary_length(chunk.take(to_arrow(positions))), 0).astype(np.int64)
     return np.full(len(positions), chunk.nbytes // max(1, len(chunk)), np.int64)  # lists and maps: the average
 
 

@@ -53,7 +53,7 @@ def _is_no_part(condition: ast.Expression, clause: ast.Match | ast.With, incomin
     test = pattern_test(condition)
     if not isinstance(clause, ast.Match) or not clause.optional or test is None:
         return False
-    foreign = incoming.intersection(names_in(test.match)).difference(binds(clause))
+    foreign = incoming & set(names_in(test.match)) - set(binds(clause))
     return bool(foreign) or not is_checked_while_matching(test.match, {*nodes_of(clause), *nodes_of(test.match)})
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import to_numpy
 from gquery.errors import LoadError
 from gquery.storage.persist.memory_map import map_file
 from gquery.storage.persist.verdicts import Verdicts, identity_of
@@ -184,7 +185,7 @@ class StoredFile:
         """The values of an array of numbers of this file, not copied."""
         if array.null_count:
             raise self.damaged("has nulls where none can be")
-        values: NDArray[Any] = array.to_numpy(zero_copy_only=True)
+        values = to_numpy(array)
         if not values.flags.aligned:
             raise self.damaged("has numbers that do not begin where numbers can")
         return values

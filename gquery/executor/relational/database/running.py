@@ -19,6 +19,7 @@ from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.database.watch import watched
 from gquery.executor.relational.unions import unsliced
 from gquery.executor.relational.widths import batch_bytes
+from gquery.imports import DATABASE, import_apart
 
 if TYPE_CHECKING:
     import duckdb
@@ -170,6 +171,7 @@ def _shared(process: int, threads: int | None) -> duckdb.DuckDBPyConnection:
 @contextmanager
 def _stoppable(control: Control, feed: _Feed | None = None) -> Iterator[None]:
     """What went wrong, as it was: in the feed, else because the query has to stop, else in DuckDB."""
+    import_apart(DATABASE, control.check)
     try:
         with translated():
             yield

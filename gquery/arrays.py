@@ -1,0 +1,92 @@
+"""Numbers between NumPy and Arrow, as they are.
+
+Arrow's own conversions begin with importing pandas, where it is installed, and masked arrays: that would be a third of
+the time in which a process answers its first query. Numbers without nulls lie in memory alike on both sides.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.imports import CONVERSION, import_apart
+from gquery.stopping import unchecked
+
+
+def to_arrow(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Numbers or booleans of one dimension; numbers are copied only where they are not side by side. known: where there
+    are no nulls."""
+    present = None if known is None or known.all() else _packed(known)
+    if numbers.dtype == np.bool_:
+        return pa.Array.from_buffers(pa.bool_(), len(numbers), [present, _packed(numbers)])
+    values = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [present, pa.py_buffer(values)])
+
+
+def _packed(booleans: NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(booleans, bitorder="little"))
+
+
+def to_numpy(numbers: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    """Numbers, copied only where they are in several pieces; where a null is, any number."""
+    if isinstance(numbers, pa.ChunkedArray):
+        pieces = [to_numpy(chunk) for chunk in numbers.chunks]
+        return pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, _dtype(numbers.type)), *pieces])
+    dtype = _dtype(numbers.type)
+    buffer = numbers.buffers()[1]
+    if not len(numbers) or buffer is None:
+        return np.zeros(len(numbers), dtype)
+    return np.frombuffer(buffer, dtype, len(numbers), numbers.offset * dtype.itemsize)
+
+
+def filled(numbers: pa.Array, number: int) -> NDArray[Any]:
+    """Numbers, with another one where a null is."""
+    found = to_numpy(numbers)
+    return np.where(truths(numbers.is_valid()), found, found.dtype.type(number)) if numbers.null_count else found
+
+
+def truths(values: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Where booleans are true; null is not."""
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    return np.concatenate([np.zeros(0, np.bool_), *map(_truths, chunks)])
+
+
+def _truths(values: pa.BooleanArray) -> NDArray[np.bool_]:
+    if not len(values):
+        return np.zeros(0, np.bool_)
+    present, true = (None if buffer is None else _bits(buffer, values) for buffer in values.buffers())
+    assert true is not None
+    return true if present is None else true & present
+
+
+def _bits(buffer: pa.Buffer, values: pa.Array) -> NDArray[np.bool_]:
+    begin, end = values.offset, values.offset + len(values)
+    bits = np.unpackbits(np.frombuffer(buffer, np.uint8), count=end, bitorder="little")
+    return bits[begin:].view(np.bool_)
+
+
+def to_scalar(value: Any, type: pa.DataType) -> pa.Scalar:
+    """A value of Python's. Raises ArrowInvalid, ArrowTypeError or OverflowError where the type does not have it."""
+    if isinstance(value, str) and type == pa.string():
+        text = value.encode()
+        return pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, len(text)], np.int32)), pa.py_buffer(text))[0]
+    if (isinstance(value, int) and type == pa.int64()) or (isinstance(value, float) and type == pa.float64()):
+        return to_arrow(np.array([value], _dtype(type)))[0]
+    import_apart(CONVERSION, unchecked)
+    return pa.scalar(value, type)
+
+
+def of_values(values: list[Any], type: pa.DataType) -> pa.Array:
+    """Values of Python's, converted by Arrow."""
+    import_apart(CONVERSION, unchecked)
+    return pa.array(values, type)
+
+
+@cache
+def _dtype(type: pa.DataType) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = np.dtype(type.to_pandas_dtype())
+    return dtype
