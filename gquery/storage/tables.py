@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from gquery.stopping import Check
 
+_AT_ONCE = 1 << 16  # ids that are compared at once
+
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
 
 
@@ -89,6 +91,23 @@ class VertexTable:
     @cached_property
     def ids(self) -> pa.ChunkedArray:
         return self._load_ids()
+
+    @cached_property
+    def counts_from(self) -> int | None:
+        """The first id where each is one more than the one before, None elsewhere. Reads all ids where the first and
+        the last are as far apart as that."""
+        if not pa.types.is_int64(self.id_type) or not self.count:
+            return None
+        first, last = self.ids[0].as_py(), self.ids[-1].as_py()
+        if first is None or last is None or last - first != self.count - 1:
+            return None
+        begin = int(first)
+        for chunk in self.ids.chunks:
+            for part in (chunk.slice(at, _AT_ONCE) for at in range(0, len(chunk), _AT_ONCE)):
+                if part.null_count or np.any(part.to_numpy() != np.arange(begin, begin + len(part))):
+                    return None
+                begin += len(part)
+        return int(first)
 
     def column(self, name: str | None) -> pa.ChunkedArray | None:
         """A property, None when there is no such; the users' ids when `name` is None."""

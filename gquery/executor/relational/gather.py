@@ -20,6 +20,7 @@ from gquery.storage.tables import EdgeTable, VertexTable
 from gquery.values.elements import holds_duration, tags_of
 
 NO_KEY = " "  # the field of an empty map while it travels: DuckDB cannot spell the type of a struct without any
+_LOOK = 64  # ids that are looked at for each row in the time that gathering it takes
 PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
 
 
@@ -42,10 +43,21 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
     wanted = plain_type(column.type)
 
     def of_table(table: int, rows: Ids) -> pa.Array:
+        first = _first_id(tables[table], column, len(rows))
+        if first is not None:
+            return shown(pa.array(np.add(rows, first, dtype=np.int64)), column.type)
         values = stored_column(tables[table], column)
         return pa.nulls(len(rows), wanted) if values is None else shown(take(values, rows), column.type)
 
     return _by_part(numbers, to_numpy(ids), of_table, wanted)
+
+
+def _first_id(table: VertexTable | EdgeTable, column: Column, rows: int) -> int | None:
+    """The first of ids that count up, where so many rows are gathered that looking whether they do is little."""
+    if not isinstance(table, VertexTable) or rows * _LOOK < table.count:
+        return None
+    is_id = column.attribute is Attribute.ID or (column.key is not None and column.key == table.id_name)
+    return table.counts_from if is_id else None
 
 
 def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedArray | None:

@@ -23,6 +23,7 @@ from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, Statement, build_statement
 from gquery.executor.relational.streams import Made, through
+from gquery.executor.relational.topmost import First, TopRows, bounded_first
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
 from gquery.planner.ir.expr import (
@@ -115,6 +116,13 @@ class Tail:
         )
 
     @cached_property
+    def _first(self) -> First | None:
+        """The first rows of an order, where the others can be left out before the statement."""
+        if self._statement is None or self.limit is None or self._residual or self._reads_weights:
+            return None
+        return bounded_first(self.projection, self.skip + self.limit, self._statement.inputs.values())
+
+    @cached_property
     def _inputs(self) -> Inputs:
         return Inputs(self.snapshot, self._kinds, {} if self._statement is None else self._statement.inputs)
 
@@ -139,6 +147,8 @@ class Tail:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
         if self._statement is not None:
             first = "Count rows with the same values first, where these are few\n" if self._alike else ""
+            if self._first is not None:
+                first = f"Leave out rows whose first key is behind those of {self._first.count:,} others\n"
             return f"{first}DuckDB\n" + "\n".join(f"  {line}" for line in self._statement.sql.splitlines())
         text = "Gather " + ", ".join(item.name for item in self.projection.items)
         text += f", skip {self.skip:,}" if self.skip else ""
@@ -200,6 +210,8 @@ class Tail:
             running.check_memory(control)
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
         inputs = self._inputs
+        if self._first is not None:
+            matches = TopRows(self._first, inputs, self.parameters).of(matches, control)
         if self._alike:
             gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
         else:

@@ -38,12 +38,14 @@ def evaluate(
     control: Control,
     rows: int | None = None,
     whole: bool = False,
+    alone: bool = False,
 ) -> pa.ChunkedArray:
     """The first column of a statement over the relation `elements`. `rows`: how many DuckDB may see at a time. `whole`:
-    the statement compares rows with each other, so that the relation cannot be taken in parts."""
+    the statement compares rows with each other, so that the relation cannot be taken in parts. `alone`: several threads
+    ask at once, each on its own core."""
     blocks = _Feed(_in_blocks(relation, rows), control) if rows else None
     # Every thread holds values of its own, which DuckDB does not count.
-    threads = 1 if (control.memory_limit or _FOR_ALL_THREADS) < _FOR_ALL_THREADS else None
+    threads = 1 if alone or (control.memory_limit or _FOR_ALL_THREADS) < _FOR_ALL_THREADS else None
     with _stoppable(control, blocks), _shared_cursor(threads) as cursor, watched(control, cursor.interrupt):
         found: list[pa.ChunkedArray] = []
         whole_or_fed = [relation] if blocks is None else [blocks.reader(relation.schema)]
