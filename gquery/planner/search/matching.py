@@ -133,10 +133,15 @@ class _CountPlanner:
                 least, chosen = cost, way
             if cost < solution.tree.cost * effort.plenty:
                 break
-        found = tuple(found for other in chosen for found in self.cheapest(other))
+        found = tuple(found for other in chosen for found in self._closer(other, solution))
         if found and sum(each.tree.cost for each in found) < solution.tree.cost * effort.gain:
             return found
         return (self.solver.improved(problem),)
+
+    def _closer(self, problem: Problem, solution: Solution) -> tuple[Solution, ...]:
+        """A problem that was made from a solved one, looked at more closely if it is dear."""
+        glanced = self.solver.glanced(problem, solution)
+        return (glanced,) if self.walking and glanced.tree.cost < self.costs.dear else self.cheapest(problem)
 
     def _kept_back(self, solution: Solution) -> int:
         """How many of the problems that may still be weighed are not for this solution, which would not be worth that.

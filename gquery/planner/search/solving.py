@@ -126,7 +126,7 @@ class Solver:
             return self.best(problem)
         known = (key, self._where, "glanced")
         found: Solution = self.memo.solutions.get(known, lambda: self._orders(problem).like(solution))
-        return found
+        return found if found.problem is problem else replace(found, problem=problem)
 
     def improved(self, problem: Problem) -> Solution:
         """A solution that took some of the time to find that it takes to run: the best one, with its order changed
