@@ -1,28 +1,50 @@
 // What kernels assume of the machine: its widths, and what threads do together. The only place that knows how many lanes
 // a warp has; the tests run the same kernels with one lane a warp and one thread a block.
 
-#ifndef WARP
-#define WARP 32
-#define BLOCK 256
-#endif
-
-#define KERNEL extern "C" __global__ void __launch_bounds__(BLOCK)
-#define INNER static __device__ __forceinline__
-#define INNER_MEMBER __device__ __forceinline__
-
 typedef long long int64;
 typedef unsigned long long uint64;
 typedef unsigned char byte;
 
-const unsigned ALL = 0xffffffffu;
+#define KERNEL extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+#define INNER static __device__ __forceinline__
+#define INNER_MEMBER __device__ __forceinline__
+#define APART static __device__ __noinline__
 
-INNER int64 thread() { return int64(blockIdx.x) * blockDim.x + threadIdx.x; }
-INNER int64 threads() { return int64(gridDim.x) * blockDim.x; }
+#ifndef WARP
+#define WARP 32
+#define GROUP 8  // lanes that take a short row together
+#define BLOCK 256
+#define RESIDENT 4  // blocks of a multiprocessor at least
+
+// Nanoseconds.
+INNER uint64 now() {
+    uint64 time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+}
+#endif
+
+const unsigned ALL = 0xffffffffu;
+const int WARPS = BLOCK / WARP;  // of a block
+
+INNER int64 thread() { return int64(blockIdx.x) * BLOCK + threadIdx.x; }
+INNER int64 threads() { return int64(gridDim.x) * BLOCK; }
 INNER int lane() { return threadIdx.x % WARP; }
+
+template <typename Value>
+INNER Value seen_now(const Value *place) { return *static_cast<const volatile Value *>(place); }
 
 // Lanes of the warp before this one for which `found` holds, and in all.
 INNER int before(unsigned found) { return __popc(found & ((1u << lane()) - 1)); }
 INNER int in_all(unsigned found) { return __popc(found); }
+
+// The same for the lanes of a group, which need not keep step with others.
+INNER int group_lane() { return threadIdx.x % GROUP; }
+INNER unsigned in_group(bool found) {
+    int begin = lane() / GROUP * GROUP;
+    return __ballot_sync(((1u << GROUP) - 1) << begin, found) >> begin;
+}
+INNER int before_in_group(unsigned found) { return __popc(found & ((1u << group_lane()) - 1)); }
 
 // The sum of `value` over this lane and those behind it with the same `row`; rows ascend over the lanes.
 template <typename Value>
@@ -39,4 +61,56 @@ INNER Value sum_of_row(Value value, int row) {
 INNER bool begins_row(int row) {
     int other = __shfl_up_sync(ALL, row, 1);
     return lane() == 0 || other != row;
+}
+
+// Of the lanes in `found`, those of this lane's row that are not before it; rows ascend over the lanes.
+INNER int count_of_row(unsigned found, int row) {
+    unsigned behind = __ballot_sync(ALL, begins_row(row)) & ~((2u << lane()) - 1);
+    unsigned until = behind ? (behind & (0u - behind)) - 1 : ALL;
+    return __popc(found & until & ~((1u << lane()) - 1));
+}
+
+// The sum of `value` over the threads of a block before this one; `total` becomes that of all.
+INNER int64 sum_before(int64 value, int64 &total) {
+    __shared__ int64 of_warp[WARPS];
+    int64 running = value;
+    for (int step = 1; step < WARP; step *= 2) {
+        int64 other = __shfl_up_sync(ALL, running, step);
+        if (lane() >= step) running += other;
+    }
+    __syncthreads();
+    if (lane() == WARP - 1) of_warp[threadIdx.x / WARP] = running;
+    __syncthreads();
+    int64 earlier = 0;
+    total = 0;
+    for (int i = 0; i < WARPS; i++) {
+        if (i < int(threadIdx.x) / WARP) earlier += of_warp[i];
+        total += of_warp[i];
+    }
+    return earlier + running - value;
+}
+
+INNER int64 sum_of_block(int64 value) {
+    int64 total;
+    sum_before(value, total);
+    return total;
+}
+
+// Adds what all threads of a block have to a number that others add to as well.
+template <typename Number>
+INNER void add_of_block(int64 value, Number *number) {
+    int64 total = sum_of_block(value);
+    if (threadIdx.x == 0 && total) atomicAdd(reinterpret_cast<uint64 *>(number), uint64(total));
+}
+
+// What a block does of so many rows, a thread each, in turns: the same rows by the same threads for every operation.
+struct Share {
+    int64 begin, end;
+};
+
+INNER Share share_of(int64 count) {
+    int64 each = (count + gridDim.x - 1) / gridDim.x;
+    each = (each + BLOCK - 1) / BLOCK * BLOCK;
+    int64 begin = each * blockIdx.x;
+    return Share{begin < count ? begin : count, begin + each < count ? begin + each : count};
 }
