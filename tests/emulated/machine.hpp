@@ -19,6 +19,7 @@ struct Dimension {
 static const Dimension threadIdx{0}, blockIdx{0}, blockDim{1}, gridDim{1};
 
 static inline void __syncthreads() {}
+static inline void __syncwarp() {}
 static inline void __threadfence() {}
 
 // A clock of its own, so that tapes are interrupted at the same places in every run.
@@ -28,6 +29,7 @@ static inline unsigned long long now() {
 }
 
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+static inline int __ffs(unsigned bits) { return __builtin_ffs(int(bits)); }
 static inline unsigned __ballot_sync(unsigned, bool holds) { return holds; }
 
 template <typename Value>
@@ -36,6 +38,9 @@ template <typename Value>
 static inline Value __shfl_up_sync(unsigned, Value value, int) { return value; }
 template <typename Value>
 static inline Value __shfl_down_sync(unsigned, Value value, int) { return value; }
+
+template <typename Value>
+static inline Value __shfl_xor_sync(unsigned, Value value, int) { return value; }
 
 template <typename Value>
 static inline Value atomicAdd(Value *place, Value value) {
@@ -48,5 +53,12 @@ template <typename Value>
 static inline Value atomicCAS(Value *place, Value expected, Value value) {
     Value before = *place;
     if (before == expected) *place = value;
+    return before;
+}
+
+template <typename Value>
+static inline Value atomicExch(Value *place, Value value) {
+    Value before = *place;
+    *place = value;
     return before;
 }

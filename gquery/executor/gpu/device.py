@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError, MemoryLimitError, UnsupportedError
 
 _KERNELS = Path(__file__).parent / "kernels"
-_FILES = ("machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "run")
+_FILES = ("machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "push", "run")
 _BLOCK = 256  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2
 _STREAM = 0  # the one that CuPy uses

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.pushing import Pushing, chains_with_ends
 from gquery.executor.gpu.table import Sums, Table
 from gquery.executor.gpu.tape import Run, Tape
 from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.pushed import pushed
 
 _ARENA = 2 << 30  # bytes at most, for the blocks of all levels together
 _LARGEST_BLOCK = 1 << 21  # partial matches
@@ -61,13 +63,17 @@ class Writing:
     def __init__(
         self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None
     ) -> None:
+        found = chains_with_ends(program) if program.strategy == "push" else []
+        program = pushed(program) if found else program
         self.program = program
         self.tape = Tape(candidates.device)
         self.table = Table(program, candidates, ranks, self.tape)
         self.device = candidates.device
         self.found = self.tape.cell(len(program.levels))
         self._zero = self.tape.constant(0)
-        self._capacity = self._block_size(candidates.control.memory.available)
+        available = candidates.control.memory.available
+        self._capacity = self._block_size(available)
+        self._pushing = Pushing(self, found, available) if found else None
         self._reached = self._zero
         self.width = 1 if pool is None else len(pool)
         if pool is None:
@@ -88,24 +94,30 @@ class Writing:
     def matches(self, behind: Callable[[Block], None]) -> None:
         """Writes all: what is behind gets the matches of the listed levels, block by block."""
         self._fold()
-        limited = self.program.limit is not None
-        step = self.tape.register(min(self._capacity, _FIRST_LIMITED if limited else self._capacity))
+        most = min(self._capacity, self._pushing.roots) if self._pushing else self._capacity
+        first = most if self.program.limit is None else min(most, _FIRST_LIMITED)
 
         def piece(first: int, last: int, count: int, most: int) -> None:
             self._reached = first
             self._listed(self.width, Block(self._pool, self.given, first, count, most), behind)
 
-        self._in_pieces(self.given, self._capacity if not limited else _FIRST_LIMITED, step, piece)
+        self._in_pieces(self.given, first, most, piece)
 
     def ways(self, level: int, block: Block) -> Sums:
         """The ways to finish each partial match of a block that ends with the level: the product over the branches."""
-        values = self._sums(block.most)
+        values = self.new_sums(block.most)
         asked = self.table.words, level, *block.words
         for weighing in self.table.weighed(level):
             self.tape.add(
                 "BeginValues", *asked, weighing, self._scratch, *values, rows=block.rows, writes=values,
                 gathers=[block.columns],
             )  # fmt: skip
+        if self._pushing and level == 0:
+            found = self._pushing.sums(block)
+            self.tape.add(
+                "Multiply", *found, 0, 0, 0, block.rows, *values, rows=block.rows, writes=values, reads=found
+            )
+            return values
         branches: dict[int, tuple[Sums, int]] = {}
         for child in self.table.deeper[level]:
             like = self.program.levels[child].like
@@ -141,17 +153,17 @@ class Writing:
         levels = max(1, len(self.program.levels))
         return max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, arena // (levels * (_ROW + 4 * levels))))
 
-    def _in_pieces(self, count: int, size: int, step: int, piece: Callable[[int, int, int, int], None]) -> None:
-        """What begins with so many rows, piece by piece of at most `size` at first, as the register `step` says later:
-        registers with the first, the last and the number of rows, and how many there are at most."""
+    def _in_pieces(self, count: int, size: int, most: int, piece: Callable[[int, int, int, int], None]) -> None:
+        """What begins with so many rows, piece by piece of `size` rows at first and twice as many each time, up to
+        `most`: registers with the first, the last and the number of rows, and how many there are at most."""
         tape, total = self.tape, self.tape.constant(count)
         if count <= size:
             piece(self._zero, total, total, count)
             return
-        first, last, own = tape.register(), tape.register(), tape.register()
+        first, last, own, step = tape.register(), tape.register(), tape.register(), tape.register(size)
         begin = tape.jump("NextPiece", first, last, own, total, step, 0)
-        piece(first, last, own, min(count, self._capacity))
-        tape.jump("Again", first, last, step, self._capacity, begin)
+        piece(first, last, own, min(count, most))
+        tape.jump("Again", first, last, step, most, begin)
         tape.patch(begin, 5, tape.here)
         tape.wait()
 
@@ -162,7 +174,7 @@ class Writing:
         if level > self.table.last:
             behind(block)
         else:
-            self._extend(level, block, Sums(0, 0), lambda extended, _: self._listed(level + 1, extended, behind))
+            self.extend(level, block, Sums(0, 0), lambda extended, _: self._listed(level + 1, extended, behind))
 
     # --- sums ----------------------------------------------------------------------------------------------------
 
@@ -180,7 +192,7 @@ class Writing:
                     scatters=factor,
                 )  # fmt: skip
 
-            self._in_pieces(len(positions), self._capacity, self.tape.constant(self._capacity), piece)
+            self._in_pieces(len(positions), self._capacity, self._capacity, piece)
         if self.table.factors:
             self.tape.wait()
 
@@ -217,8 +229,8 @@ class Writing:
     def _sum(self, level: int, block: Block) -> Sums:
         """The sum over a level and all below it, for each partial match of a block."""
         if self.table.deeper[level] or self.program.levels[level].weights:
-            found = self._sums(block.most)
-            self._extend(level, block, found, lambda extended, parents: self._add_up(level, extended, parents, found))
+            found = self.new_sums(block.most)
+            self.extend(level, block, found, lambda extended, parents: self._add_up(level, extended, parents, found))
             return found
         if self.table.is_row(level):
             found = Sums(self.tape.room.take(8 * block.most), 0)
@@ -228,7 +240,7 @@ class Writing:
             )  # fmt: skip
             return found
         folded = bool(self.table.children[level])
-        found = self._sums(block.most) if folded else Sums(self.tape.room.take(8 * block.most), 0)
+        found = self.new_sums(block.most) if folded else Sums(self.tape.room.take(8 * block.most), 0)
         self._count(level, block, found)
         return found
 
@@ -238,7 +250,7 @@ class Writing:
             "AddUp", *values, parents, block.rows, *into, rows=block.rows, reads=[*values, parents], scatters=into
         )
 
-    def _sums(self, count: int) -> Sums:
+    def new_sums(self, count: int) -> Sums:
         return Sums(self.tape.room.take(8 * count), self.tape.room.take(8 * count))
 
     # --- one level -----------------------------------------------------------------------------------------------
@@ -274,12 +286,15 @@ class Writing:
         tape.patch(begin, 5, tape.here)
         tape.wait()
 
-    def _extend(self, level: int, block: Block, sums: Sums, behind: Callable[[Block, int], None]) -> None:
-        """The partial matches of a block with one more vertex, piece by piece, and which of the block they extend."""
+    def extend(
+        self, level: int, block: Block, sums: Sums, behind: Callable[[Block, int], None], found: int | None = None
+    ) -> None:
+        """The partial matches of a block with one more vertex, piece by piece, and which of the block they extend.
+        sums: become zero. found: a cell that counts them, the level's own when it is not given."""
         tape, take, work = self.tape, self.tape.room.take, self._work(level, block, sums)
         most = max(1, min(self._capacity, work.most))
         columns, parents = take(4 * len(self.table.layouts[level]) * most), take(4 * most)
-        written, base, count = self.found + level, tape.register(), tape.register()
+        written, base, count = found or self.found + level, tape.register(), tape.register()
 
         def piece(first: int, last: int) -> None:
             tape.add(
@@ -293,13 +308,19 @@ class Writing:
 
         self._items(work, self._capacity, piece)
 
+    def tried(
+        self, level: int, block: Block, behind: Callable[[Sequence[int]], None], sums: Sums = Sums(0, 0)
+    ) -> None:
+        """What a level tries of a block, piece by piece: the words of an operation that goes through it. sums: become
+        zero."""
+        work = self._work(level, block, sums)
+        asked = self.table.words, level, *block.words, *work.words
+        self._items(work, _ITEMS, lambda first, last: behind((*asked, first, last)))
+
     def _count(self, level: int, block: Block, into: Sums) -> None:
-        work = self._work(level, block, into)
+        name, touched = "SumFactors" if into.sizes else "Count", [each for each in into if each]
 
-        def piece(first: int, last: int) -> None:
-            self.tape.add(
-                "SumFactors" if into.sizes else "Count", self.table.words, level, *block.words, *work.words, first,
-                last, *filter(None, into), self.found + level, gathers=[block.columns, *work.words], scatters=filter(None, into),
-            )  # fmt: skip
+        def count(words: Sequence[int]) -> None:
+            self.tape.add(name, *words, *touched, self.found + level, scatters=touched)
 
-        self._items(work, _ITEMS, piece)
+        self.tried(level, block, count, into)

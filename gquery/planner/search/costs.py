@@ -181,8 +181,8 @@ CPU = CostModel(
     change=7_000.0,
 )
 
-# Of the others: they compute every sum by itself.
-_PLAIN = replace(CPU, push=math.inf, inside_look=math.inf)
+# Of the others: they do not go inside neighbourhoods.
+_PLAIN = replace(CPU, inside_look=math.inf)
 
 _BACKENDS = {"auto": CPU, "cpu": CPU}
 

@@ -3,7 +3,7 @@
 // (section 4.2), for a whole block of partial matches. `ends` is the running sum of the rows' lengths; where an item is
 // in it says which partial match the item belongs to.
 
-const int TILE = 2 * BLOCK;         // items that a block takes at a time
+const int TILE = 4 * BLOCK;         // items that a block takes at a time
 const int ROWS_AT_HAND = 4 * BLOCK;  // of a tile, whose ends are kept near
 
 // A block of partial matches: columns as in `Frontier`; offset, count: registers.
@@ -89,8 +89,8 @@ INNER void try_all(const Asked &asked, const Work &work, const Items &items, con
     for (int64 tile = registers[items.first] + int64(blockIdx.x) * TILE; tile < last; tile += int64(gridDim.x) * TILE) {
         int64 end = tile + TILE < last ? tile + TILE : last;
         __syncthreads();
-        if (threadIdx.x == 0) low = first_above(work.ends, int64(0), frontier.count, tile);
-        if (threadIdx.x == BLOCK - 1) high = first_above(work.ends, int64(0), frontier.count, end - 1);
+        if (threadIdx.x < WARP) low = first_above_together(work.ends, 0, frontier.count, tile);
+        if (threadIdx.x >= BLOCK - WARP) high = first_above_together(work.ends, 0, frontier.count, end - 1);
         __syncthreads();
         int rows = high - low < ROWS_AT_HAND ? int(high - low) : 0;
         for (int i = threadIdx.x; i < rows; i += BLOCK) ends[i] = int(work.ends[low + i] - tile);

@@ -1,8 +1,9 @@
 // Candidate sets and candidate edges. `among` says which vertices at the other end count, null when all do; a set is
 // told by a word for every vertex of its universe.
 
-const int LONG = 512;    // entries from which on a row is a whole block's
-const int AT_ONCE = 4;   // entries that a lane looks at before it looks at what it has found
+const int MIDDLE = 64;   // entries from which on a row is a warp's rather than a few lanes'
+const int LONG = 4096;   // and from which on it is a block's
+const int AT_ONCE = 4;   // entries that a thread looks at before it looks at what others have found
 
 // Copies bytes; null stands for zeros.
 struct Copy {
@@ -25,7 +26,7 @@ struct Keep {
     int64 count;
     const byte *from;
     byte *to;
-    int64 *left;
+    uint64 *left;
 };
 
 APART void perform(const Keep &asked, int64 *registers) {
@@ -53,53 +54,48 @@ struct RowsOf {
     INNER_MEMBER bool counts(int64 at, int64 end) const { return at < end && (!among || among[neighbours[at]]); }
 };
 
-// Calls `group(index, row)` for the short rows, by a group of lanes each, and `block(index, row)` for the long ones.
-template <typename Group, typename Block>
-INNER void each_row(const RowsOf &asked, const byte *member, const int64 *registers, Group group, Block block) {
+// Calls `each(team, index, vertex, row)` for every row, by as many threads as its length asks for.
+template <typename Each>
+INNER void each_row(const RowsOf &asked, const byte *member, const int64 *registers, Each each) {
     int64 count = registers[asked.count];
     for (int64 i = thread() / GROUP; i < count; i += threads() / GROUP) {
         int vertex = asked.vertices[i];
-        if (member && !member[vertex]) continue;
+        if (member && !seen_now(member + vertex)) continue;
         Range row = asked.row(vertex);
-        if (row.end - row.begin < LONG) group(i, vertex, row);
+        if (row.end - row.begin < MIDDLE) each(Lanes<GROUP>(), i, vertex, row);
     }
+    __syncwarp();
     __shared__ int64 found[BLOCK];
     __shared__ int number;
     for (int64 tile = 0; tile < count; tile += threads()) {
         __syncthreads();
         if (threadIdx.x == 0) number = 0;
         __syncthreads();
-        // Neighbouring vertices go to different blocks: the long rows are often side by side.
-        int64 i = tile + int64(threadIdx.x) * gridDim.x + blockIdx.x;
-        if (i < count && (!member || seen_now(member + asked.vertices[i]))) {
-            Range row = asked.row(asked.vertices[i]);
-            if (row.end - row.begin >= LONG) found[atomicAdd(&number, 1)] = i;
+        // Neighbouring vertices go to different warps: the long rows are often side by side.
+        int64 i = tile + lane() * (threads() / WARP) + thread() / WARP;
+        bool own = i < count && (!member || seen_now(member + asked.vertices[i]));
+        int vertex = own ? asked.vertices[i] : 0;
+        Range row = own ? asked.row(vertex) : Range{0, 0};
+        if (row.end - row.begin >= LONG) found[atomicAdd(&number, 1)] = i;
+        unsigned middle = __ballot_sync(ALL, row.end - row.begin >= MIDDLE && row.end - row.begin < LONG);
+        for (; middle; middle &= middle - 1) {
+            int from = __ffs(middle) - 1;
+            Range its{__shfl_sync(ALL, row.begin, from), __shfl_sync(ALL, row.end, from)};
+            each(Lanes<WARP>(), __shfl_sync(ALL, i, from), __shfl_sync(ALL, vertex, from), its);
         }
         __syncthreads();
-        for (int k = 0; k < number; k++) {
-            int vertex = asked.vertices[found[k]];
-            block(found[k], vertex, asked.row(vertex));
-        }
+        for (int k = 0; k < number; k++) each(Block(), found[k], asked.vertices[found[k]], asked.row(asked.vertices[found[k]]));
     }
 }
 
 // How many entries of a row count, up to `enough` and a few more.
-INNER int64 counted_by_group(const RowsOf &asked, Range row, int64 enough) {
+template <typename Team>
+INNER int64 counted(const Team &team, const RowsOf &asked, Range row, int64 enough) {
     int64 found = 0;
-    for (int64 begin = row.begin; begin < row.end && found < enough; begin += AT_ONCE * GROUP) {
-        bool counts[AT_ONCE];
-        for (int k = 0; k < AT_ONCE; k++) counts[k] = asked.counts(begin + k * GROUP + group_lane(), row.end);
-        for (int k = 0; k < AT_ONCE; k++) found += in_all(in_group(counts[k]));
-    }
-    return found;
-}
-
-INNER int64 counted_by_block(const RowsOf &asked, Range row, int64 enough) {
-    int64 found = 0;
-    for (int64 begin = row.begin; begin < row.end && found < enough; begin += AT_ONCE * BLOCK) {
+    for (int64 begin = row.begin; begin < row.end && found < enough; begin += AT_ONCE * Team::SIZE) {
         int own = 0;
-        for (int k = 0; k < AT_ONCE; k++) own += asked.counts(begin + k * BLOCK + threadIdx.x, row.end);
-        found += sum_of_block(own);
+        for (int k = 0; k < AT_ONCE; k++) own += asked.counts(begin + k * Team::SIZE + team.member(), row.end);
+        found += team.sum(own);
     }
     return found;
 }
@@ -111,26 +107,18 @@ struct Narrow {
     RowsOf rows;
     int64 required;
     byte *member;
-    int64 *removed;
+    uint64 *removed;
 };
 
 APART void perform(const Narrow &asked, int64 *registers) {
     int64 removed = 0;
-    auto narrowed = [&](int vertex, int64 found, bool first) {
-        if (first && found < asked.required) {
+    each_row(asked.rows, asked.member, registers, [&](auto team, int64, int vertex, Range row) {
+        int64 found = counted(team, asked.rows, row, asked.required);
+        if (team.member() == 0 && found < asked.required) {
             asked.member[vertex] = 0;
             removed++;
         }
-    };
-    each_row(
-        asked.rows, asked.member, registers,
-        [&](int64, int vertex, Range row) {
-            narrowed(vertex, counted_by_group(asked.rows, row, asked.required), group_lane() == 0);
-        },
-        [&](int64, int vertex, Range row) {
-            narrowed(vertex, counted_by_block(asked.rows, row, asked.required), threadIdx.x == 0);
-        }
-    );
+    });
     add_of_block(removed, asked.removed);
 }
 
@@ -139,7 +127,7 @@ struct KeepLoops {
     RowsOf rows;
     int64 present;
     byte *member;
-    int64 *removed;
+    uint64 *removed;
 };
 
 APART void perform(const KeepLoops &asked, int64 *registers) {
@@ -161,21 +149,18 @@ APART void perform(const KeepLoops &asked, int64 *registers) {
 struct CountEntries {
     RowsOf rows;
     const byte *member;
-    int64 *offsets, *total;
+    int64 *offsets;
+    uint64 *total;
 };
 
 APART void perform(const CountEntries &asked, int64 *registers) {
     int64 sum = 0;
-    auto counted = [&](int64 i, int64 found, bool first) {
-        if (!first) return;
+    each_row(asked.rows, asked.member, registers, [&](auto team, int64 i, int, Range row) {
+        int64 found = counted(team, asked.rows, row, WHOLE_ROW);
+        if (team.member() > 0) return;
         if (asked.offsets) asked.offsets[i + 1] = found;
         sum += found;
-    };
-    each_row(
-        asked.rows, asked.member, registers,
-        [&](int64 i, int, Range row) { counted(i, counted_by_group(asked.rows, row, WHOLE_ROW), group_lane() == 0); },
-        [&](int64 i, int, Range row) { counted(i, counted_by_block(asked.rows, row, WHOLE_ROW), threadIdx.x == 0); }
-    );
+    });
     if (asked.offsets && thread() == 0) asked.offsets[0] = 0;
     if (asked.total) add_of_block(sum, asked.total);
 }
@@ -190,31 +175,17 @@ struct WriteEntries {
 
 APART void perform(const WriteEntries &asked, int64 *registers) {
     const RowsOf &rows = asked.rows;
-    auto write = [&](int64 place, int64 at) {
-        int neighbour = rows.neighbours[at];
-        asked.entries[place] = asked.through ? int(asked.through[neighbour]) - 1 : neighbour;
-    };
-    each_row(
-        rows, nullptr, registers,
-        [&](int64 i, int, Range row) {
-            int64 place = asked.offsets[i];
-            for (int64 begin = row.begin; begin < row.end; begin += GROUP) {
-                int64 at = begin + group_lane();
-                bool inside = rows.counts(at, row.end);
-                unsigned found = in_group(inside);
-                if (inside) write(place + before_in_group(found), at);
-                place += in_all(found);
+    each_row(rows, nullptr, registers, [&](auto team, int64 i, int, Range row) {
+        int64 place = asked.offsets[i];
+        for (int64 begin = row.begin; begin < row.end; begin += team.SIZE) {
+            int64 at = begin + team.member();
+            bool inside = rows.counts(at, row.end);
+            int total, before = team.before(inside, total);
+            if (inside) {
+                int neighbour = rows.neighbours[at];
+                asked.entries[place + before] = asked.through ? int(asked.through[neighbour]) - 1 : neighbour;
             }
-        },
-        [&](int64 i, int, Range row) {
-            int64 place = asked.offsets[i], sum;
-            for (int64 begin = row.begin; begin < row.end; begin += BLOCK) {
-                int64 at = begin + threadIdx.x;
-                bool inside = rows.counts(at, row.end);
-                int64 before = place + sum_before(inside, sum);
-                if (inside) write(before, at);
-                place += sum;
-            }
+            place += total;
         }
-    );
+    });
 }

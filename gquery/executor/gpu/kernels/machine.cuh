@@ -38,14 +38,6 @@ INNER Value seen_now(const Value *place) { return *static_cast<const volatile Va
 INNER int before(unsigned found) { return __popc(found & ((1u << lane()) - 1)); }
 INNER int in_all(unsigned found) { return __popc(found); }
 
-// The same for the lanes of a group, which need not keep step with others.
-INNER int group_lane() { return threadIdx.x % GROUP; }
-INNER unsigned in_group(bool found) {
-    int begin = lane() / GROUP * GROUP;
-    return __ballot_sync(((1u << GROUP) - 1) << begin, found) >> begin;
-}
-INNER int before_in_group(unsigned found) { return __popc(found & ((1u << group_lane()) - 1)); }
-
 // The sum of `value` over this lane and those behind it with the same `row`; rows ascend over the lanes.
 template <typename Value>
 INNER Value sum_of_row(Value value, int row) {
@@ -97,11 +89,45 @@ INNER int64 sum_of_block(int64 value) {
 }
 
 // Adds what all threads of a block have to a number that others add to as well.
-template <typename Number>
-INNER void add_of_block(int64 value, Number *number) {
+INNER void add_of_block(int64 value, uint64 *number) {
     int64 total = sum_of_block(value);
-    if (threadIdx.x == 0 && total) atomicAdd(reinterpret_cast<uint64 *>(number), uint64(total));
+    if (threadIdx.x == 0 && total) atomicAdd(number, uint64(total));
 }
+
+// Threads that take a row together: so many lanes of a warp, or a block. Each looks at several entries before any looks at
+// what has been found.
+template <int LANES>
+struct Lanes {
+    enum { SIZE = LANES };
+
+    INNER_MEMBER int member() const { return lane() % LANES; }
+    INNER_MEMBER unsigned all() const {
+        return LANES == 32 ? ALL : ((1u << (LANES % 32)) - 1) << (lane() / LANES * LANES);
+    }
+    INNER_MEMBER int sum(int value) const {
+        for (int step = 1; step < LANES; step *= 2) value += __shfl_xor_sync(all(), value, step);
+        return value;
+    }
+    // How many before this one hold it; `total` becomes how many do.
+    INNER_MEMBER int before(bool holds, int &total) const {
+        unsigned found = (__ballot_sync(all(), holds) & all()) >> (lane() / LANES * LANES);
+        total = __popc(found);
+        return __popc(found & ((1u << member()) - 1));
+    }
+};
+
+struct Block {
+    enum { SIZE = BLOCK };
+
+    INNER_MEMBER int member() const { return threadIdx.x; }
+    INNER_MEMBER int sum(int value) const { return int(sum_of_block(value)); }
+    INNER_MEMBER int before(bool holds, int &total) const {
+        int64 all;
+        int64 earlier = sum_before(holds, all);
+        total = int(all);
+        return int(earlier);
+    }
+};
 
 // What a block does of so many rows, a thread each, in turns: the same rows by the same threads for every operation.
 struct Share {

@@ -111,6 +111,19 @@ INNER int64 first_above(const Value *values, int64 low, int64 high, Value wanted
     return low;
 }
 
+// The same, by all lanes of a warp together.
+INNER int64 first_above_together(const int64 *values, int64 low, int64 high, int64 wanted) {
+    while (low < high) {
+        int64 step = (high - low + WARP) / (WARP + 1), at = low + (lane() + 1) * step - 1;
+        unsigned above = __ballot_sync(ALL, at >= high || values[at] > wanted);
+        int first = above ? __ffs(above) - 1 : WARP;
+        int64 end = low + (first + 1) * step - 1;
+        low += first * step;
+        if (above && end < high) high = end;
+    }
+    return low;
+}
+
 INNER bool contains(const Rows &rows, int from, int position) {
     Range row = row_of(rows, from);
     int64 above = first_above(rows.neighbours, row.begin, row.end, position);

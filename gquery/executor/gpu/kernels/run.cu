@@ -46,7 +46,8 @@ struct Again {
 // The host numbers them as they are listed here: first those that go on elsewhere.
 #define OPERATIONS(EACH, TIMES)                                                                                        \
     EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
-    EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(AddUp) EACH(FindContexts) EACH(NumberContexts) \
+    EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(AddUp) EACH(FindContexts)               \
+    EACH(NumberContexts) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest)                               \
     TIMES(SumFactors) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,
