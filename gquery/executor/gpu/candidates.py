@@ -5,147 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gquery.executor.backend import FilterOutcome, Masks
 from gquery.executor.gpu.candidate_set import CandidateSet, Narrowing
+from gquery.executor.gpu.filtering import Condition, Filtering, Narrowed, blank, narrow, padded
 from gquery.executor.gpu.resident import DeviceRows, QueryRows
 from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
-from gquery.planner.ir.filters import (
-    BindingFilter,
-    EdgePredicateFilter,
-    Filter,
-    LabelFilter,
-    LookupFilter,
-    LoopFilter,
-    NeighbourFilter,
-    PredicateFilter,
-    ReachedFilter,
-    SeedFilter,
-)
-from gquery.planner.ir.relations import Types
+from gquery.planner.ir.filters import EdgePredicateFilter, Filter, SeedFilter
 
-MAX_SWEEPS = 6
+_SWEEPS = 8  # at most, an even number
 _PAYS = 50  # a sweep that removes fewer than one of so many candidates is the last
 
 Asked = tuple[Rows, CandidateSet, CandidateSet]
 """Rows from the candidates of one query vertex to those of another."""
-
-
-class Filtering:
-    """The filters of a query graph, while their tape is written.
-
-    members: by query vertex, who is left; labelled: who is left after labels, seeds and predicates, which neighbour
-    filters count.
-    """
-
-    def __init__(self, rows: QueryRows, room: Room) -> None:
-        self.graph = rows.query
-        self.rows = rows
-        self.room = room
-        self.tape = Tape(rows.device)
-        self.sets: list[CandidateSet] = []
-        self.members: list[int] = []
-        self.labelled: list[int] = []
-        self._changes: list[tuple[int | None, bool]] = []  # by filter: a cell, and whether it counts those that are left
-
-    def apply(self, step: Filter, kept: NDArray[np.int32] | None) -> None:
-        """Filters come in the plan's order; the first of each vertex makes its set."""
-        change: tuple[int | None, bool] = None, False
-        match step:
-            case LabelFilter(tables=tables):
-                own = self.rows.graph.of_tables(tables, self.rows.snapshot)
-                self._begin(own, own.member)
-            case LookupFilter():
-                assert kept is not None
-                universe, vertices = self.rows.snapshot.vertex_count, self._copied(kept)
-                unlisted = CandidateSet(self.room, len(kept), universe, vertices, 0, 0)
-                self._begin(unlisted, self._kept(kept, vertices, 0, universe)[0])
-            case SeedFilter():
-                assert self.rows.seeds is not None
-                count = self.rows.seeds.count
-                own = CandidateSet.of(self.rows.device, np.arange(count, dtype=np.int32), count)
-                self._begin(own, own.member)
-            case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
-                if kept is not None:
-                    change = self._keep(vertex, kept), True
-                self.labelled[vertex] = self.members[vertex]
-            case LoopFilter(vertex=vertex, types=types, present=present, edge=edge):
-                loops = Rows(Types(types), "out", (), vertex) if edge is None else self.rows.of_edge(edge, vertex)
-                change = self._narrow("KeepLoops", vertex, loops, 0, int(present)), False
-            case NeighbourFilter(vertex=vertex, edge=edge, required=required):
-                among = self.labelled[self.graph.edges[edge].other(vertex)]
-                change = self._narrow("Narrow", vertex, self.rows.of_edge(edge, vertex), among, required), False
-        self._changes.append(change)
-
-    def run(self) -> tuple[list[CandidateSet], list[int | None]]:
-        """The sets; and after each filter how many vertices were left, or how many had been removed (negative)."""
-        narrowed = [vertex for vertex, each in enumerate(self.sets) if self.members[vertex] != each.member]
-        own = [self.sets[vertex] for vertex in narrowed]
-        narrowing = Narrowing(self.tape, own, [self.members[vertex] for vertex in narrowed], self.room)
-        if not self.tape.here:
-            return self.sets, [None for _ in self._changes]
-        self.tape.jump("Halt")
-        run = self.tape.run(self.rows.control)
-        found = narrowing.sets(run.cells(narrowing.first, len(own)))
-        for vertex, each in zip(narrowed, found, strict=True):
-            self.sets[vertex] = each
-        changes = []
-        for cell, left in self._changes:
-            count = None if cell is None else int(run.cells(cell)[0])
-            changes.append(count if count is None or left else -1 - count)
-        return self.sets, changes
-
-    def _begin(self, candidates: CandidateSet, member: int) -> None:
-        self.sets.append(candidates)
-        self.members.append(member)
-        self.labelled.append(member)
-
-    def _copied(self, vertices: NDArray[np.int32]) -> int:
-        address = self.room.take(vertices.nbytes)
-        self.rows.device.write(address, np.ascontiguousarray(vertices, np.int32))
-        return address
-
-    def _keep(self, vertex: int, kept: NDArray[np.int32]) -> int:
-        own = self.sets[vertex]
-        member, left = self._kept(kept, self._copied(kept), self.members[vertex], own.universe)
-        self.members[vertex] = member
-        return left
-
-    def _kept(self, kept: NDArray[np.int32], vertices: int, members: int, universe: int) -> tuple[int, int]:
-        """Members of some vertices, and the cell with their number."""
-        member, left, tape = self.room.take(universe), self.tape.cell(), self.tape
-        tape.add("Copy", 0, member, universe, scatters=[member])
-        count = tape.constant(len(kept))
-        tape.add("Keep", vertices, count, members, member, left, gathers=[members], scatters=[member])
-        return member, left
-
-    def _narrow(self, name: str, vertex: int, rows: Rows, among: int, number: int) -> int:
-        """Takes out of a query vertex's members those that an operation says; others keep what they refer to."""
-        own = self.sets[vertex]
-        if self.members[vertex] == self.labelled[vertex]:
-            self.members[vertex] = copied(self.tape, self.room, own.universe, self.members[vertex])
-        return narrow(self.tape, name, own, self.rows.of(rows), among, number, self.members[vertex])
-
-
-def copied(tape: Tape, room: Room, universe: int, member: int) -> int:
-    """A copy of members that is a set's own."""
-    copy = room.take(universe)
-    tape.add("Copy", member, copy, universe, gathers=[member], scatters=[copy])
-    return copy
-
-
-def narrow(
-    tape: Tape, name: str, own: CandidateSet, rows: DeviceRows, among: int, number: int, member: int, cell: int = 0
-) -> int:
-    """Narrows members by their rows; the cell that counts those that were removed."""
-    removed = cell or tape.cell()
-    count = tape.constant(own.count)
-    tape.add(
-        name, own.vertices, count, *rows.words, among, number, member, removed, gathers=[among], scatters=[member]
-    )
-    return removed
 
 
 class CandidateSets:
@@ -186,21 +59,19 @@ class CandidateSets:
             left[step.vertex] = after
 
     def refine(self) -> None:
-        """Sweeps over the query edges, there and back, until they stop paying: a candidate stays when every query edge
-        at its vertex has a candidate edge there (EGSM section 4.2, step 3). Ends by counting the candidate edges."""
+        """Sweeps over the query edges until they stop paying: a candidate stays when every query edge at its vertex has
+        a candidate edge there (EGSM section 4.2, step 3). Each sweep looks at what the one before has left. Ends by
+        counting the candidate edges."""
         tape, room = Tape(self.device), Room(self.device)
-        members = [copied(tape, room, each.universe, each.member) for each in self.sets]
-        self._sweep(tape, members)
+        members = self._swept(tape, room)
         narrowing = Narrowing(tape, self.sets, members, room)
-        totals = tape.cell(len(self.graph.edges))
+        listed: list[int] = []
         for edge in self.graph.edges:
-            own, among = self.sets[edge.source], members[edge.target]
             rows = self.rows.of(self.rows.of_edge(edge.index, edge.source))
-            count = tape.constant(own.count)
-            tape.add(
-                "CountEntries", own.vertices, count, *rows.words, among, members[edge.source], 0, totals + edge.index,
-                gathers=[among, members[edge.source]],
-            )  # fmt: skip
+            listed += self.sets[edge.source].vertices, *rows.words, members[edge.target], members[edge.source], 0
+        totals = tape.cell(len(self.graph.edges))
+        ends = np.cumsum([self.sets[edge.source].count for edge in self.graph.edges]).tolist()
+        tape.add("CountEntries", tape.data(ends), len(ends), tape.data(listed), 0, totals, gathers=members)
         tape.jump("Halt")
         run = tape.run(self.control)
         self.sets = narrowing.sets(run.cells(narrowing.first, len(self.sets)))
@@ -208,23 +79,41 @@ class CandidateSets:
         self._common.clear()
         self.edge_counts = dict(enumerate(run.cells(totals, len(self.graph.edges)).tolist()))
 
-    def _sweep(self, tape: Tape, members: list[int]) -> None:
-        steps = [
-            (self.rows.of(self.rows.of_edge(edge.index, vertex)), vertex, edge.other(vertex))
-            for edge in self.graph.edges
-            for vertex in (edge.source, edge.target)
-            if edge.other(vertex) != vertex and self.graph.binds(edge.index, vertex)
-        ]
-        candidates = sum(each.count for each in self.sets)
-        removed, left, sweeps = tape.cell(), tape.register(candidates), []
-        tape.register(candidates)
-        for sweep in range(MAX_SWEEPS if steps else 0):
-            for rows, vertex, other in steps if sweep % 2 == 0 else reversed(steps):
-                narrow(tape, "Narrow", self.sets[vertex], rows, members[other], 1, members[vertex], removed)
-            sweeps.append(tape.jump("Pays", removed, left, _PAYS, 0))
-        for each in sweeps:
-            tape.patch(each, 3, tape.here)
+    def _swept(self, tape: Tape, room: Room) -> list[int]:
+        """Who is left when sweeps no longer pay. Two copies of the members take turns; the second one is the last."""
+        rows = [self._rows_at(vertex) for vertex in range(len(self.sets))]
+        before, after = [each.member for each in self.sets], blank(tape, room, self.sets)
+        other = blank(tape, room, self.sets)
+        removed, left = tape.cell(), tape.register(sum(each.count for each in self.sets))
+        tape.register(sum(each.count for each in self.sets))
+        jumps = []
+        for sweep in range(_SWEEPS):
+            narrowed = [
+                Narrowed(own, one, new, [Condition(walked, before[end], 1, 0) for walked, end in walks])
+                for own, walks, one, new in zip(self.sets, rows, before, after, strict=True)
+            ]
+            narrow(tape, narrowed, removed, 1)
+            jumps.append(tape.jump("Pays", removed, left, _PAYS if sweep < _SWEEPS - 1 else 0, 0, waits=True))
+            before, after, other = after, other, after
+        odd, even = other, before
+        copying = tape.here
+        size = sum(map(padded, self.sets))
+        if size:
+            tape.add("Copy", odd[0], even[0], size, gathers=odd, scatters=even)
+        for sweep, jump in enumerate(jumps):
+            tape.patch(jump, 3, tape.here if sweep % 2 else copying)
         tape.wait()
+        return even
+
+    def _rows_at(self, vertex: int) -> list[tuple[DeviceRows, int]]:
+        """The rows that a candidate must have an entry in, with the query vertices that these lead to."""
+        return [
+            (self.rows.of(self.rows.of_edge(edge.index, vertex)), edge.other(vertex))
+            for edge in self.graph.edges
+            if vertex in (edge.source, edge.target)
+            and edge.other(vertex) != vertex
+            and self.graph.binds(edge.index, vertex)
+        ]
 
     # --- what is made of them ----------------------------------------------------------------------------------
 
@@ -250,28 +139,36 @@ class CandidateSets:
         """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i. Those that are
         not known yet are there when the tape has begun."""
         asked = list(dict.fromkeys(asked))
-        counted = []
-        for each in (each for each in asked if each not in self._edges):
-            rows, source, target = each
-            whole, offsets = self.rows.distinct(rows), self.room.take(8 * (len(source) + 1))
-            count, partials = tape.constant(len(source)), tape.room.take(8 * self.device.blocks)
-            sources = source.vertices, count, *whole.words, target.test
-            tape.add("CountEntries", *sources, 0, offsets, 0, scatters=[offsets])
-            most = self._most_entries(rows, whole, source)
-            entries = self.room.take(4 * most)
-            longest = min(whole.longest, len(target))
-            self._edges[each] = DeviceRows(0, len(source), offsets, entries, True, longest, most, self.room)
-            through = 0 if target.everything else target.through
-            counted.append((offsets, count, partials, sources, through, entries))
-        for offsets, count, partials, *_ in counted:
-            tape.add("AddUpShares", offsets + 8, count, partials, gathers=[offsets], scatters=[partials])
-        for offsets, count, partials, *_ in counted:
-            ends = tape.register(), tape.register()
-            tape.add("RunningSums", offsets + 8, count, partials, *ends, gathers=[partials], scatters=[offsets])
-        for offsets, _, _, sources, through, entries in counted:
-            tape.add("WriteEntries", *sources, through, offsets, entries, gathers=[offsets])
-        tape.wait()
+        missing = [each for each in asked if each not in self._edges]
+        if missing:
+            self._write_edges(missing, tape)
         return {each: self._edges[each] for each in asked}
+
+    def _write_edges(self, asked: list[Asked], tape: Tape) -> None:
+        """Several at once, one behind the other: running sums go through the rows of all."""
+        listed: list[int] = []
+        ends, most = [0], 0
+        for rows, source, target in asked:
+            whole, through = self.rows.distinct(rows), 0 if target.everything else target.through
+            listed += source.vertices, *whole.words, target.test, 0, through
+            ends.append(ends[-1] + source.count)
+            most += self._most_entries(rows, whole, source)
+        offsets, entries = self.room.take(8 * (ends[-1] + 1)), self.room.take(4 * most)
+        for begin, (rows, source, target) in zip(ends, asked, strict=False):
+            longest = min(self.rows.distinct(rows).longest, target.count)
+            place = offsets + 8 * begin
+            self._edges[rows, source, target] = DeviceRows(
+                0, source.count, place, entries, True, longest, most, self.room
+            )
+        words = tape.data(ends[1:]), len(asked), tape.data(listed)
+        count, partials = tape.constant(ends[-1]), tape.room.take(8 * self.device.blocks)
+        sums = offsets + 8, count, partials
+        tape.add("Copy", 0, offsets, 8, scatters=[offsets])
+        tape.add("CountEntries", *words, offsets + 8, 0, scatters=[offsets + 8])
+        tape.add("AddUpShares", *sums, gathers=[offsets + 8], scatters=[partials])
+        tape.add("RunningSums", *sums, tape.register(), tape.register(), gathers=[partials], scatters=[offsets + 8])
+        tape.add("WriteEntries", *words, offsets + 8, entries, gathers=[offsets + 8], scatters=[entries])
+        tape.wait()
 
     def _most_entries(self, rows: Rows, whole: DeviceRows, source: CandidateSet) -> int:
         """At least as many as there are."""

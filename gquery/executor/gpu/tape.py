@@ -148,9 +148,11 @@ class Tape:
             _by_others(self._read, each, rows) for each in written
         )
 
-    def jump(self, name: str, *words: int) -> int:
-        """Appends an operation after which the next may be another one, or that others go on from. All wait."""
-        self._append(name, True, words)
+    def jump(self, name: str, *words: int, waits: bool = False) -> int:
+        """Appends an operation that others may come from or go on to: whatever comes next waits. waits: this does, too,
+        since it looks at what others have written."""
+        self._code += (_NAMES[name], int(waits), 3 + len(words), *words)
+        self._waits = True
         return self.here - 3 - len(words)
 
     def patch(self, operation: int, word: int, value: int) -> None:
@@ -158,7 +160,7 @@ class Tape:
         self._code[operation + 3 + word] = value
 
     def wait(self) -> None:
-        """All wait before the next operation, which may come after others than those before it."""
+        """All wait before the next operation, which others than those before it may come to."""
         self._waits = True
 
     def _append(self, name: str, waits: bool, words: Sequence[int]) -> None:

@@ -218,7 +218,7 @@ class Writing:
             block.most, written, base, rows=block.rows, writes=[slot_of], gathers=[block.columns],
             scatters=[keys, numbers, columns],
         )  # fmt: skip
-        any_found = tape.jump("Written", written, base, count, 0)
+        any_found = tape.jump("Written", written, base, count, 0, waits=True)
         tape.patch(any_found, 3, tape.here)
         tape.add(
             "NumberContexts", block.rows, keys, numbers, slot_of, context, rows=block.rows, reads=[slot_of],
@@ -301,7 +301,7 @@ class Writing:
                 "Extend", self.table.words, level, *block.words, *work.words, first, last, columns, most, parents,
                 written, base, gathers=[block.columns, *work.words], scatters=[columns, parents],
             )  # fmt: skip
-            any_written = tape.jump("Written", written, base, count, 0)
+            any_written = tape.jump("Written", written, base, count, 0, waits=True)
             behind(Block(columns, most, self._zero, count, most), parents)
             tape.patch(any_written, 3, tape.here)
             tape.wait()

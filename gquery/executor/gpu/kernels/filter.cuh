@@ -41,10 +41,8 @@ APART void perform(const Keep &asked, int64 *registers) {
     add_of_block(left, asked.left);
 }
 
-// Some vertices with the rows of an adjacency.
-struct RowsOf {
-    const int *vertices;
-    int64 count;
+// The rows of an adjacency, and which of their entries count.
+struct RowsAmong {
     int64 first, rows;
     const int64 *offsets;
     const int *neighbours;
@@ -54,47 +52,13 @@ struct RowsOf {
     INNER_MEMBER bool counts(int64 at, int64 end) const { return at < end && (!among || among[neighbours[at]]); }
 };
 
-// Calls `each(team, index, vertex, row)` for every row, by as many threads as its length asks for.
-template <typename Each>
-INNER void each_row(const RowsOf &asked, const byte *member, const int64 *registers, Each each) {
-    int64 count = registers[asked.count];
-    for (int64 i = thread() / GROUP; i < count; i += threads() / GROUP) {
-        int vertex = asked.vertices[i];
-        if (member && !seen_now(member + vertex)) continue;
-        Range row = asked.row(vertex);
-        if (row.end - row.begin < MIDDLE) each(Lanes<GROUP>(), i, vertex, row);
-    }
-    __syncwarp();
-    __shared__ int64 found[BLOCK];
-    __shared__ int number;
-    for (int64 tile = 0; tile < count; tile += threads()) {
-        __syncthreads();
-        if (threadIdx.x == 0) number = 0;
-        __syncthreads();
-        // Neighbouring vertices go to different warps: the long rows are often side by side.
-        int64 i = tile + lane() * (threads() / WARP) + thread() / WARP;
-        bool own = i < count && (!member || seen_now(member + asked.vertices[i]));
-        int vertex = own ? asked.vertices[i] : 0;
-        Range row = own ? asked.row(vertex) : Range{0, 0};
-        if (row.end - row.begin >= LONG) found[atomicAdd(&number, 1)] = i;
-        unsigned middle = __ballot_sync(ALL, row.end - row.begin >= MIDDLE && row.end - row.begin < LONG);
-        for (; middle; middle &= middle - 1) {
-            int from = __ffs(middle) - 1;
-            Range its{__shfl_sync(ALL, row.begin, from), __shfl_sync(ALL, row.end, from)};
-            each(Lanes<WARP>(), __shfl_sync(ALL, i, from), __shfl_sync(ALL, vertex, from), its);
-        }
-        __syncthreads();
-        for (int k = 0; k < number; k++) each(Block(), found[k], asked.vertices[found[k]], asked.row(asked.vertices[found[k]]));
-    }
-}
-
 // How many entries of a row count, up to `enough` and a few more.
 template <typename Team>
-INNER int64 counted(const Team &team, const RowsOf &asked, Range row, int64 enough) {
+INNER int64 counted(const Team &team, const RowsAmong &rows, Range row, int64 enough) {
     int64 found = 0;
     for (int64 begin = row.begin; begin < row.end && found < enough; begin += AT_ONCE * Team::SIZE) {
         int own = 0;
-        for (int k = 0; k < AT_ONCE; k++) own += asked.counts(begin + k * Team::SIZE + team.member(), row.end);
+        for (int k = 0; k < AT_ONCE; k++) own += rows.counts(begin + k * Team::SIZE + team.member(), row.end);
         found += team.sum(own);
     }
     return found;
@@ -102,40 +66,141 @@ INNER int64 counted(const Team &team, const RowsOf &asked, Range row, int64 enou
 
 const int64 WHOLE_ROW = 1LL << 62;
 
-// Takes out of `member` the vertices with fewer than `required` entries that count; `removed` is how many more.
-struct Narrow {
-    RowsOf rows;
-    int64 required;
-    byte *member;
-    uint64 *removed;
+// Several lists of vertices in a row: ends[i] is how many there are up to the end of list i.
+struct Lists {
+    const int64 *ends;
+    int64 count;
+
+    INNER_MEMBER int64 length() const { return count ? ends[count - 1] : 0; }
+    INNER_MEMBER int64 of(int64 item) const { return first_above(ends, 0, count, item); }
+    INNER_MEMBER int64 begin(int64 list) const { return list ? ends[list - 1] : 0; }
 };
 
-APART void perform(const Narrow &asked, int64 *registers) {
-    int64 removed = 0;
-    each_row(asked.rows, asked.member, registers, [&](auto team, int64, int vertex, Range row) {
-        int64 found = counted(team, asked.rows, row, asked.required);
-        if (team.member() == 0 && found < asked.required) {
-            asked.member[vertex] = 0;
-            removed++;
+// Calls `each(item)` for neighbouring items in different warps, by all lanes with `valid` false past the last: what is
+// long is often side by side.
+template <typename Each>
+INNER void each_apart(int64 count, Each each) {
+    for (int64 tile = 0; tile < count; tile += threads()) {
+        int64 item = tile + lane() * (threads() / WARP) + thread() / WARP;
+        each(item, item < count);
+    }
+}
+
+// Numbers that all threads add to: the first of them a block adds up by itself.
+const int AT_HAND = 64;
+
+struct Totals {
+    uint64 *numbers;
+    int64 count;
+    uint64 *at_hand;
+
+    INNER_MEMBER void begin() const {
+        for (int i = threadIdx.x; i < AT_HAND; i += BLOCK) at_hand[i] = 0;
+        __syncthreads();
+    }
+    INNER_MEMBER void add(int64 which, uint64 number) const {
+        atomicAdd((which < AT_HAND ? at_hand : numbers) + which, number);
+    }
+    INNER_MEMBER void end() const {
+        __syncthreads();
+        for (int i = threadIdx.x; i < AT_HAND && i < count; i += BLOCK)
+            if (at_hand[i]) atomicAdd(numbers + i, at_hand[i]);
+    }
+};
+
+// A vertex stays if so many of its entries count. failed: which number says how many did not, of those that the
+// conditions before have left.
+struct Condition {
+    RowsAmong rows;
+    int64 required, failed;
+};
+
+// Those of a list become members that are members of `from` and for which all conditions hold.
+struct Narrowed {
+    const int *vertices;
+    const byte *from;
+    byte *to;
+    int64 condition_count;
+    const Condition *conditions;
+};
+
+struct Narrow {
+    Lists lists;
+    const Narrowed *narrowed;
+    uint64 *failed;
+    int64 failed_count;
+};
+
+// The first condition that fails, their number if none does.
+template <typename Team>
+INNER int64 failing(const Team &team, const Narrowed &own, int vertex) {
+    int64 i = 0;
+    for (; i < own.condition_count; i++) {
+        const Condition &condition = own.conditions[i];
+        if (counted(team, condition.rows, condition.rows.row(vertex), condition.required) < condition.required) break;
+    }
+    return i;
+}
+
+INNER bool has_middle_row(const Narrowed &own, int vertex) {
+    bool found = false;
+    for (int64 i = 0; i < own.condition_count; i++) {
+        Range row = own.conditions[i].rows.row(vertex);
+        found |= row.end - row.begin >= MIDDLE;
+    }
+    return found;
+}
+
+template <typename Team>
+INNER void narrow(const Team &team, const Narrowed &own, int vertex, const Totals &totals) {
+    int64 failed = failing(team, own, vertex);
+    if (team.member() > 0) return;
+    own.to[vertex] = failed == own.condition_count;
+    if (failed < own.condition_count) totals.add(own.conditions[failed].failed, 1);
+}
+
+APART void perform(const Narrow &asked, int64 *) {
+    __shared__ uint64 at_hand[AT_HAND];
+    Totals totals{asked.failed, asked.failed_count, at_hand};
+    totals.begin();
+    int64 count = asked.lists.length();
+    for (int64 item = thread() / GROUP; item < count; item += threads() / GROUP) {
+        int64 list = asked.lists.of(item);
+        const Narrowed &own = asked.narrowed[list];
+        int vertex = own.vertices[item - asked.lists.begin(list)];
+        if (!own.from[vertex]) own.to[vertex] = 0;
+        else if (!has_middle_row(own, vertex)) narrow(Lanes<GROUP>(), own, vertex, totals);
+    }
+    __syncwarp();
+    each_apart(count, [&](int64 item, bool valid) {
+        int64 list = valid ? asked.lists.of(item) : 0;
+        int vertex = valid ? asked.narrowed[list].vertices[item - asked.lists.begin(list)] : 0;
+        bool own = valid && asked.narrowed[list].from[vertex] && has_middle_row(asked.narrowed[list], vertex);
+        for (unsigned left = __ballot_sync(ALL, own); left; left &= left - 1) {
+            int from = __ffs(left) - 1;
+            const Narrowed &its = asked.narrowed[__shfl_sync(ALL, list, from)];
+            narrow(Lanes<WARP>(), its, __shfl_sync(ALL, vertex, from), totals);
         }
     });
-    add_of_block(removed, asked.removed);
+    totals.end();
 }
 
 // Takes out of `member` the vertices with an edge to themselves, or those without.
 struct KeepLoops {
-    RowsOf rows;
+    const int *vertices;
+    int64 count;
+    RowsAmong rows;
     int64 present;
     byte *member;
     uint64 *removed;
 };
 
 APART void perform(const KeepLoops &asked, int64 *registers) {
-    const RowsOf &rows = asked.rows;
+    const RowsAmong &rows = asked.rows;
     Rows adjacency{0, rows.first, rows.rows, rows.offsets, rows.neighbours};
     int64 removed = 0;
-    for (int64 i = thread(); i < registers[rows.count]; i += threads()) {
-        int vertex = rows.vertices[i];
+    for (int64 i = thread(); i < registers[asked.count]; i += threads()) {
+        int vertex = asked.vertices[i];
         if (asked.member[vertex] && contains(adjacency, vertex, vertex) != bool(asked.present)) {
             asked.member[vertex] = 0;
             removed++;
@@ -144,46 +209,96 @@ APART void perform(const KeepLoops &asked, int64 *registers) {
     add_of_block(removed, asked.removed);
 }
 
-// Counts the entries that count: offsets[i + 1] those of vertex i alone, with offsets[0] = 0, where there are offsets;
-// `total` all of them, where there is a total. Only vertices that are members have any.
-struct CountEntries {
-    RowsOf rows;
+// Entries of the rows of a list of vertices, of which those that are no members have none. through: one more than the
+// position of each vertex at the other end, null where positions are vertices.
+struct Listed {
+    const int *vertices;
+    RowsAmong rows;
     const byte *member;
-    int64 *offsets;
-    uint64 *total;
+    const int64 *through;
+
+    INNER_MEMBER Range row(int vertex) const { return member && !member[vertex] ? Range{0, 0} : rows.row(vertex); }
 };
 
-APART void perform(const CountEntries &asked, int64 *registers) {
-    int64 sum = 0;
-    each_row(asked.rows, asked.member, registers, [&](auto team, int64 i, int, Range row) {
-        int64 found = counted(team, asked.rows, row, WHOLE_ROW);
-        if (team.member() > 0) return;
-        if (asked.offsets) asked.offsets[i + 1] = found;
-        sum += found;
+struct Entries {
+    Lists lists;
+    const Listed *listed;
+};
+
+// Calls `each(team, item, list, row)` for every row, by as many threads as its length asks for.
+template <typename Each>
+INNER void each_row(const Entries &asked, Each each) {
+    int64 count = asked.lists.length();
+    auto row_of_item = [&](int64 item, int64 list) {
+        return asked.listed[list].row(asked.listed[list].vertices[item - asked.lists.begin(list)]);
+    };
+    for (int64 item = thread() / GROUP; item < count; item += threads() / GROUP) {
+        int64 list = asked.lists.of(item);
+        Range row = row_of_item(item, list);
+        if (row.end - row.begin < MIDDLE) each(Lanes<GROUP>(), item, list, row);
+    }
+    __syncwarp();
+    __shared__ int64 found[BLOCK];
+    __shared__ int number;
+    each_apart(count, [&](int64 item, bool valid) {
+        __syncthreads();
+        if (threadIdx.x == 0) number = 0;
+        __syncthreads();
+        int64 list = valid ? asked.lists.of(item) : 0;
+        Range row = valid ? row_of_item(item, list) : Range{0, 0};
+        if (row.end - row.begin >= LONG) found[atomicAdd(&number, 1)] = item;
+        unsigned left = __ballot_sync(ALL, row.end - row.begin >= MIDDLE && row.end - row.begin < LONG);
+        for (; left; left &= left - 1) {
+            int from = __ffs(left) - 1;
+            Range its{__shfl_sync(ALL, row.begin, from), __shfl_sync(ALL, row.end, from)};
+            each(Lanes<WARP>(), __shfl_sync(ALL, item, from), __shfl_sync(ALL, list, from), its);
+        }
+        __syncthreads();
+        for (int k = 0; k < number; k++) {
+            int64 own = asked.lists.of(found[k]);
+            each(Block(), found[k], own, row_of_item(found[k], own));
+        }
     });
-    if (asked.offsets && thread() == 0) asked.offsets[0] = 0;
-    if (asked.total) add_of_block(sum, asked.total);
 }
 
-// The same entries as positions, in their order, from offsets[i] on. through: one more than the position of each, null
-// where positions are vertices.
-struct WriteEntries {
-    RowsOf rows;
-    const int64 *through, *offsets;
-    int *entries;
+// counts[i]: the entries of item i that count, where there are counts; totals[l]: those of list l, where there are totals.
+struct CountEntries {
+    Entries entries;
+    int64 *counts;
+    uint64 *totals;
 };
 
-APART void perform(const WriteEntries &asked, int64 *registers) {
-    const RowsOf &rows = asked.rows;
-    each_row(rows, nullptr, registers, [&](auto team, int64 i, int, Range row) {
-        int64 place = asked.offsets[i];
+APART void perform(const CountEntries &asked, int64 *) {
+    __shared__ uint64 at_hand[AT_HAND];
+    Totals totals{asked.totals, asked.totals ? asked.entries.lists.count : 0, at_hand};
+    totals.begin();
+    each_row(asked.entries, [&](auto team, int64 item, int64 list, Range row) {
+        int64 found = counted(team, asked.entries.listed[list].rows, row, WHOLE_ROW);
+        if (team.member() > 0) return;
+        if (asked.counts) asked.counts[item] = found;
+        if (asked.totals && found) totals.add(list, found);
+    });
+    totals.end();
+}
+
+// Writes the same entries as positions, in their order, up to ends[i] those of item i.
+struct WriteEntries {
+    Entries entries;
+    const int64 *ends;
+    int *written;
+};
+
+APART void perform(const WriteEntries &asked, int64 *) {
+    each_row(asked.entries, [&](auto team, int64 item, int64 list, Range row) {
+        const Listed &own = asked.entries.listed[list];
+        int64 place = item ? asked.ends[item - 1] : 0;
         for (int64 begin = row.begin; begin < row.end; begin += team.SIZE) {
             int64 at = begin + team.member();
-            bool inside = rows.counts(at, row.end);
+            bool inside = own.rows.counts(at, row.end);
             int total, before = team.before(inside, total);
             if (inside) {
-                int neighbour = rows.neighbours[at];
-                asked.entries[place + before] = asked.through ? int(asked.through[neighbour]) - 1 : neighbour;
+                int neighbour = own.rows.neighbours[at];
+                asked.written[place + before] = own.through ? int(own.through[neighbour]) - 1 : neighbour;
             }
             place += total;
         }

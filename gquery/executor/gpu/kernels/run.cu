@@ -53,7 +53,7 @@ struct Again {
 #define NAMED(kind) Of##kind,
 enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfPays, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
 
-// Goes on `behind` when a sweep has taken fewer than a share of what was left; `removed` counts what all sweeps took.
+// Goes on `behind` when a sweep has taken fewer than one of so many that were left; `removed` counts what all took.
 struct Pays {
     const uint64 *removed;
     int64 left, one_of, behind;
