@@ -82,8 +82,8 @@ class CandidateSets:
     def _swept(self, tape: Tape, room: Room) -> list[int]:
         """Who is left when sweeps no longer pay. Two copies of the members take turns; the second one is the last."""
         rows = [self._rows_at(vertex) for vertex in range(len(self.sets))]
-        before, after = [each.member for each in self.sets], blank(tape, room, self.sets)
-        other = blank(tape, room, self.sets)
+        before = [each.member for each in self.sets]
+        after, other = blank(tape, room, self.sets), blank(tape, room, self.sets)
         removed, left = tape.cell(), tape.register(sum(each.count for each in self.sets))
         tape.register(sum(each.count for each in self.sets))
         jumps = []
@@ -95,7 +95,7 @@ class CandidateSets:
             narrow(tape, narrowed, removed, 1)
             jumps.append(tape.jump("Pays", removed, left, _PAYS if sweep < _SWEEPS - 1 else 0, 0, waits=True))
             before, after, other = after, other, after
-        odd, even = other, before
+        odd, even = after, before
         copying = tape.here
         size = sum(map(padded, self.sets))
         if size:

@@ -42,18 +42,25 @@ class Block(NamedTuple):
 
 class Work(NamedTuple):
     """The shortest row of each partial match of a block: addresses of where it begins, which it is, and the running sum
-    of lengths; registers with their sum and with 0; most: the sum at most."""
+    of lengths; the ranges of all rows, where there are several, in columns of so many; registers with the sum of lengths
+    and with 0; most: the sum at most."""
 
     begins: int
     which: int
     ends: int
+    ranges: int
+    stride: int
     total: int
     first: int
     most: int
 
     @property
-    def words(self) -> tuple[int, int, int]:
-        return self[:3]
+    def words(self) -> tuple[int, int, int, int, int]:
+        return self[:5]
+
+    @property
+    def arrays(self) -> tuple[int, int, int, int]:
+        return self[:4]
 
 
 class Writing:
@@ -258,14 +265,16 @@ class Writing:
     def _work(self, level: int, block: Block, sums: Sums) -> Work:
         """Measures rows; the sums of all partial matches are zero then."""
         tape, take = self.tape, self.tape.room.take
+        rows = len(self.program.levels[level].backward)
+        ranges = take(16 * rows * block.most) if rows > 1 else 0
         work = Work(
-            take(8 * block.most), take(block.most), take(8 * block.most), tape.register(), tape.register(),
-            block.most * self.table.longest[level],
+            take(8 * block.most), take(block.most), take(8 * block.most), ranges, block.most, tape.register(),
+            tape.register(), block.most * self.table.longest[level],
         )  # fmt: skip
         partials = take(8 * self.device.blocks)
         tape.add(
             "MeasureRows", self.table.words, level, *block.words, *work.words, partials, *sums, rows=block.rows,
-            writes=[*work.words, *filter(None, sums)], gathers=[block.columns], scatters=[partials],
+            writes=[*work.arrays, *sums], gathers=[block.columns], scatters=[partials],
         )  # fmt: skip
         tape.add(
             "RunningSums", work.ends, block.rows, partials, work.total, work.first, rows=block.rows,
@@ -299,7 +308,7 @@ class Writing:
         def piece(first: int, last: int) -> None:
             tape.add(
                 "Extend", self.table.words, level, *block.words, *work.words, first, last, columns, most, parents,
-                written, base, gathers=[block.columns, *work.words], scatters=[columns, parents],
+                written, base, gathers=[block.columns, *work.arrays], scatters=[columns, parents],
             )  # fmt: skip
             any_written = tape.jump("Written", written, base, count, 0, waits=True)
             behind(Block(columns, most, self._zero, count, most), parents)

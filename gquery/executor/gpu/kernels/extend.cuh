@@ -25,11 +25,16 @@ struct Asked {
     INNER_MEMBER const Level &level() const { return program->levels[index]; }
 };
 
-// The shortest row of each: where it begins, and which one it is.
+// The shortest row of each: where it begins, and which one it is. ranges: all rows of each, row by row, where there are
+// several.
 struct Work {
     int64 *begins;
     byte *which;
     int64 *ends;
+    Range *ranges;
+    int64 stride;
+
+    INNER_MEMBER Range *at(int64 row) const { return ranges ? ranges + row : nullptr; }
 };
 
 // Finds the rows; ends[i] is the length of row i, and partials[b] what the lengths in a block's share add up to. Where
@@ -49,7 +54,7 @@ APART void perform(const MeasureRows &measure, int64 *registers) {
     int64 sum = 0;
     for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
         Match match{*measure.asked.program, frontier, level.given, row, level.index, 0};
-        Walk walk = shortest_of(level, match);
+        Walk walk = shortest_of(level, match, measure.work.at(row), measure.work.stride);
         measure.work.begins[row] = walk.begin;
         measure.work.which[row] = byte(walk.index);
         measure.work.ends[row] = walk.end - walk.begin;
@@ -104,7 +109,7 @@ INNER void try_all(const Asked &asked, const Work &work, const Items &items, con
                 found = item_of(level, work, item, row);
             }
             Match match{*asked.program, frontier, level.given, found.row, level.index, found.position};
-            each(match, item < end && passes(level, match, found.walked));
+            each(match, item < end && passes(level, match, found.walked, work.at(found.row), work.stride));
         }
     }
 }

@@ -3,7 +3,6 @@
 
 const int MIDDLE = 64;   // entries from which on a row is a warp's rather than a few lanes'
 const int LONG = 4096;   // and from which on it is a block's
-const int AT_ONCE = 4;   // entries that a thread looks at before it looks at what others have found
 
 // Copies bytes; null stands for zeros.
 struct Copy {
@@ -56,9 +55,9 @@ struct RowsAmong {
 template <typename Team>
 INNER int64 counted(const Team &team, const RowsAmong &rows, Range row, int64 enough) {
     int64 found = 0;
-    for (int64 begin = row.begin; begin < row.end && found < enough; begin += AT_ONCE * Team::SIZE) {
+    for (int64 begin = row.begin; begin < row.end && found < enough; begin += Team::AT_ONCE * Team::SIZE) {
         int own = 0;
-        for (int k = 0; k < AT_ONCE; k++) own += rows.counts(begin + k * Team::SIZE + team.member(), row.end);
+        for (int k = 0; k < Team::AT_ONCE; k++) own += rows.counts(begin + k * Team::SIZE + team.member(), row.end);
         found += team.sum(own);
     }
     return found;

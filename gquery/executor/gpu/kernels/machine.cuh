@@ -94,11 +94,11 @@ INNER void add_of_block(int64 value, uint64 *number) {
     if (threadIdx.x == 0 && total) atomicAdd(number, uint64(total));
 }
 
-// Threads that take a row together: so many lanes of a warp, or a block. Each looks at several entries before any looks at
-// what has been found.
+// Threads that take a row together: so many lanes of a warp, or a block. Each looks at so many entries at once before
+// any looks at what has been found.
 template <int LANES>
 struct Lanes {
-    enum { SIZE = LANES };
+    enum { SIZE = LANES, AT_ONCE = LANES == WARP ? 8 : 4 };
 
     INNER_MEMBER int member() const { return lane() % LANES; }
     INNER_MEMBER unsigned all() const {
@@ -117,7 +117,7 @@ struct Lanes {
 };
 
 struct Block {
-    enum { SIZE = BLOCK };
+    enum { SIZE = BLOCK, AT_ONCE = 4 };
 
     INNER_MEMBER int member() const { return threadIdx.x; }
     INNER_MEMBER int sum(int value) const { return int(sum_of_block(value)); }

@@ -124,10 +124,20 @@ INNER int64 first_above_together(const int64 *values, int64 low, int64 high, int
     return low;
 }
 
+// Whether a position is among some that ascend.
+INNER bool is_among(const int *positions, int count, int position) {
+    if (!count) return false;
+    while (count > 1) {
+        int half = count >> 1;
+        if (positions[half] <= position) positions += half;
+        count -= half;
+    }
+    return *positions == position;
+}
+
 INNER bool contains(const Rows &rows, int from, int position) {
     Range row = row_of(rows, from);
-    int64 above = first_above(rows.neighbours, row.begin, row.end, position);
-    return above > row.begin && rows.neighbours[above - 1] == position;
+    return is_among(rows.neighbours + row.begin, int(row.end - row.begin), position);
 }
 
 INNER bool holds(const Compare &compare, const Match &match) {
@@ -174,26 +184,28 @@ struct Walk {
     }
 };
 
-// The shortest row of a partial match, without the entries that are not larger than others must be.
-INNER Walk shortest_of(const Level &level, const Match &match) {
+// The rows of a partial match, without the entries that are not larger than others must be: ranges[i * stride], where
+// there are ranges. The shortest of them.
+INNER Walk shortest_of(const Level &level, const Match &match, Range *ranges = nullptr, int64 stride = 0) {
     int64 bound = -1;
     for (int64 i = 0; i < level.smaller_count; i++) {
         int vertex = match.vertex(level.smaller[i]);
         bound = vertex > bound ? vertex : bound;
     }
     Walk shortest{0, level.candidate_count, NO_ROW};
+    if (!level.backward_count && bound >= 0) shortest.begin = shortest.first_above_vertex(level, match, bound);
     for (int i = 0; i < level.backward_count; i++) {
         Range range = row_of(level.backward[i], match.at(level.backward[i].level));
         Walk walk{range.begin, range.end, i};
-        if (bound >= 0 && level.backward_count > 1) walk.begin = walk.first_above_vertex(level, match, bound);
+        if (bound >= 0) walk.begin = walk.first_above_vertex(level, match, bound);
+        if (ranges) ranges[i * stride] = Range{walk.begin, walk.end};
         if (i == 0 || walk.end - walk.begin < shortest.end - shortest.begin) shortest = walk;
     }
-    if (bound >= 0 && level.backward_count <= 1) shortest.begin = shortest.first_above_vertex(level, match, bound);
     return shortest;
 }
 
-// All tests of a level but those that `shortest_of` has made: `walked` is the row.
-INNER bool passes(const Level &level, const Match &match, int walked) {
+// All tests of a level but those that `shortest_of` has made: `walked` is the row, `ranges` are all.
+INNER bool passes(const Level &level, const Match &match, int walked, const Range *ranges, int64 stride) {
     int position = match.position;
     if (level.member && !level.member[position]) return false;
     if (level.different_count) {
@@ -201,8 +213,11 @@ INNER bool passes(const Level &level, const Match &match, int walked) {
         for (int64 i = 0; i < level.different_count; i++)
             if (match.vertex(level.different[i]) == vertex) return false;
     }
-    for (int64 i = 0; i < level.backward_count; i++)
-        if (i != walked && !contains(level.backward[i], match.at(level.backward[i].level), position)) return false;
+    for (int i = 0; ranges && i < level.backward_count; i++) {
+        if (i == walked) continue;
+        Range row = ranges[i * stride];
+        if (!is_among(level.backward[i].neighbours + row.begin, int(row.end - row.begin), position)) return false;
+    }
     for (int64 i = 0; i < level.absent_count; i++)
         if (contains(level.absent[i], match.at(level.absent[i].level), position)) return false;
     for (int64 i = 0; i < level.pair_count; i++) {
