@@ -10,6 +10,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from gquery.errors import MemoryLimitError
 from gquery.executor.backend import Backend, Candidates
 from gquery.executor.chain.counted import counted
 from gquery.executor.chain.joined import Join
@@ -50,24 +51,45 @@ class SecondHalf(Protocol):
         matches there are."""
         ...
 
+    def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
+        """Whether counting goes to a card rather than to so many threads, and why. missing: bytes that are not there
+        yet; started: whether the card has been used."""
+        ...
+
+
+class Beside(Protocol):
+    """A card beside a backend."""
+
+    def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
+        """Whether it has been used before, and whether the graph is on it."""
+        ...
+
+    def backend(self) -> Backend | None:
+        """None when it turns out that there is none."""
+        ...
+
 
 @record(frozen=True, slots=True)
 class Engine:
-    """What matches on one graph, with the values of a query's parameters."""
+    """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
+    the backend."""
 
     backend: Callable[[], Backend]
     snapshot: Snapshot
     parameters: Mapping[str, object]
+    threads: int = 1
+    beside: Beside | None = None
 
 
 @dataclass(slots=True)
 class Measured:
-    """What a step of a profiled run leaves behind."""
+    """What a step of a profiled run leaves behind. placed: why a count went where it went, where there was a choice."""
 
     profile: Profile = field(default_factory=Profile)
     matchings: tuple[MatchPlan, ...] = ()
     candidates: Candidates | None = None
     rows: int = 0
+    placed: str = ""
 
 
 @record(frozen=True, slots=True)
@@ -153,6 +175,19 @@ def _watched(rows: Rows, measured: Measured) -> Rows:
     return through(rows, count)
 
 
+_ENTRY = 24  # bytes of an edge on a card, in both directions, with the offsets of its ends
+
+
+def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:
+    """Whether a count goes to the card, and why; nothing where there is no choice."""
+    if engine.beside is None:
+        return False, ""
+    started, resident = engine.beside.begun(engine.snapshot)
+    missing = 0 if resident else _ENTRY * engine.snapshot.edge_count
+    pays, reason = second_half.on_card(matchings, engine.threads, missing, started)
+    return pays, f"On the {'card' if pays else 'CPU'}: {reason}"
+
+
 @record(frozen=True, slots=True)
 class Matching:
     """One run of a step that matches."""
@@ -164,9 +199,29 @@ class Matching:
     measured: Measured
 
     def count(self) -> int:
-        """The number of matches, none of which is listed."""
+        """The number of matches, none of which is listed. A card that has no room for them leaves them to the CPU."""
         matcher = self._prepared()
+        pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
+        card = self.engine.beside.backend() if pays and self.engine.beside else None
+        if card is not None:
+            try:
+                return self._on_card(card)
+            except MemoryLimitError as error:
+                self.measured.placed = f"On the CPU: {error.message}"
+        return self._counted(matcher)
+
+    def _counted(self, matcher: Matcher) -> int:
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
+
+    def _on_card(self, card: Backend) -> int:
+        """What was measured is what the card took, when it has counted."""
+        there = replace(self, engine=replace(self.engine, backend=lambda: card), measured=Measured())
+        count = there._counted(there._prepared())
+        self.measured.profile.enumerations[:] = there.measured.profile.enumerations
+        for stage, seconds in there.measured.profile.seconds.items():
+            self.measured.profile.seconds[stage] = self.measured.profile.seconds.get(stage, 0.0) + seconds
+        self.measured.matchings, self.measured.candidates = there.measured.matchings, there.measured.candidates
+        return count
 
     def rows(self) -> Rows:
         """The matches, with the variables that go out or are left to check."""

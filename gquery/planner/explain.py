@@ -49,7 +49,8 @@ class Ran:
 
 
 class Measured(Protocol):
-    """What a run measured of a step. profile: seconds by stage, and what was searched for each matching."""
+    """What a run measured of a step. profile: seconds by stage, and what was searched for each matching; placed: why a
+    count went where it went, where there was a choice."""
 
     @property
     def profile(self) -> Profiled: ...
@@ -62,6 +63,9 @@ class Measured(Protocol):
 
     @property
     def rows(self) -> int: ...
+
+    @property
+    def placed(self) -> str: ...
 
 
 class Narrowed(Protocol):
@@ -112,10 +116,12 @@ def explain(
     plan: ChainPlan,
     tails: Mapping[int, Described],
     estimated: Callable[[int], Sequence[MatchPlan]],
+    placed: Callable[[int], str],
     ran: Ran | None = None,
 ) -> str:
     """The plan as text, one line a step, in the order of execution; what ran stands beside it. A chain of clauses has a
-    heading for each, with its own steps below."""
+    heading for each, with its own steps below. placed: where a count would go, and why; nothing where there is no
+    choice."""
     lines: list[str] = []
     plain = len(plan.steps) <= 2
     for number, step in enumerate(plan.steps):
@@ -125,7 +131,11 @@ def explain(
         else:
             heading = _project_heading(step, number == len(plan.steps) - 1)
             counts = plan.counts(number)
-            below = ["Count matches without listing them"] if counts else tails[number].describe().splitlines()
+            below = tails[number].describe().splitlines()
+            if counts:
+                before = ran.steps[number - 1] if ran else None
+                place = before.placed if before else placed(number - 1)
+                below = [*filter(None, [place]), "Count matches without listing them"]
         rows = f"  [{here.rows:,} rows]" if here and not (plain and isinstance(step, QueryPlan)) else ""
         if plain:
             lines += [*below[:-1], below[-1] + rows]

@@ -34,7 +34,7 @@ class EmulatedDevice:
     blocks = threads = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._library = library
+        self.library = library
 
     def address(self, array: Any) -> int:
         assert array.flags.c_contiguous
@@ -52,7 +52,7 @@ class EmulatedDevice:
         return np.frombuffer(ctypes.string_at(address, size), dtype).copy()
 
     def run(self, machine: int, modulus: int) -> None:
-        self._library.run(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
+        self.library.run(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
 
     def guarded(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -40,7 +40,9 @@ def test_every_kernel_compiles(architecture: str) -> None:
     """Prints registers and spills of each; none keeps a stack of any size."""
     status, said = compiled(compiler(), source(), architecture)
     assert status == 0, said
-    spills = re.findall(r"Function properties for (\w+)\s+ptxas\s+\.\s+\d+ bytes stack frame, (\d+) bytes spill stores", said)
+    spills = re.findall(
+        r"Function properties for (\w+)\s+ptxas\s+\.\s+\d+ bytes stack frame, (\d+) bytes spill stores", said
+    )
     registers = [int(each) for each in re.findall(r"Used (\d+) registers", said)]
     for name, spilled in spills:
         print(f"{architecture} {name}: {spilled} bytes spilled")

@@ -136,8 +136,8 @@ class CandidateSets:
         return self._common[merged]
 
     def candidate_edges(self, asked: Iterable[Asked], tape: Tape) -> dict[Asked, DeviceRows]:
-        """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i. Those that are
-        not known yet are there when the tape has begun."""
+        """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i. What is not
+        known yet is there when the tape has begun."""
         asked = list(dict.fromkeys(asked))
         missing = [each for each in asked if each not in self._edges]
         if missing:

@@ -23,6 +23,11 @@ from gquery.storage.graph import Snapshot
 _resident: WeakKeyDictionary[Snapshot, ResidentGraph] = WeakKeyDictionary()
 
 
+def is_resident(snapshot: Snapshot) -> bool:
+    """Whether a query on the snapshot has been on a device before."""
+    return snapshot in _resident
+
+
 class GpuBackend:
     """Runs programs on one device."""
 

@@ -27,8 +27,8 @@ from gquery.planner.ir.relations import Types
 
 
 class Condition(NamedTuple):
-    """At least so many entries of a candidate's row must lead to members. failed: which of an operation's numbers counts
-    those that have fewer."""
+    """At least so many entries of a candidate's row must lead to members. failed: which of an operation's numbers
+    counts those that have fewer."""
 
     rows: DeviceRows
     among: int

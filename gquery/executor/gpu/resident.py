@@ -24,9 +24,9 @@ from gquery.storage.schema import Direction
 
 @dataclass(frozen=True, slots=True)
 class DeviceRows:
-    """An adjacency on the device: as `Adjacency`, with the addresses of offsets int64[count + 1] and neighbours int32[m].
-    simple: no row has equal neighbours. longest, entries: no row, and not all together, have more. held: what keeps them
-    where they are."""
+    """An adjacency on the device: as `Adjacency`, with the addresses of offsets int64[count + 1] and of neighbours
+    int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more. held: what
+    keeps them where they are."""
 
     first: int
     count: int

@@ -67,8 +67,8 @@ class Room:
 
 
 class Tape:
-    """Words of operations are addresses and numbers; a register is told by its number, and so is a cell, a word that the
-    host reads when the tape has run."""
+    """Words of operations are addresses and numbers. A register is told by its number; a cell is a word with an
+    address, which the host reads when the tape has run."""
 
     def __init__(self, device: Device) -> None:
         self.device = device

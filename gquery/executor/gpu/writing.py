@@ -25,6 +25,9 @@ _ROW = 120  # bytes of a partial match besides its positions: work, values, and 
 _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
 
 
+NO_SUMS = Sums(0, 0)
+
+
 class Block(NamedTuple):
     """Partial matches: the address of columns int32[width, stride]; registers with the first and with the number of
     rows, `most` at most. Without columns they are all positions in turn."""
@@ -42,8 +45,8 @@ class Block(NamedTuple):
 
 class Work(NamedTuple):
     """The shortest row of each partial match of a block: addresses of where it begins, which it is, and the running sum
-    of lengths; the ranges of all rows, where there are several, in columns of so many; registers with the sum of lengths
-    and with 0; most: the sum at most."""
+    of lengths; the ranges of all rows, where there are several, in columns of `stride`; registers with the sum of the
+    lengths and with 0; most: the sum at most."""
 
     begins: int
     which: int
@@ -121,9 +124,7 @@ class Writing:
             )  # fmt: skip
         if self._pushing and level == 0:
             found = self._pushing.sums(block)
-            self.tape.add(
-                "Multiply", *found, 0, 0, 0, block.rows, *values, rows=block.rows, writes=values, reads=found
-            )
+            self.tape.add("Multiply", *found, 0, 0, 0, block.rows, *values, rows=block.rows, writes=values, reads=found)
             return values
         branches: dict[int, tuple[Sums, int]] = {}
         for child in self.table.deeper[level]:
@@ -181,7 +182,7 @@ class Writing:
         if level > self.table.last:
             behind(block)
         else:
-            self.extend(level, block, Sums(0, 0), lambda extended, _: self._listed(level + 1, extended, behind))
+            self.extend(level, block, NO_SUMS, lambda extended, _: self._listed(level + 1, extended, behind))
 
     # --- sums ----------------------------------------------------------------------------------------------------
 
@@ -317,9 +318,7 @@ class Writing:
 
         self._items(work, self._capacity, piece)
 
-    def tried(
-        self, level: int, block: Block, behind: Callable[[Sequence[int]], None], sums: Sums = Sums(0, 0)
-    ) -> None:
+    def tried(self, level: int, block: Block, behind: Callable[[Sequence[int]], None], sums: Sums = NO_SUMS) -> None:
         """What a level tries of a block, piece by piece: the words of an operation that goes through it. sums: become
         zero."""
         work = self._work(level, block, sums)
