@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gquery.executor.gpu.table import Sums
+from gquery.executor.gpu.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import chains
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _COUNTERS = 1 << 30  # bytes at most
 _NARROW = 2**32
+_MANY = 16  # all counters are gone through when at least one of so many has been added to
 _FAR = 1  # the level of the vertices that have counters
 
 
@@ -68,26 +69,35 @@ class Pushing:
 
     def sums(self, block: Block) -> Sums:
         """The sums of some roots."""
-        found = self.writing.new_sums(block.most)
+        tape, found = self.tape, self.writing.new_sums(block.most)
         for chain in self.chains:
-            counters = self._counters[chain.kind]
-
-            def push(words: Sequence[int], counters: int = counters, end: int = chain.levels[-1]) -> None:
-                cell = self.writing.found + end
-                self.tape.add("Push", *words, counters, int(self._wide), cell, scatters=[counters])
-
-            self._through(chain, block, Sums(0, 0) if chain.kind else found, push)
+            self._through(chain, block, NO_SUMS if chain.kind else found, self._push(chain))
+        dear = max(self.chains, key=lambda chain: len(chain.levels))
+        pushed, base = tape.register(), tape.register()
+        written = tape.jump("Written", self.writing.found + dear.levels[-1], base, pushed, 0, waits=True)
+        tape.patch(written, 3, tape.here)
+        product = self.table.words, _FAR, self._words, self._count, *found
+        few = tape.jump("Unless", pushed, self.roots * self._universe * len(self.chains) // _MANY, 0)
+        tape.add("HarvestAll", block.rows, self._universe, *product, scatters=[*self._counters, *found])
+        done = tape.jump("Unless", tape.constant(0), 1, 0)
+        tape.patch(few, 2, tape.here)
+        tape.wait()
         for chain in self.chains:
-            self._through(chain, block, Sums(0, 0), self._clear(chain, found))
+            self._through(chain, block, NO_SUMS, self._harvest(chain, product))
+        tape.patch(done, 2, tape.here)
+        tape.wait()
         return found
 
-    def _clear(self, chain: Chain, into: Sums) -> Callable[[Sequence[int]], None]:
-        """What is done with the ends of a chain once all have been pushed."""
+    def _push(self, chain: Chain) -> Callable[[Sequence[int]], None]:
+        """What is done with the ends of a chain."""
+        counters, cell = self._counters[chain.kind], self.writing.found + chain.levels[-1]
+        return lambda words: self._add("Push", *words, counters, int(self._wide), cell, touched=[counters])
+
+    def _harvest(self, chain: Chain, product: Sequence[int]) -> Callable[[Sequence[int]], None]:
+        """What is done with them once all have been pushed."""
         counters = self._counters[chain.kind]
         if chain.kind == 0:
-            return lambda words: self._add(
-                "Harvest", *words, _FAR, self._words, self._count, *into, touched=[*self._counters, *into]
-            )
+            return lambda words: self._add("Harvest", *words, *product, touched=[*self._counters, *product[4:]])
         return lambda words: self._add("ClearCounters", *words, counters, int(self._wide), touched=[counters])
 
     def _add(self, name: str, *words: int, touched: Sequence[int]) -> None:
@@ -102,7 +112,7 @@ class Pushing:
                 self.writing.tried(end, block, lambda words: at_end((*words, roots, self._universe)))
                 return
             self.writing.extend(
-                levels[number], block, sums if number == 0 else Sums(0, 0),
+                levels[number], block, sums if number == 0 else NO_SUMS,
                 lambda extended, parents: further(number + 1, extended, self._roots(roots, parents, extended)),
                 found=self.tape.cell(),
             )  # fmt: skip

@@ -25,12 +25,15 @@ class Sums(NamedTuple):
     sizes: int
 
 
+NO_SUMS = Sums(0, 0)
+
+
 class Table:
     """A program made ready: rows, ranks and sums on the device, and the addresses of all.
 
-    words: where these are. factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels whose
-    positions a partial match that ends with level l carries, in the order of its columns. inputs[l]: the same for those
-    that level l extends. longest[l]: at least as many positions as level l tries for any partial match.
+    words: where these are. factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels of
+    which a partial match that ends with level l carries positions, in the order of its columns. inputs[l]: the same for
+    those that level l extends. longest[l]: at least as many positions as level l tries for any partial match.
     """
 
     def __init__(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], tape: Tape) -> None:

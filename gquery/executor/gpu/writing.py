@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidates import CandidateSets
 from gquery.executor.gpu.pushing import Pushing, chains_with_ends
-from gquery.executor.gpu.table import Sums, Table
+from gquery.executor.gpu.table import NO_SUMS, Sums, Table
 from gquery.executor.gpu.tape import Run, Tape
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import pushed
@@ -23,9 +23,6 @@ _FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches 
 _ITEMS = 1 << 26  # tried in one operation, which nothing stops
 _ROW = 120  # bytes of a partial match besides its positions: work, values, and those of the branches below
 _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
-
-
-NO_SUMS = Sums(0, 0)
 
 
 class Block(NamedTuple):

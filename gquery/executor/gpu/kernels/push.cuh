@@ -1,7 +1,7 @@
 // Pushed sums: from each root on chains are matched, and each of their ends adds one to a counter of the root and the
-// vertex that it is. When all have, the ends of the first chain are gone through again: whoever comes to a counter first
-// takes what it says, and the product over the chains is a part of the root's sum. So all counters are zero in the end, and
-// what no chain has reached costs nothing.
+// vertex that it is. When all have, the product over the chains is a part of the root's sum, and all counters become zero
+// again. Where many have been reached, all are gone through for that; else the ends of the first chain once more, so that
+// what no chain has reached costs nothing: whoever comes to a counter first takes what it says.
 
 // numbers: uint64[] or, unless they are wide, unsigned[], by row of the root and vertex.
 struct Counters {
@@ -57,44 +57,83 @@ struct Chain {
     int64 first, minus;
 };
 
-struct Harvest {
-    Ends ends;
+// What is a part of the sums of roots: the chains' products, times what hangs on the far vertex. The first chain's counter
+// is never that of a chain that is like another.
+struct Product {
+    const Program *program;
     int64 far;
     const Chain *chains;
     int64 chain_count;
     uint64 *sums;
     double *sizes;
+
+    // Of a place where the first counter said `taken`.
+    INNER_MEMBER Sum at(int64 place, int position, uint64 taken, uint64 modulus) const {
+        Sum sum{taken > 0, double(taken > 0)};
+        for (int64 i = 0; i < chain_count && sum.size > 0; i++) {
+            const Chain &chain = chains[i];
+            uint64 number = chain.first ? taken : chain.counters.at(place);
+            number = number > uint64(chain.minus) ? number - chain.minus : 0;
+            sum.value = product(sum.value, modulus ? number % modulus : number, modulus);
+            sum.size *= double(number);
+        }
+        if (sum.size > 0) multiply_factors(program->levels[far], position, modulus, sum);
+        return sum;
+    }
 };
 
-INNER Sum harvested(const Harvest &harvest, const Match &match, uint64 modulus) {
-    int64 place = harvest.ends.place(match);
-    uint64 taken = harvest.chains[0].counters.taken(place);
-    Sum sum{taken > 0, double(taken > 0)};
-    for (int64 i = 0; i < harvest.chain_count && sum.size > 0; i++) {
-        const Chain &chain = harvest.chains[i];
-        uint64 number = chain.first ? taken : chain.counters.at(place);
-        number = number > uint64(chain.minus) ? number - chain.minus : 0;
-        sum.value = product(sum.value, modulus ? number % modulus : number, modulus);
-        sum.size *= double(number);
-    }
-    if (sum.size > 0) multiply_factors(harvest.ends.asked.program->levels[harvest.far], match.position, modulus, sum);
-    return sum;
-}
+struct Harvest {
+    Ends ends;
+    Product product;
+};
 
 APART void perform(const Harvest &harvest, int64 *registers, uint64 modulus) {
     const Ends &ends = harvest.ends;
     try_all(ends.asked, ends.work, ends.items, registers, [&](const Match &match, bool passed) {
         Sum sum{0, 0};
-        if (passed) sum = harvested(harvest, match, modulus);
+        if (passed) {
+            int64 place = ends.place(match);
+            sum = harvest.product.at(place, match.position, harvest.product.chains[0].counters.taken(place), modulus);
+        }
         if (!__ballot_sync(ALL, sum.size > 0)) return;
         int row = int(match.row);
         sum.value = sum_of_row(sum.value, row);
         sum.size = sum_of_row(sum.size, row);
         if (begins_row(row) && sum.size > 0) {
-            atomicAdd(harvest.sums + ends.roots[row], sum.value);
-            atomicAdd(harvest.sizes + ends.roots[row], sum.size);
+            atomicAdd(harvest.product.sums + ends.roots[row], sum.value);
+            atomicAdd(harvest.product.sizes + ends.roots[row], sum.size);
         }
     });
+}
+
+// The same for all counters of so many roots (a register), a stretch of one root's at a time.
+struct HarvestAll {
+    int64 rows, universe;
+    Product product;
+};
+
+const int STRETCH = 16 * BLOCK;
+
+APART void perform(const HarvestAll &harvest, int64 *registers, uint64 modulus) {
+    const Product &product = harvest.product;
+    int64 stretches = (harvest.universe + STRETCH - 1) / STRETCH;
+    for (int64 unit = blockIdx.x; unit < stretches * registers[harvest.rows]; unit += gridDim.x) {
+        int64 row = unit / stretches, begin = unit % stretches * STRETCH, first = row * harvest.universe;
+        int64 end = begin + STRETCH < harvest.universe ? begin + STRETCH : harvest.universe;
+        Sum own{0, 0};
+        for (int64 position = begin + threadIdx.x; position < end; position += BLOCK) {
+            uint64 number = product.chains[0].counters.at(first + position);
+            Sum sum = product.at(first + position, int(position), number, modulus);
+            own = Sum{own.value + sum.value, own.size + sum.size};
+            for (int64 i = 0; i < product.chain_count; i++)
+                if (product.chains[i].counters.at(first + position)) product.chains[i].counters.clear(first + position);
+        }
+        own = sum_of_warp(own);
+        if (lane() == 0 && own.size > 0) {
+            atomicAdd(product.sums + row, own.value);
+            atomicAdd(product.sizes + row, own.size);
+        }
+    }
 }
 
 struct ClearCounters {

@@ -38,6 +38,11 @@ struct Written {
     int64 base, count, behind;
 };
 
+// Goes on `behind` when a register has less than that.
+struct Unless {
+    int64 number, least, behind;
+};
+
 // Back to the beginning of a loop, behind the last piece. Steps are doubled up to `most`.
 struct Again {
     int64 first, last, step, most, to;
@@ -47,11 +52,11 @@ struct Again {
 #define OPERATIONS(EACH, TIMES)                                                                                        \
     EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
     EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(AddUp) EACH(FindContexts)               \
-    EACH(NumberContexts) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest)                               \
+    EACH(NumberContexts) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest) TIMES(HarvestAll)              \
     TIMES(SumFactors) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,
-enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfPays, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
+enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
 
 // Goes on `behind` when a sweep has taken fewer than one of so many that were left; `removed` counts what all took.
 struct Pays {
@@ -108,6 +113,10 @@ INNER int64 perform(const Again &again, int64 *registers) {
     return again.to;
 }
 
+INNER int64 perform(const Unless &unless, int64 *registers, int64 next) {
+    return registers[unless.number] < unless.least ? unless.behind : next;
+}
+
 INNER int64 perform(const Pays &pays, int64 *registers, int64 next) {
     __shared__ bool enough;
     if (threadIdx.x == 0) {
@@ -142,6 +151,7 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
             case OfNextPiece: next = perform(operation.as<NextPiece>(), registers, next); break;
             case OfWritten: next = perform(operation.as<Written>(), registers, next); break;
             case OfAgain: next = perform(operation.as<Again>(), registers); break;
+            case OfUnless: next = perform(operation.as<Unless>(), registers, next); break;
             case OfPays: next = perform(operation.as<Pays>(), registers, next); break;
             case CountMembers: count_members(operation.as<AllMembers>()); break;
             case ListMembers: list_members(operation.as<AllMembers>()); break;
