@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _COUNTERS = 1 << 30  # bytes at most
 _NARROW = 2**32
-_MANY = 16  # all counters are gone through when at least one of so many has been added to
+_MANY = 12  # all counters are gone through when there are as many ends as one of so many counters
 _FAR = 1  # the level of the vertices that have counters
 
 
@@ -53,7 +53,7 @@ class Pushing:
         self.tape = writing.tape
         self.chains = [each for each in found if each.levels]
         self.table = writing.table
-        self._universe = self.table.positions_of(_FAR)
+        self._universe = -(-self.table.positions_of(_FAR) // 4) * 4
         self._wide = any(prod(map(self.table.longest.__getitem__, each.levels[:-1])) >= _NARROW for each in self.chains)
         width = 8 if self._wide else 4
         size = _COUNTERS if available is None else min(_COUNTERS, available // 4)

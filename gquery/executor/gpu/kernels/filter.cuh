@@ -224,17 +224,18 @@ struct Entries {
     const Listed *listed;
 };
 
-// Calls `each(team, item, list, row)` for every row, by as many threads as its length asks for.
-template <typename Each>
-INNER void each_row(const Entries &asked, Each each) {
-    int64 count = asked.lists.length();
+// Calls `asked.each(team, item, list, row, totals)` for every row, by as many threads as its length asks for.
+template <typename Kind>
+INNER void each_row(const Kind &asked, const Totals &totals) {
+    const Entries &entries = asked.entries;
+    int64 count = entries.lists.length();
     auto row_of_item = [&](int64 item, int64 list) {
-        return asked.listed[list].row(asked.listed[list].vertices[item - asked.lists.begin(list)]);
+        return entries.listed[list].row(entries.listed[list].vertices[item - entries.lists.begin(list)]);
     };
     for (int64 item = thread() / GROUP; item < count; item += threads() / GROUP) {
-        int64 list = asked.lists.of(item);
+        int64 list = entries.lists.of(item);
         Range row = row_of_item(item, list);
-        if (row.end - row.begin < MIDDLE) each(Lanes<GROUP>(), item, list, row);
+        if (row.end - row.begin < MIDDLE) asked.each(Lanes<GROUP>(), item, list, row, totals);
     }
     __syncwarp();
     __shared__ int64 found[BLOCK];
@@ -243,19 +244,19 @@ INNER void each_row(const Entries &asked, Each each) {
         __syncthreads();
         if (threadIdx.x == 0) number = 0;
         __syncthreads();
-        int64 list = valid ? asked.lists.of(item) : 0;
+        int64 list = valid ? entries.lists.of(item) : 0;
         Range row = valid ? row_of_item(item, list) : Range{0, 0};
         if (row.end - row.begin >= LONG) found[atomicAdd(&number, 1)] = item;
         unsigned left = __ballot_sync(ALL, row.end - row.begin >= MIDDLE && row.end - row.begin < LONG);
         for (; left; left &= left - 1) {
             int from = __ffs(left) - 1;
             Range its{__shfl_sync(ALL, row.begin, from), __shfl_sync(ALL, row.end, from)};
-            each(Lanes<WARP>(), __shfl_sync(ALL, item, from), __shfl_sync(ALL, list, from), its);
+            asked.each(Lanes<WARP>(), __shfl_sync(ALL, item, from), __shfl_sync(ALL, list, from), its, totals);
         }
         __syncthreads();
         for (int k = 0; k < number; k++) {
-            int64 own = asked.lists.of(found[k]);
-            each(Block(), found[k], own, row_of_item(found[k], own));
+            int64 own = entries.lists.of(found[k]);
+            asked.each(Block(), found[k], own, row_of_item(found[k], own), totals);
         }
     });
 }
@@ -265,18 +266,21 @@ struct CountEntries {
     Entries entries;
     int64 *counts;
     uint64 *totals;
+
+    template <typename Team>
+    INNER_MEMBER void each(const Team &team, int64 item, int64 list, Range row, const Totals &all) const {
+        int64 found = counted(team, entries.listed[list].rows, row, WHOLE_ROW);
+        if (team.member() > 0) return;
+        if (counts) counts[item] = found;
+        if (totals && found) all.add(list, found);
+    }
 };
 
 APART void perform(const CountEntries &asked, int64 *) {
     __shared__ uint64 at_hand[AT_HAND];
     Totals totals{asked.totals, asked.totals ? asked.entries.lists.count : 0, at_hand};
     totals.begin();
-    each_row(asked.entries, [&](auto team, int64 item, int64 list, Range row) {
-        int64 found = counted(team, asked.entries.listed[list].rows, row, WHOLE_ROW);
-        if (team.member() > 0) return;
-        if (asked.counts) asked.counts[item] = found;
-        if (asked.totals && found) totals.add(list, found);
-    });
+    each_row(asked, totals);
     totals.end();
 }
 
@@ -285,21 +289,22 @@ struct WriteEntries {
     Entries entries;
     const int64 *ends;
     int *written;
-};
 
-APART void perform(const WriteEntries &asked, int64 *) {
-    each_row(asked.entries, [&](auto team, int64 item, int64 list, Range row) {
-        const Listed &own = asked.entries.listed[list];
-        int64 place = item ? asked.ends[item - 1] : 0;
-        for (int64 begin = row.begin; begin < row.end; begin += team.SIZE) {
+    template <typename Team>
+    INNER_MEMBER void each(const Team &team, int64 item, int64 list, Range row, const Totals &) const {
+        const Listed &own = entries.listed[list];
+        int64 place = item ? ends[item - 1] : 0;
+        for (int64 begin = row.begin; begin < row.end; begin += Team::SIZE) {
             int64 at = begin + team.member();
             bool inside = own.rows.counts(at, row.end);
             int total, before = team.before(inside, total);
             if (inside) {
                 int neighbour = own.rows.neighbours[at];
-                asked.written[place + before] = own.through ? int(own.through[neighbour]) - 1 : neighbour;
+                written[place + before] = own.through ? int(own.through[neighbour]) - 1 : neighbour;
             }
             place += total;
         }
-    });
-}
+    }
+};
+
+APART void perform(const WriteEntries &asked, int64 *) { each_row(asked, Totals{nullptr, 0, nullptr}); }

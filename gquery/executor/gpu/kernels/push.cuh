@@ -57,6 +57,13 @@ struct Chain {
     int64 first, minus;
 };
 
+// Neighbouring counters, which are read at once.
+struct alignas(16) Four {
+    unsigned numbers[4];
+
+    INNER_MEMBER bool any() const { return numbers[0] | numbers[1] | numbers[2] | numbers[3]; }
+};
+
 // What is a part of the sums of roots: the chains' products, times what hangs on the far vertex. The first chain's counter
 // is never that of a chain that is like another.
 struct Product {
@@ -66,6 +73,16 @@ struct Product {
     int64 chain_count;
     uint64 *sums;
     double *sizes;
+
+    // Whether four places from one on have not been reached by any chain.
+    INNER_MEMBER bool skips_four(int64 place) const {
+        bool any = false;
+        for (int64 i = 0; i < chain_count; i++) {
+            const Counters &counters = chains[i].counters;
+            any |= counters.wide || reinterpret_cast<const Four *>(counters.few() + place)->any();
+        }
+        return !any;
+    }
 
     // Of a place where the first counter said `taken`.
     INNER_MEMBER Sum at(int64 place, int position, uint64 taken, uint64 modulus) const {
@@ -106,7 +123,7 @@ APART void perform(const Harvest &harvest, int64 *registers, uint64 modulus) {
     });
 }
 
-// The same for all counters of so many roots (a register), a stretch of one root's at a time.
+// The same for all counters of so many roots (a register), a stretch of one root's at a time. universe: a multiple of four.
 struct HarvestAll {
     int64 rows, universe;
     Product product;
@@ -121,12 +138,14 @@ APART void perform(const HarvestAll &harvest, int64 *registers, uint64 modulus) 
         int64 row = unit / stretches, begin = unit % stretches * STRETCH, first = row * harvest.universe;
         int64 end = begin + STRETCH < harvest.universe ? begin + STRETCH : harvest.universe;
         Sum own{0, 0};
-        for (int64 position = begin + threadIdx.x; position < end; position += BLOCK) {
-            uint64 number = product.chains[0].counters.at(first + position);
-            Sum sum = product.at(first + position, int(position), number, modulus);
-            own = Sum{own.value + sum.value, own.size + sum.size};
-            for (int64 i = 0; i < product.chain_count; i++)
-                if (product.chains[i].counters.at(first + position)) product.chains[i].counters.clear(first + position);
+        for (int64 position = begin + 4 * threadIdx.x; position < end; position += 4 * BLOCK) {
+            int64 place = first + position;
+            if (product.skips_four(place)) continue;
+            for (int k = 0; k < 4; k++) {
+                Sum sum = product.at(place + k, int(position + k), product.chains[0].counters.at(place + k), modulus);
+                own = Sum{own.value + sum.value, own.size + sum.size};
+                for (int64 i = 0; i < product.chain_count; i++) product.chains[i].counters.clear(place + k);
+            }
         }
         own = sum_of_warp(own);
         if (lane() == 0 && own.size > 0) {
