@@ -208,19 +208,24 @@ class Matching:
                 return self._on_card(card)
             except MemoryLimitError as error:
                 self.measured.placed = f"On the CPU: {error.message}"
-        return self._counted(matcher)
-
-    def _counted(self, matcher: Matcher) -> int:
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
 
     def _on_card(self, card: Backend) -> int:
-        """What was measured is what the card took, when it has counted."""
-        there = replace(self, engine=replace(self.engine, backend=lambda: card), measured=Measured())
-        count = there._counted(there._prepared())
-        self.measured.profile.enumerations[:] = there.measured.profile.enumerations
-        for stage, seconds in there.measured.profile.seconds.items():
-            self.measured.profile.seconds[stage] = self.measured.profile.seconds.get(stage, 0.0) + seconds
-        self.measured.matchings, self.measured.candidates = there.measured.matchings, there.measured.candidates
+        """Counts by the plans that are there: walks through the CPU's candidates have made them better than a card's.
+        What was measured is what the card took, when it has counted."""
+        there, matchings = Profile(), self.measured.matchings
+        with there.timed("filter"):
+            reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
+            matcher = Matcher(card, self.plan.graph, self.plan.filters, reading)
+        if any(each.space == "candidates" for each in matchings):
+            with there.timed("refine"):
+                matcher.candidates.refine()
+        count = sum(matcher.count(matching, there) for matching in matchings)
+        profile = self.measured.profile
+        profile.enumerations[:] = there.enumerations
+        for stage, seconds in there.seconds.items():
+            profile.seconds[stage] = profile.seconds.get(stage, 0.0) + seconds
+        self.measured.candidates = matcher.candidates
         return count
 
     def rows(self) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from random import Random
 
 import pytest
 
@@ -16,6 +17,9 @@ from gquery.planner.search import costs
 from gquery.session import Graph
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
+from tests.differential import test_random
+from tests.differential.build import to_gquery
+from tests.differential.generate import random_graph, random_query
 from tests.emulated.device import COMPILER, EmulatedDevice, emulated
 
 TEXT = "MATCH DIFFERENT NODES (a)-[:E]-(b)-[:E]-(c)-[:E]-(a) RETURN count(*)"
@@ -73,6 +77,24 @@ def test_auto_counts_the_same(has_room: bool, dear: bool, monkeypatch: pytest.Mo
     assert ("On the card" in said) == (has_room and dear)
     assert ("no room for 1,024 bytes" in said) == (not has_room)
     assert ("On the card" in graph().explain(TEXT)) == dear
+
+
+def test_plans_of_the_cpu_are_right_on_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=-1.0, look=0.0))
+    beside, asked = Beside(emulated(Settings())), 0
+    for seed in range(3):
+        random = Random(f"card beside {seed}")
+        data = random_graph(random, 30)
+        graph = to_gquery(data)
+        for _ in range(3):
+            renderer, body, mode = test_random.written(random_query(random, data, connected=True), random)
+            text, told = f"{body} RETURN count(*)", f"seed {seed}: {body} {renderer.parameters} {mode}"
+            with monkeypatch.context() as patch:
+                patch.setattr("gquery.session.card_beside", lambda _: beside)
+                found = graph.query(text, renderer.parameters, mode=mode).scalar()
+            assert found == graph.query(text, renderer.parameters, mode=mode, device="cpu").scalar(), told
+            asked += 1
+    assert 0 < beside.asked <= asked
 
 
 def test_the_card_alone_says_that_it_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
