@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gquery.errors import UnsupportedError
-from gquery.executor.backend import Backend
 from gquery.executor import devices
+from gquery.executor.backend import Backend
 from gquery.executor.devices import BACKENDS
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from gquery.errors import MemoryLimitError
+from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.backend import Backend, Candidates
 from gquery.executor.chain.counted import counted
 from gquery.executor.chain.joined import Join
@@ -199,14 +199,15 @@ class Matching:
     measured: Measured
 
     def count(self) -> int:
-        """The number of matches, none of which is listed. A card that has no room for them leaves them to the CPU."""
+        """The number of matches, none of which is listed. A card that has no room for them, or cannot
+        count them, leaves them to the CPU."""
         matcher = self._prepared()
         pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
         card = self.engine.beside.backend() if pays and self.engine.beside else None
         if card is not None:
             try:
                 return self._on_card(card)
-            except MemoryLimitError as error:
+            except (MemoryLimitError, UnsupportedError) as error:
                 self.measured.placed = f"On the CPU: {error.message}"
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
 

@@ -80,6 +80,7 @@ class GpuSlices:
             yield from self._answered(block, values, run)
 
     def _look(self, run: Run) -> None:
+        self._writing.check_choices()
         self.found = run.cells(self._writing.found, len(self.program.levels)).copy()
         self.found[self._writing.width - 1] += self._writing.given
         self.control.fraction = self._writing.fraction(run)

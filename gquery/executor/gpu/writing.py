@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.errors import UnsupportedError
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidates import CandidateSets
 from gquery.executor.gpu.pushing import Pushing, chains_with_ends
@@ -92,11 +93,21 @@ class Writing:
             self._pool = self.tape.room.take(placed.nbytes)
             self.device.write(self._pool, placed)
         most = max((len(level.weights) for level in program.levels), default=0)
-        self._scratch = self.tape.room.take(5 * 8 * most * self.device.threads) if most else 0
+        self._scratch = self.tape.room.take(8 + 5 * 8 * most * self.device.threads) if most else 0
+        if most:
+            self.device.write(self._scratch, np.zeros(1, np.int64))
 
     def fraction(self, run: Run) -> float:
         """The share of the start pool that is done."""
         return 1.0 if run.ended else run.register(self._reached) / max(1, self.given)
+
+    def check_choices(self) -> None:
+        """Raises UnsupportedError when a thread that counted choices of edges gave up: see kernels/choices.cuh."""
+        if self._scratch and self.device.read(self._scratch, 1, np.int64)[0]:
+            raise UnsupportedError(
+                "there are too many ways to choose edges of types that overlap for a kernel to try",
+                hint="use device='cpu'",
+            )
 
     def matches(self, behind: Callable[[Block], None]) -> None:
         """Writes all: what is behind gets the matches of the listed levels, block by block."""
