@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import GQueryError, ParseError, QueryWarning
-from gquery.executor.devices import backend_of
+from gquery.executor.devices import backend_of, card_beside
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain, Engine, Measured
+from gquery.executor.run import Chain, Engine, Measured, placed
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
@@ -148,8 +148,9 @@ class Prepared:
         self.command = tree.command
         self.notices = bound.notices
         self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
-        engine = Engine(partial(backend_of, settings), snapshot, parameters)
-        self.chain = Chain.of(self.plan, self.matchings, engine)
+        beside = card_beside(settings)
+        self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, beside)
+        self.chain = Chain.of(self.plan, self.matchings, self.engine)
 
     def run(self, control: Control, measured: Sequence[Measured] = ()) -> Iterator[pa.RecordBatch]:
         """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read."""
@@ -164,8 +165,21 @@ class Prepared:
         for _ in self.run(control, measured) if profiled else ():
             pass
         ran = Ran(measured, time.perf_counter() - began, control.memory.peak) if profiled else None
-        text = explain(self.plan, self.chain, lambda number: self.matchings[number].estimated(control.check), ran)
+        text = explain(
+            self.plan,
+            self.chain,
+            lambda number: self.matchings[number].estimated(control.check),
+            lambda number: self._placed(number, control),
+            ran,
+        )
         yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
+
+    def _placed(self, number: int, control: Control) -> str:
+        """Where a count would go, and why; nothing where there is no choice."""
+        if self.engine.beside is None:
+            return ""
+        second_half = self.matchings[number]
+        return placed(second_half, second_half.estimated(control.check), self.engine)[1]
 
 
 PLAN = pa.schema([("plan", pa.string())])

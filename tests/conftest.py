@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gquery.errors import UnsupportedError
+from gquery.executor import devices
 from gquery.executor.backend import Backend
 from gquery.executor.devices import BACKENDS
 from gquery.planner.ir.match_plan import MatchPlan
@@ -115,6 +116,14 @@ def _is_more_of_the_same(item: pytest.Item) -> bool:
     elif "seed" in given and "way" in given:  # every way, not all of them on one graph
         number -= crc32(given["way"].encode()) % _TURNS
     return number % SHARES[device] > 0 or item.get_closest_marker("large") is not None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_card_by_itself() -> Iterator[None]:
+    """Whether the machine has a card decides nothing where a test does not ask for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(devices, "_has_cupy", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 
+from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend
 from gquery.settings import Settings
+from gquery.storage.graph import Snapshot
 
 
 def _cpu(settings: Settings) -> Backend:
@@ -19,6 +24,40 @@ def _gpu(settings: Settings) -> Backend:
     from gquery.executor.gpu.engine import GpuBackend
 
     return GpuBackend(card())
+
+
+class CardBeside:
+    """The card that a count may go to instead of the CPU."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
+        """Whether this process has used the card before, and whether the graph is on it."""
+        if "gquery.executor.gpu.engine" not in sys.modules:
+            return False, False
+        from gquery.executor.gpu.device import card
+        from gquery.executor.gpu.engine import is_resident
+
+        return card.cache_info().currsize > 0, is_resident(snapshot)
+
+    def backend(self) -> Backend | None:
+        """None when it turns out that there is no card."""
+        try:
+            return _gpu(self._settings)
+        except UnsupportedError:
+            return None
+
+
+def card_beside(settings: Settings) -> CardBeside | None:
+    """What `auto` may choose, where CuPy is installed."""
+    choice = settings.device == "auto" and BACKENDS["auto"] is _cpu
+    return CardBeside(settings) if choice and _has_cupy() else None
+
+
+@cache
+def _has_cupy() -> bool:
+    return find_spec("cupy") is not None
 
 
 BACKENDS: dict[str, Callable[[Settings], Backend]] = {"auto": _cpu, "cpu": _cpu, "gpu": _gpu}

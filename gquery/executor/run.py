@@ -11,6 +11,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.backend import Backend, Candidates
 from gquery.executor.chain.applied import Applied, with_totals
 from gquery.executor.chain.counted import counted
@@ -52,24 +53,45 @@ class SecondHalf(Protocol):
         matches there are."""
         ...
 
+    def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
+        """Whether counting goes to a card rather than to so many threads, and why. missing: bytes that are not there
+        yet; started: whether the card has been used."""
+        ...
+
+
+class Beside(Protocol):
+    """A card beside a backend."""
+
+    def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
+        """Whether it has been used before, and whether the graph is on it."""
+        ...
+
+    def backend(self) -> Backend | None:
+        """None when it turns out that there is none."""
+        ...
+
 
 @record(frozen=True, slots=True)
 class Engine:
-    """What matches on one graph, with the values of a query's parameters."""
+    """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
+    the backend."""
 
     backend: Callable[[], Backend]
     snapshot: Snapshot
     parameters: Mapping[str, object]
+    threads: int = 1
+    beside: Beside | None = None
 
 
 @dataclass(slots=True)
 class Measured:
-    """What a step of a profiled run leaves behind."""
+    """What a step of a profiled run leaves behind. placed: why a count went where it went, where there was a choice."""
 
     profile: Profile = field(default_factory=Profile)
     matchings: tuple[MatchPlan, ...] = ()
     candidates: Candidates | None = None
     rows: int = 0
+    placed: str = ""
     branches: tuple[tuple[Measured, ...], ...] = ()
 
     @classmethod
@@ -200,6 +222,19 @@ def _watched(rows: Rows, measured: Measured) -> Rows:
     return through(rows, count)
 
 
+_ENTRY = 24  # bytes of an edge on a card, in both directions, with the offsets of its ends
+
+
+def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:
+    """Whether a count goes to the card, and why; nothing where there is no choice."""
+    if engine.beside is None:
+        return False, ""
+    started, resident = engine.beside.begun(engine.snapshot)
+    missing = 0 if resident else _ENTRY * engine.snapshot.edge_count
+    pays, reason = second_half.on_card(matchings, engine.threads, missing, started)
+    return pays, f"On the {'card' if pays else 'CPU'}: {reason}"
+
+
 @record(frozen=True, slots=True)
 class Matching:
     """One run of a step that matches."""
@@ -211,9 +246,35 @@ class Matching:
     measured: Measured
 
     def count(self) -> int:
-        """The number of matches, none of which is listed."""
+        """The number of matches, none of which is listed. A card that has no room for them, or cannot
+        count them, leaves them to the CPU."""
         matcher = self._prepared()
+        pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
+        card = self.engine.beside.backend() if pays and self.engine.beside else None
+        if card is not None:
+            try:
+                return self._on_card(card)
+            except (MemoryLimitError, UnsupportedError) as error:
+                self.measured.placed = f"On the CPU: {error.message}"
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
+
+    def _on_card(self, card: Backend) -> int:
+        """Counts by the plans that are there: walks through the CPU's candidates have made them better than a card's.
+        What was measured is what the card took, when it has counted."""
+        there, matchings = Profile(), self.measured.matchings
+        with there.timed("filter"):
+            reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
+            matcher = Matcher(card, self.plan.graph, self.plan.filters, reading)
+        if any(each.space == "candidates" for each in matchings):
+            with there.timed("refine"):
+                matcher.candidates.refine()
+        count = sum(matcher.count(matching, there) for matching in matchings)
+        profile = self.measured.profile
+        profile.enumerations[:] = there.enumerations
+        for stage, seconds in there.seconds.items():
+            profile.seconds[stage] = profile.seconds.get(stage, 0.0) + seconds
+        self.measured.candidates = matcher.candidates
+        return count
 
     def rows(self) -> Rows:
         """The matches, with the variables that go out or are left to check."""

@@ -49,7 +49,8 @@ class Ran:
 
 
 class Measured(Protocol):
-    """What a run measured of a step. profile: seconds by stage, and what was searched for each matching."""
+    """What a run measured of a step. profile: seconds by stage, and what was searched for each matching; placed: why a
+    count went where it went, where there was a choice."""
 
     @property
     def profile(self) -> Profiled: ...
@@ -65,6 +66,9 @@ class Measured(Protocol):
 
     @property
     def branches(self) -> Sequence[Sequence[Measured]]: ...
+
+    @property
+    def placed(self) -> str: ...
 
 
 class Narrowed(Protocol):
@@ -125,16 +129,22 @@ Estimated = Callable[[int], Sequence[MatchPlan]]
 """How the matches of a segment are planned without having counted anything, by its number."""
 
 
-def explain(plan: ChainPlan, chain: Chained, estimated: Estimated, ran: Ran | None = None) -> str:
+Placed = Callable[[int], str]
+"""Where a segment's count would go, and why, by its number; nothing where there is no choice."""
+
+
+def explain(plan: ChainPlan, chain: Chained, estimated: Estimated, placed: Placed, ran: Ran | None = None) -> str:
     """The plan as text, one line a step, in the order of execution; what ran stands beside it. A chain of clauses has a
     heading for each, with its own steps below."""
-    lines = _chain_lines(plan, chain, estimated, ran.steps if ran else ())
+    lines = _chain_lines(plan, chain, estimated, placed, ran.steps if ran else ())
     if ran:
         lines += [f"Total {_seconds(ran.seconds)}, at most {_bytes(ran.peak_bytes)} besides the graph"]
     return "\n".join(lines)
 
 
-def _chain_lines(plan: ChainPlan, chain: Chained, estimated: Estimated, ran: Sequence[Measured]) -> list[str]:
+def _chain_lines(
+    plan: ChainPlan, chain: Chained, estimated: Estimated, placed: Placed, ran: Sequence[Measured]
+) -> list[str]:
     lines: list[str] = []
     plain = len(plan.steps) <= 2 and not any(isinstance(step, ApplyPlan) for step in plan.steps)
     for number, step in enumerate(plan.steps):
@@ -145,11 +155,14 @@ def _chain_lines(plan: ChainPlan, chain: Chained, estimated: Estimated, ran: Seq
             heading, below = _apply_heading(step), []
             for place, (branch, inner) in enumerate(zip(step.branches, chain.subqueries[number], strict=True)):
                 below += ["UNION"] if place else []
-                below += _chain_lines(branch, inner, estimated, here.branches[place] if here else ())
+                below += _chain_lines(branch, inner, estimated, placed, here.branches[place] if here else ())
         else:
             heading = _project_heading(step, number == len(plan.steps) - 1)
             counts = plan.counts(number)
-            below = ["Count matches without listing them"] if counts else chain.tails[number].describe().splitlines()
+            below = chain.tails[number].describe().splitlines()
+            if counts:
+                where = ran[number - 1].placed if ran else placed(plan.matches[0].number)
+                below = [*filter(None, [where]), "Count matches without listing them"]
         rows = f"  [{here.rows:,} rows]" if here and not (plain and isinstance(step, QueryPlan)) else ""
         if plain:
             lines += [*below[:-1], below[-1] + rows]

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Backend
-from gquery.executor.gpu.device import Argument, source
+from gquery.executor.gpu.device import source
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.settings import Settings
 
 COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+_BUDGET = 40  # barriers, after which a tape is interrupted
+_POISON = 0xA5  # in memory that nobody has written
 _HEADER = Path(__file__).parent / "machine.hpp"
 
 
@@ -29,34 +31,34 @@ class EmulatedDevice:
     """As `gquery.executor.gpu.device.Device`: arrays are NumPy's."""
 
     xp: ModuleType = np
-    most_threads = 1
-    items_at_once = 1 << 20
+    blocks = threads = 1
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._library = library
+        self.library = library
 
     def address(self, array: Any) -> int:
+        assert array.flags.c_contiguous
         return int(array.ctypes.data)
 
-    def fetch(self, array: Any) -> NDArray[Any]:
-        return np.array(array)
+    def empty(self, size: int) -> NDArray[np.uint8]:
+        return np.full(size, _POISON, np.uint8)
 
-    def launch(self, kernel: str, threads: int, *arguments: Argument) -> None:
-        if threads > 0:
-            getattr(self._library, kernel)(*map(_passed, arguments))
+    def write(self, address: int, values: NDArray[Any]) -> None:
+        assert values.flags.c_contiguous
+        ctypes.memmove(address, values.ctypes.data, values.nbytes)
+
+    def read(self, address: int, count: int, dtype: type[np.generic]) -> NDArray[Any]:
+        size = count * np.dtype(dtype).itemsize
+        return np.frombuffer(ctypes.string_at(address, size), dtype).copy()
+
+    def run(self, machine: int, modulus: int) -> None:
+        self.library.run(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
 
     def guarded(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def free_bytes(self) -> int:
         return 1 << 30
-
-
-def _passed(argument: Argument) -> ctypes.c_int64 | ctypes.c_void_p:
-    if argument is None or isinstance(argument, int):
-        return ctypes.c_int64(argument or 0)
-    assert argument.flags.c_contiguous
-    return ctypes.c_void_p(argument.ctypes.data)
 
 
 @cache

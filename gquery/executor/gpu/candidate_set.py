@@ -3,65 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gquery.executor.gpu.device import Device, DeviceArray
+from gquery.executor.gpu.device import Device
+from gquery.executor.gpu.tape import Room, Tape
 
 
 class CandidateSet:
-    """C(u): vertices int32[n], ascending, out of `universe`; member: uint8[universe]."""
+    """C(u): addresses of vertices int32[count], ascending, out of `universe`; member uint8[universe]; through
+    int64[universe]: the number of candidates up to a vertex, one more than a candidate's position. room: what they are
+    in."""
 
-    def __init__(self, device: Device, vertices: DeviceArray, universe: int) -> None:
-        self.device = device
-        self.vertices = vertices
+    def __init__(self, room: Room, count: int, universe: int, vertices: int, member: int, through: int) -> None:
+        self.room = room
+        self.count = count
         self.universe = universe
+        self.vertices = vertices
+        self.member = member
+        self.through = through
+
+    @classmethod
+    def of(cls, device: Device, vertices: NDArray[np.int32], universe: int) -> CandidateSet:
+        """Made of the host's vertices."""
+        member = np.zeros(universe, np.uint8)
+        member[vertices] = 1
+        room = Room(device)
+        parts: list[NDArray[Any]] = [vertices, member, np.cumsum(member, dtype=np.int64)]
+        addresses = [room.take(each.nbytes) for each in parts]
+        for address, each in zip(addresses, parts, strict=True):
+            device.write(address, each)
+        return cls(room, len(vertices), universe, *addresses)
 
     def __len__(self) -> int:
-        return len(self.vertices)
+        return self.count
 
     @property
     def everything(self) -> bool:
-        return len(self.vertices) == self.universe
-
-    @cached_property
-    def member(self) -> DeviceArray:
-        member = self.device.xp.zeros(self.universe, np.uint8)
-        member[self.vertices] = 1
-        return member
+        return self.count == self.universe
 
     @property
-    def test(self) -> DeviceArray | None:
-        """What kernels look members up in; None when every vertex is one."""
-        return None if self.everything else self.member
+    def test(self) -> int:
+        """What operations look members up in; null when every vertex is one."""
+        return 0 if self.everything else self.member
 
-    @cached_property
-    def through(self) -> DeviceArray:
-        """By vertex, the number of candidates up to it: int32[universe]. One less is a candidate's position."""
-        return self.device.xp.cumsum(self.member, dtype=np.int32)
-
-    def positions(self, vertices: DeviceArray) -> DeviceArray:
-        """Of candidates, int32[n]."""
-        return (self.through[vertices] - 1).astype(np.int32)
+    def fetched(self) -> NDArray[np.int32]:
+        return self.room.device.read(self.vertices, self.count, np.int32)
 
 
-def narrowed(sets: Sequence[CandidateSet], members: Sequence[DeviceArray]) -> list[CandidateSet]:
-    """Those of each set that are members still: uint8[universe], which the new sets keep. One look from the host for
-    all, since it waits for the device."""
-    if not sets:
-        return []
-    device = sets[0].device
-    through = [device.xp.cumsum(member, dtype=np.int32) for member in members]
-    counts = device.fetch(device.xp.stack([each[-1:].sum() for each in through])).tolist()
-    return [_narrowed(*each) for each in zip(sets, members, through, counts, strict=True)]
+class Narrowing:
+    """Sets that a tape makes of members; the host asks for their sizes when it has run."""
 
+    def __init__(self, tape: Tape, own: Sequence[CandidateSet], members: Sequence[int], room: Room) -> None:
+        """own: what they were; members: addresses of uint8[universe], which the new sets keep."""
+        self._room = room
+        self._own = own
+        self._members = members
+        self._through = [room.take(8 * each.universe) for each in own]
+        self._kept = [room.take(4 * each.count) for each in own]
+        self._first = tape.cell(len(own))
+        if own:
+            words: list[int] = []
+            for number, each in enumerate(own):
+                words += members[number], each.universe, self._through[number], self._kept[number], self._first + number
+            partials = tape.room.take(8 * (tape.device.blocks + len(own)))
+            sets = tape.data(words), len(own), partials
+            tape.add("CountMembers", *sets, gathers=members, scatters=[partials])
+            tape.add("ListMembers", *sets, gathers=[*members, partials])
 
-def _narrowed(own: CandidateSet, member: DeviceArray, through: DeviceArray, count: int) -> CandidateSet:
-    if count == len(own):
-        return own
-    kept = own.device.xp.empty(count, np.int32)
-    own.device.launch("compact", len(own), own.vertices, len(own), member, through, kept)
-    found = CandidateSet(own.device, kept, own.universe)
-    found.member, found.through = member, through
-    return found
+    def sets(self, cells: NDArray[np.int64]) -> list[CandidateSet]:
+        """cells: those of the tape, from `first` on."""
+        rest = zip(self._own, cells.tolist(), self._kept, self._members, self._through, strict=True)
+        return [
+            CandidateSet(self._room, count, own.universe, kept, member, through)
+            for own, count, kept, member, through in rest
+        ]
+
+    @property
+    def first(self) -> int:
+        return self._first

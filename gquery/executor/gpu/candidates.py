@@ -1,39 +1,21 @@
-"""Candidate sets and candidate edges on the device.
-
-Filters only mark who stays, and the host asks for their numbers once they are all under way: each look at a result
-waits for the device, which takes as long as many a filter.
-"""
+"""Candidate sets and candidate edges on the device: a tape for the filters, and one for refinement."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gquery.executor.backend import FilterOutcome, Masks
-from gquery.executor.gpu.candidate_set import CandidateSet, narrowed
-from gquery.executor.gpu.device import DeviceArray
+from gquery.executor.gpu.candidate_set import CandidateSet, Narrowing
+from gquery.executor.gpu.filtering import Condition, Filtering, Narrowed, blank, narrow, padded
 from gquery.executor.gpu.resident import DeviceRows, QueryRows
+from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
-from gquery.planner.ir.filters import (
-    BindingFilter,
-    EdgePredicateFilter,
-    Filter,
-    LabelFilter,
-    LookupFilter,
-    LoopFilter,
-    NeighbourFilter,
-    PredicateFilter,
-    ReachedFilter,
-    SeedFilter,
-)
-from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Types
+from gquery.planner.ir.filters import EdgePredicateFilter, Filter, SeedFilter
 
-MAX_SWEEPS = 6
-_PAYS = 0.02  # a sweep that removes a smaller share of the candidates is the last
-_LANES = 32  # a warp takes a vertex
+_SWEEPS = 8  # at most, an even number
+_PAYS = 50  # a sweep that removes fewer than one of so many candidates is the last
 
 Asked = tuple[Rows, CandidateSet, CandidateSet]
 """Rows from the candidates of one query vertex to those of another."""
@@ -42,167 +24,157 @@ Asked = tuple[Rows, CandidateSet, CandidateSet]
 class CandidateSets:
     """The candidate sets of one query graph."""
 
-    def __init__(self, graph: QueryGraph, rows: QueryRows) -> None:
-        self.graph = graph
+    def __init__(self, rows: QueryRows) -> None:
+        self.graph = rows.query
         self.rows = rows
         self.device = rows.device
         self.control = rows.control
+        self.room = Room(rows.device)
         self.sets: list[CandidateSet] = []
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
-        self._members: list[DeviceArray] = []  # while filters run: who is left
-        self._labelled: list[DeviceArray] = []  # after labels, seeds and predicates: what neighbour filters count
+        self._common: dict[tuple[int, ...], CandidateSet] = {}
         self._edges: dict[Asked, DeviceRows] = {}
 
-    # --- filters -----------------------------------------------------------------------------------------------
-
     def apply(self, filters: tuple[Filter, ...], masks: Masks) -> None:
-        """Runs the filters in the plan's order; the first of each vertex makes its set."""
-        after: list[DeviceArray] = []
+        """Runs the filters."""
+        filtering = Filtering(self.rows, self.room)
         for place, step in enumerate(filters):
-            self.control.check()
-            if isinstance(step, EdgePredicateFilter):
-                after.append(self.device.xp.asarray(np.count_nonzero(masks.edges[step.edge])))
-            else:
-                self._apply(step, masks.vertices.get(place))
-                after.append(self._members[step.vertex].sum(dtype=np.int64))
-        sizes = self.device.fetch(self.device.xp.stack(after)).tolist()
-        self.sets = narrowed(self.sets, self._members)
+            filtering.apply(step, masks.vertices.get(place))
+        begun = [each.count for each in filtering.sets]
+        self.sets, changes = filtering.run()
         left: dict[int, int] = {}
-        for step, size in zip(filters, sizes, strict=True):
-            self.outcomes.append(FilterOutcome(step, self._before(step, left), size))
-            if not isinstance(step, EdgePredicateFilter):
-                left[step.vertex] = size
-
-    def _before(self, step: Filter, left: dict[int, int]) -> int:
-        if isinstance(step, EdgePredicateFilter):
-            return self.rows.snapshot.edge_count
-        if isinstance(step, SeedFilter):
-            return self.sets[step.vertex].universe
-        return left.get(step.vertex, self.rows.snapshot.vertex_count)
-
-    def _apply(self, step: Filter, kept: NDArray[np.int32] | None) -> None:
-        match step:
-            case LabelFilter(tables=tables):
-                self._begin(self.rows.graph.of_tables(tables, self.rows.snapshot))
-            case LookupFilter():
-                assert kept is not None
-                self._begin(CandidateSet(self.device, self.device.xp.asarray(kept), self.rows.snapshot.vertex_count))
-            case SeedFilter():
-                assert self.rows.seeds is not None
-                count = self.rows.seeds.count
-                self._begin(CandidateSet(self.device, self.device.xp.arange(count, dtype=np.int32), count))
-            case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
-                if kept is not None:
-                    self._members[vertex] = self._only(self._members[vertex], self.device.xp.asarray(kept))
-                self._labelled[vertex] = self._members[vertex]
-            case LoopFilter(vertex=vertex, types=types, present=present, edge=edge):
-                loops = Rows(Types(types), "out", (), vertex) if edge is None else self._rows(edge, vertex)
-                self._narrow("keep_loops", vertex, loops, int(present))
-            case NeighbourFilter(vertex=vertex, edge=edge, required=required):
-                among = self._labelled[self.graph.edges[edge].other(vertex)]
-                self._narrow("narrow", vertex, self._rows(edge, vertex), among, required)
-
-    def _begin(self, candidates: CandidateSet) -> None:
-        self.sets.append(candidates)
-        self._members.append(candidates.member)
-        self._labelled.append(candidates.member)
-
-    def _only(self, member: DeviceArray, kept: DeviceArray) -> DeviceArray:
-        found = self.device.xp.zeros_like(member)
-        found[kept] = member[kept]
-        return found
-
-    def _narrow(self, kernel: str, vertex: int, rows: Rows, *arguments: DeviceArray | int) -> None:
-        """Takes out of a query vertex's members those that a kernel says; others keep what they refer to."""
-        if self._members[vertex] is self._labelled[vertex]:
-            self._members[vertex] = self._members[vertex].copy()
-        own = self.sets[vertex]
-        lanes = _LANES * len(own)
-        self.device.launch(
-            kernel, lanes, own.vertices, len(own), *self.rows.of(rows).arguments, *arguments, self._members[vertex]
-        )
-
-    # --- refinement --------------------------------------------------------------------------------------------
+        for step, change in zip(filters, changes, strict=True):
+            if isinstance(step, EdgePredicateFilter):
+                after = int(np.count_nonzero(masks.edges[step.edge]))
+                self.outcomes.append(FilterOutcome(step, self.rows.snapshot.edge_count, after))
+                continue
+            before = left.get(step.vertex, self.rows.snapshot.vertex_count)
+            if isinstance(step, SeedFilter):
+                before = self.sets[step.vertex].universe
+            after = left.get(step.vertex, begun[step.vertex])
+            if change is not None:
+                after = change if change >= 0 else after + 1 + change
+            self.outcomes.append(FilterOutcome(step, before, after))
+            left[step.vertex] = after
 
     def refine(self) -> None:
-        """Sweeps over the query edges, there and back, until they stop paying: a candidate stays when every query edge
-        at its vertex has a candidate edge there (EGSM section 4.2, step 3). Ends by counting the candidate edges."""
-        ends = [(edge.index, vertex) for edge in self.graph.edges for vertex in (edge.source, edge.target)]
-        steps = [
-            (edge, vertex)
-            for edge, vertex in ends
-            if self.graph.edges[edge].other(vertex) != vertex and self.graph.binds(edge, vertex)
-        ]
-        self._members = [each.member.copy() for each in self.sets]
-        before = sum(map(len, self.sets))
-        for sweep in range(MAX_SWEEPS):
-            self.control.check()
-            for edge, vertex in steps if sweep % 2 == 0 else reversed(steps):
-                among = self._members[self.graph.edges[edge].other(vertex)]
-                self._narrow("narrow", vertex, self._rows(edge, vertex), among, 1)
-            left = int(self.device.fetch(sum(each.sum(dtype=np.int64) for each in self._members)))
-            if left >= before * (1 - _PAYS):
-                break
-            before = left
-        self.sets = narrowed(self.sets, self._members)
-        counts = [
-            self._counts(
-                self.rows.of(self._rows(edge.index, edge.source)), self.sets[edge.source], self.sets[edge.target]
-            )
+        """Sweeps over the query edges until they stop paying: a candidate stays when every query edge at its vertex has
+        a candidate edge there (EGSM section 4.2, step 3). Each sweep looks at what the one before has left. Ends by
+        counting the candidate edges."""
+        tape, room = Tape(self.device), Room(self.device)
+        members = self._swept(tape, room)
+        narrowing = Narrowing(tape, self.sets, members, room)
+        listed: list[int] = []
+        for edge in self.graph.edges:
+            rows = self.rows.of(self.rows.of_edge(edge.index, edge.source))
+            listed += self.sets[edge.source].vertices, *rows.words, members[edge.target], members[edge.source], 0
+        totals = tape.cell(len(self.graph.edges))
+        ends = np.cumsum([self.sets[edge.source].count for edge in self.graph.edges]).tolist()
+        tape.add("CountEntries", tape.data(ends), len(ends), tape.data(listed), 0, totals, gathers=members)
+        tape.jump("Halt")
+        run = tape.run(self.control)
+        self.sets = narrowing.sets(run.cells(narrowing.first, len(self.sets)))
+        self.room = room
+        self._common.clear()
+        self.edge_counts = dict(enumerate(run.cells(totals, len(self.graph.edges)).tolist()))
+
+    def _swept(self, tape: Tape, room: Room) -> list[int]:
+        """Who is left when sweeps no longer pay. Two copies of the members take turns; the second one is the last."""
+        rows = [self._rows_at(vertex) for vertex in range(len(self.sets))]
+        before = [each.member for each in self.sets]
+        after, other = blank(tape, room, self.sets), blank(tape, room, self.sets)
+        removed, left = tape.cell(), tape.register(sum(each.count for each in self.sets))
+        tape.register(sum(each.count for each in self.sets))
+        jumps = []
+        for sweep in range(_SWEEPS):
+            narrowed = [
+                Narrowed(own, one, new, [Condition(walked, before[end], 1, 0) for walked, end in walks])
+                for own, walks, one, new in zip(self.sets, rows, before, after, strict=True)
+            ]
+            narrow(tape, narrowed, removed, 1)
+            jumps.append(tape.jump("Pays", removed, left, _PAYS if sweep < _SWEEPS - 1 else 0, 0, waits=True))
+            before, after, other = after, other, after
+        odd, even = after, before
+        copying = tape.here
+        size = sum(map(padded, self.sets))
+        if size:
+            tape.add("Copy", odd[0], even[0], size, gathers=odd, scatters=even)
+        for sweep, jump in enumerate(jumps):
+            tape.patch(jump, 3, tape.here if sweep % 2 else copying)
+        tape.wait()
+        return even
+
+    def _rows_at(self, vertex: int) -> list[tuple[DeviceRows, int]]:
+        """The rows that a candidate must have an entry in, with the query vertices that these lead to."""
+        return [
+            (self.rows.of(self.rows.of_edge(edge.index, vertex)), edge.other(vertex))
             for edge in self.graph.edges
+            if vertex in (edge.source, edge.target)
+            and edge.other(vertex) != vertex
+            and self.graph.binds(edge.index, vertex)
         ]
-        if counts:
-            sums = self.device.fetch(self.device.xp.stack([each.sum() for each in counts]))
-            self.edge_counts = dict(enumerate(sums.tolist()))
 
     # --- what is made of them ----------------------------------------------------------------------------------
 
     def common(self, merged: tuple[int, ...]) -> CandidateSet:
         """The candidates that some query vertices have in common."""
-        first, *others = (self.sets[vertex] for vertex in merged)
-        others = [each for each in others if each is not first]
+        first, *others = dict.fromkeys(self.sets[vertex] for vertex in merged)
         if not others:
             return first
-        member = first.member.copy()
-        for other in others:
-            member &= other.member
-        return narrowed([first], [member])[0]
+        if merged not in self._common:
+            tape, member = Tape(self.device), first.member
+            for other in others:
+                inner, cell = self.room.take(first.universe), tape.cell()
+                tape.add("Copy", 0, inner, first.universe, scatters=[inner])
+                count = tape.constant(other.count)
+                tape.add("Keep", other.vertices, count, member, inner, cell, gathers=[member], scatters=[inner])
+                member = inner
+            narrowing = Narrowing(tape, [first], [member], self.room)
+            tape.jump("Halt")
+            (self._common[merged],) = narrowing.sets(tape.run(self.control).cells(narrowing.first))
+        return self._common[merged]
 
-    def candidate_edges(self, asked: Iterable[Asked]) -> list[DeviceRows]:
-        """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i."""
-        asked = list(asked)
-        if missing := [each for each in dict.fromkeys(asked) if each not in self._edges]:
-            self.control.check()
-            xp = self.device.xp
-            offsets = [xp.zeros(len(source) + 1, np.int64) for _, source, _ in missing]
-            for (rows, source, target), begins in zip(missing, offsets, strict=True):
-                xp.cumsum(self._counts(self.rows.distinct(rows), source, target), out=begins[1:])
-            totals = self.device.fetch(xp.stack([begins[-1] for begins in offsets])).tolist()
-            for each, begins, total in zip(missing, offsets, totals, strict=True):
-                self._edges[each] = self._written(each, begins, total)
-        return [self._edges[each] for each in asked]
+    def candidate_edges(self, asked: Iterable[Asked], tape: Tape) -> dict[Asked, DeviceRows]:
+        """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i. What is not
+        known yet is there when the tape has begun."""
+        asked = list(dict.fromkeys(asked))
+        missing = [each for each in asked if each not in self._edges]
+        if missing:
+            self._write_edges(missing, tape)
+        return {each: self._edges[each] for each in asked}
 
-    def _written(self, asked: Asked, begins: DeviceArray, total: int) -> DeviceRows:
-        rows, source, target = asked
-        entries = self.device.xp.empty(total, np.int32)
-        through = None if target.everything else target.through
-        whole = self.rows.distinct(rows)
-        self.device.launch(
-            "write_entries", _LANES * len(source), source.vertices, len(source), *whole.arguments, target.test, through,
-            begins, entries,
-        )  # fmt: skip
-        return DeviceRows(0, len(source), begins, entries, True, min(whole.longest, len(target)))
+    def _write_edges(self, asked: list[Asked], tape: Tape) -> None:
+        """Several at once, one behind the other: running sums go through the rows of all."""
+        listed: list[int] = []
+        ends, most = [0], 0
+        for rows, source, target in asked:
+            whole, through = self.rows.distinct(rows), 0 if target.everything else target.through
+            listed += source.vertices, *whole.words, target.test, 0, through
+            ends.append(ends[-1] + source.count)
+            most += self._most_entries(rows, whole, source)
+        offsets, entries = self.room.take(8 * (ends[-1] + 1)), self.room.take(4 * most)
+        for begin, (rows, source, target) in zip(ends, asked, strict=False):
+            longest = min(self.rows.distinct(rows).longest, target.count)
+            place = offsets + 8 * begin
+            self._edges[rows, source, target] = DeviceRows(
+                0, source.count, place, entries, True, longest, most, self.room
+            )
+        words = tape.data(ends[1:]), len(asked), tape.data(listed)
+        count, partials = tape.constant(ends[-1]), tape.room.take(8 * self.device.blocks)
+        sums = offsets + 8, count, partials
+        tape.add("Copy", 0, offsets, 8, scatters=[offsets])
+        tape.add("CountEntries", *words, offsets + 8, 0, scatters=[offsets + 8])
+        tape.add("AddUpShares", *sums, gathers=[offsets + 8], scatters=[partials])
+        tape.add("RunningSums", *sums, tape.register(), tape.register(), gathers=[partials], scatters=[offsets + 8])
+        tape.add("WriteEntries", *words, offsets + 8, entries, gathers=[offsets + 8], scatters=[entries])
+        tape.wait()
 
-    def _counts(self, whole: DeviceRows, source: CandidateSet, target: CandidateSet) -> DeviceArray:
-        counts = self.device.xp.zeros(len(source), np.int64)
-        self.device.launch(
-            "count_entries", _LANES * len(source), source.vertices, len(source), *whole.arguments, target.test, counts
-        )
-        return counts
-
-    def _rows(self, edge: int, source: int) -> Rows:
-        """The rows of a query edge, seen from query vertex `source`."""
-        query_edge = self.graph.edges[edge]
-        mask = edge if edge in self.rows.masks.edges else None
-        return Rows(query_edge.relation, query_edge.direction(source), (), source, mask)
+    def _most_entries(self, rows: Rows, whole: DeviceRows, source: CandidateSet) -> int:
+        """At least as many as there are."""
+        known = [
+            count
+            for edge, count in self.edge_counts.items()
+            if (self.graph.edges[edge].relation, self.rows.masked(edge)) == (rows.relation, rows.edge)
+        ]
+        return min(whole.entries, whole.longest * len(source), max(known, default=whole.entries))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -15,34 +16,37 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError, MemoryLimitError, UnsupportedError
 
 _KERNELS = Path(__file__).parent / "kernels"
-_FILES = ("machine.cuh", "program.cuh", "values.cuh", "choices.cuh", "filter.cu", "extend.cu", "sum.cu")
+_FILES = ("machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "push", "run")
 _BLOCK = 256  # threads; as in machine.cuh
-_RESIDENT = 8  # blocks of a multiprocessor at a time
-_ITEMS = 1 << 28
+_TO_DEVICE, _TO_HOST = 1, 2
+_STREAM = 0  # the one that CuPy uses
+_BUDGET = 20_000_000  # nanoseconds of a launch, between two looks at the clock
 
 DeviceArray = Any
 """An array on the device, with what NumPy's and CuPy's arrays have in common."""
 
-Argument = DeviceArray | int | None
-"""Of a kernel: an array stands for its address, None for none; whole numbers are of 64 bits."""
-
 
 class Device(Protocol):
-    """xp: NumPy or a module like it, whose arrays live on the device. most_threads: of one launch. items_at_once: how
-    many may be tried in one launch, which nothing stops: some tens of milliseconds."""
+    """xp: NumPy or a module like it, whose arrays live on the device. blocks, threads: of every launch."""
 
     xp: ModuleType
-    most_threads: int
-    items_at_once: int
+    blocks: int
+    threads: int
 
     def address(self, array: DeviceArray) -> int: ...
 
-    def fetch(self, array: DeviceArray) -> NDArray[Any]:
-        """A copy in the host's memory."""
+    def empty(self, size: int) -> DeviceArray:
+        """An array of so many bytes."""
         ...
 
-    def launch(self, kernel: str, threads: int, *arguments: Argument) -> None:
-        """Starts a kernel with at least so many threads, or as many as the device has room for: kernels stride."""
+    def write(self, address: int, values: NDArray[Any]) -> None: ...
+
+    def read(self, address: int, count: int, dtype: type[np.generic]) -> NDArray[Any]:
+        """A copy in the host's memory of what is there once all launches are over."""
+        ...
+
+    def run(self, machine: int, modulus: int) -> None:
+        """Launches the tape of the machine at an address, for some tens of milliseconds at most."""
         ...
 
     def free_bytes(self) -> int: ...
@@ -52,41 +56,53 @@ class Device(Protocol):
         ...
 
 
+@cache
 def source() -> str:
     """The kernels in one text."""
-    return "\n".join((_KERNELS / name).read_text("utf-8") for name in _FILES)
+    suffix = {"run": "cu"}
+    return "\n".join((_KERNELS / f"{name}.{suffix.get(name, 'cuh')}").read_text("utf-8") for name in _FILES)
 
 
 class Card:
     """A CUDA device through CuPy."""
-
-    items_at_once = _ITEMS
 
     def __init__(self, number: int) -> None:
         import cupy
 
         self.xp: ModuleType = cupy
         self.number = number
+        self._driver = cupy.cuda.driver
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.name = properties["name"].decode()
-        self.most_threads: int = properties["multiProcessorCount"] * _RESIDENT * _BLOCK
-        text = source()
         # One text without includes: CuPy's cache of what it compiled knows no others.
-        self._module = cupy.RawModule(code=text, options=("-std=c++17",))
-        self._kernels: dict[str, Any] = {}
+        self._module = cupy.RawModule(code=source(), options=("-std=c++17",))
+        self._run = self._module.get_function("run").kernel.ptr
+        resident = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(self._run, _BLOCK, 0)
+        self.blocks: int = properties["multiProcessorCount"] * resident
+        self.threads = self.blocks * _BLOCK
 
     def address(self, array: DeviceArray) -> int:
         return int(array.data.ptr)
 
-    def fetch(self, array: DeviceArray) -> NDArray[Any]:
-        fetched: NDArray[Any] = self.xp.asnumpy(array)
-        return fetched
+    def empty(self, size: int) -> DeviceArray:
+        return self.xp.empty(size, np.uint8)
 
-    def launch(self, kernel: str, threads: int, *arguments: Argument) -> None:
-        if threads > 0:
-            blocks = -(-min(threads, self.most_threads) // _BLOCK)
-            given = tuple(np.int64(each or 0) if each is None or isinstance(each, int) else each for each in arguments)
-            self._kernel(kernel)((blocks,), (_BLOCK,), given)
+    def write(self, address: int, values: NDArray[Any]) -> None:
+        self.xp.cuda.runtime.memcpy(address, values.ctypes.data, values.nbytes, _TO_DEVICE)
+
+    def read(self, address: int, count: int, dtype: type[np.generic]) -> NDArray[Any]:
+        found = np.empty(count, dtype)
+        if count:
+            self.xp.cuda.runtime.memcpy(found.ctypes.data, address, found.nbytes, _TO_HOST)
+        return found
+
+    def run(self, machine: int, modulus: int) -> None:
+        values = [ctypes.c_uint64(each) for each in (machine, modulus, _BUDGET)]
+        arguments = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+        # Cooperative: all blocks are there at once, since they wait for each other.
+        self._driver.launchCooperativeKernel(
+            self._run, self.blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, ctypes.addressof(arguments)
+        )
 
     def free_bytes(self) -> int:
         free, _ = self.xp.cuda.runtime.memGetInfo()
@@ -103,11 +119,6 @@ class Card:
             ) from None
         except self.xp.cuda.runtime.CUDARuntimeError as error:
             raise ExecutionError(f"{self.name}: {error}") from error
-
-    def _kernel(self, name: str) -> Any:
-        if name not in self._kernels:
-            self._kernels[name] = self._module.get_function(name)
-        return self._kernels[name]
 
 
 def describe_card() -> str:

@@ -23,6 +23,11 @@ from gquery.storage.graph import Snapshot
 _resident: WeakKeyDictionary[Snapshot, ResidentGraph] = WeakKeyDictionary()
 
 
+def is_resident(snapshot: Snapshot) -> bool:
+    """Whether a query on the snapshot has been on a device before."""
+    return snapshot in _resident
+
+
 class GpuBackend:
     """Runs programs on one device."""
 
@@ -55,7 +60,7 @@ class GpuGraph:
         control: Control,
         seeds: Seeds | None = None,
     ) -> GpuCandidates:
-        sets = CandidateSets(graph, QueryRows(self.resident, self.snapshot, masks, control, seeds))
+        sets = CandidateSets(QueryRows(self.resident, graph, self.snapshot, masks, control, seeds))
         with self.resident.device.guarded():
             sets.apply(filters, masks)
         return GpuCandidates(sets)
@@ -94,7 +99,7 @@ class GpuCandidates:
 
     def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:
         with self.sets.device.guarded():
-            return self.sets.device.fetch(self.sets.common(merged).vertices)
+            return self.sets.common(merged).fetched()
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> GpuSlices:
         with self.sets.device.guarded():

@@ -15,6 +15,7 @@ from gquery.executor.lowering.program import Rows
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.memory import Budget
 from gquery.executor.progress import Control
+from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import Binding, Relation
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
@@ -23,20 +24,27 @@ from gquery.storage.schema import Direction
 
 @dataclass(frozen=True, slots=True)
 class DeviceRows:
-    """An adjacency on the device: as `Adjacency`, with neighbours int32[m] and offsets int64[count + 1]. simple: no row
-    has equal neighbours. longest: no row has more."""
+    """An adjacency on the device: as `Adjacency`, with the addresses of offsets int64[count + 1] and of neighbours
+    int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more. held: what
+    keeps them where they are."""
 
     first: int
     count: int
-    offsets: DeviceArray
-    neighbours: DeviceArray
+    offsets: int
+    neighbours: int
     simple: bool
     longest: int
+    entries: int
+    held: object
 
     @property
-    def arguments(self) -> tuple[int, int, DeviceArray, DeviceArray]:
-        """How kernels of candidates take it."""
+    def words(self) -> tuple[int, int, int, int]:
+        """How operations take it."""
         return self.first, self.count, self.offsets, self.neighbours
+
+
+Arrays = tuple[DeviceArray, DeviceArray]
+"""Offsets and neighbours."""
 
 
 class ResidentGraph:
@@ -64,13 +72,17 @@ class ResidentGraph:
     def copied(self, adjacency: Adjacency) -> DeviceRows:
         offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))
         longest = int(np.diff(adjacency.offsets).max(initial=0))
-        return DeviceRows(adjacency.first, adjacency.rows, offsets, neighbours, adjacency.simple, longest)
+        return self.placed(adjacency.first, (offsets, neighbours), adjacency.simple, longest)
+
+    def placed(self, first: int, arrays: Arrays, simple: bool, longest: int) -> DeviceRows:
+        offsets, neighbours = map(self.device.address, arrays)
+        return DeviceRows(first, len(arrays[0]) - 1, offsets, neighbours, simple, longest, len(arrays[1]), arrays)
 
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""
         if tables not in self._tables:
-            vertices = self.device.xp.asarray(snapshot.vertex_numbers.ids(tables, np.int32))
-            self._tables[tables] = CandidateSet(self.device, vertices, snapshot.vertex_count)
+            vertices = snapshot.vertex_numbers.ids(tables, np.int32)
+            self._tables[tables] = CandidateSet.of(self.device, vertices, snapshot.vertex_count)
         return self._tables[tables]
 
 
@@ -78,15 +90,31 @@ class QueryRows:
     """The rows that one query walks: those of the graph, of its seeds, and what masks leave of them."""
 
     def __init__(
-        self, graph: ResidentGraph, snapshot: Snapshot, masks: Masks, control: Control, seeds: Seeds | None
+        self,
+        graph: ResidentGraph,
+        query: QueryGraph,
+        snapshot: Snapshot,
+        masks: Masks,
+        control: Control,
+        seeds: Seeds | None,
     ) -> None:
         self.graph = graph
+        self.query = query
         self.device = graph.device
         self.snapshot = snapshot
         self.masks = masks
         self.control = control
         self.seeds = seeds
         self._known: dict[Hashable, DeviceRows] = {}
+
+    def of_edge(self, edge: int, source: int) -> Rows:
+        """The rows of a query edge, seen from query vertex `source`."""
+        query_edge = self.query.edges[edge]
+        return Rows(query_edge.relation, query_edge.direction(source), (), source, self.masked(edge))
+
+    def masked(self, edge: int) -> int | None:
+        """The edge whose mask says which data edges count."""
+        return edge if edge in self.masks.edges else None
 
     def of(self, rows: Rows) -> DeviceRows:
         """The entries that the mask leaves."""
@@ -128,15 +156,22 @@ class QueryRows:
     def _neighbours(self, whole: DeviceRows) -> DeviceRows:
         if whole.simple:
             return whole
-        first = self.device.xp.ones(len(whole.neighbours), np.bool_)
-        first[1:] = whole.neighbours[1:] != whole.neighbours[:-1]
-        begins = whole.offsets[:-1]
+        offsets, neighbours = _arrays(whole)
+        first = self.device.xp.ones(len(neighbours), np.bool_)
+        first[1:] = neighbours[1:] != neighbours[:-1]
+        begins = offsets[:-1]
         first[begins[begins < len(first)]] = True
         return self._kept(whole, first, True)
 
     def _kept(self, whole: DeviceRows, kept: DeviceArray, simple: bool) -> DeviceRows:
         """The entries for which `kept` is true; rows stay where they are."""
+        offsets, neighbours = _arrays(whole)
         passed = self.device.xp.zeros(len(kept) + 1, np.int64)
         self.device.xp.cumsum(kept, dtype=np.int64, out=passed[1:])
-        neighbours = whole.neighbours[kept]
-        return DeviceRows(whole.first, whole.count, passed[whole.offsets], neighbours, simple, whole.longest)
+        return self.graph.placed(whole.first, (passed[offsets], neighbours[kept]), simple, whole.longest)
+
+
+def _arrays(rows: DeviceRows) -> Arrays:
+    """Of an adjacency that is no candidate graph's."""
+    assert isinstance(rows.held, tuple)
+    return rows.held

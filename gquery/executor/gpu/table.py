@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gquery.executor.backend import Ranks
-from gquery.executor.gpu.candidates import CandidateSets
-from gquery.executor.gpu.device import DeviceArray
+from gquery.executor.gpu.candidates import Asked, CandidateSets
 from gquery.executor.gpu.resident import DeviceRows
+from gquery.executor.gpu.tape import Tape
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
 
 _OPERATORS = {"=": 0, "<>": 1, "<": 2, "<=": 3}
@@ -22,59 +18,28 @@ _LARGEST_KEY = 2**62
 
 
 class Sums(NamedTuple):
-    """uint64[n], modulo 2^64 or a run's modulus, and float64[n], about the same numbers."""
+    """Addresses of uint64[n], modulo 2^64 or a run's modulus, and float64[n], about the same numbers; none where these
+    are so small that both are the same."""
 
-    sums: DeviceArray
-    sizes: DeviceArray
-
-
-class Pointer(NamedTuple):
-    """The address of a word, once the first word has one."""
-
-    offset: int
+    sums: int
+    sizes: int
 
 
-class Words:
-    """64-bit words, some of which point to others."""
-
-    def __init__(self) -> None:
-        self._words: list[int | Pointer] = []
-
-    def add(self, words: Sequence[int | Pointer]) -> int | Pointer:
-        """Appends words and points to the first; null when there are none."""
-        begin = len(self._words)
-        self._words += words
-        return Pointer(begin) if words else 0
-
-    def reserve(self, count: int) -> int:
-        """Room for words that are set later."""
-        self._words += [0] * count
-        return len(self._words) - count
-
-    def set(self, begin: int, words: Sequence[int | Pointer]) -> None:
-        self._words[begin : begin + len(words)] = words
-
-    def at(self, address: int) -> NDArray[np.int64]:
-        """The words when the first of them is at an address."""
-        placed = [8 * each.offset + address if isinstance(each, Pointer) else each for each in self._words]
-        return np.array(placed, np.int64)
-
-    def __len__(self) -> int:
-        return len(self._words)
+NO_SUMS = Sums(0, 0)
 
 
 class Table:
     """A program made ready: rows, ranks and sums on the device, and the addresses of all.
 
-    factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels whose positions a partial
-    match that ends with level l carries, in the order of its columns. inputs[l]: the same for those that level l
-    extends. longest[l]: at least as many positions as level l tries for any partial match.
+    words: where these are. factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels of
+    which a partial match that ends with level l carries positions, in the order of its columns. inputs[l]: the same for
+    those that level l extends. longest[l]: at least as many positions as level l tries for any partial match.
     """
 
-    def __init__(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks]) -> None:
+    def __init__(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], tape: Tape) -> None:
         self.program = program
         self.candidates = candidates
-        self.device = candidates.device
+        self.tape = tape
         self.sets = [candidates.common(level.candidates) for level in program.levels]
         self.children = program.children()
         self.last = max(1, program.listed) - 1  # of the levels that are listed
@@ -82,17 +47,18 @@ class Table:
         self.outer = self._outer_levels()
         self.layouts = [self._carried(level) for level in range(len(program.levels))]
         self.inputs = [self._given(level) for level in range(len(program.levels))]
-        xp = self.device.xp
+        asarray, hold = tape.device.xp.asarray, tape.room.hold
         self.factors = {level: self._new_factor(level) for level, each in enumerate(program.levels) if each.folded}
-        self._ranks = [(xp.asarray(left), xp.asarray(right)) for left, right in ranks]
+        self._ranks = [(hold(asarray(left)), hold(asarray(right))) for left, right in ranks]
+        self._edges: dict[Asked, DeviceRows] = {}
         if program.space == "candidates":
-            candidates.candidate_edges(
+            asked = (
                 (rows, self.sets[rows.level], self.sets[number])
                 for number, level in enumerate(program.levels)
                 for rows in (*level.backward, *level.absent)
             )
+            self._edges = candidates.candidate_edges(asked, tape)
         self.longest = [self._longest_row(level) for level in range(len(program.levels))]
-        self._held: list[DeviceArray] = []  # what nobody else holds: the words have addresses alone
         self.words = self._written()
 
     @cached_property
@@ -121,11 +87,13 @@ class Table:
         own = self.sets[level]
         return max(1, own.universe if self.program.space == "vertices" else len(own))
 
-    def positions(self, level: int) -> DeviceArray:
-        """All positions of a level's candidates, int32."""
-        if self.program.space == "vertices":
-            return self.sets[level].vertices
-        return self.device.xp.arange(len(self.sets[level]), dtype=np.int32)
+    def is_row(self, level: int) -> bool:
+        """Whether a level that nothing is summed below has as many matches as a row has entries, but for those that are
+        matched elsewhere."""
+        step, own = self.program.levels[level], self.sets[level]
+        asks = step.absent or step.pairs or step.comparisons or step.weights or self.children[level]
+        members = self.program.space == "vertices" and step.backward and own.test
+        return not asks and not members and len(step.backward) <= 1
 
     # --- what partial matches carry ----------------------------------------------------------------------------
 
@@ -154,69 +122,60 @@ class Table:
 
     # --- words -------------------------------------------------------------------------------------------------
 
-    def _written(self) -> DeviceArray:
-        """The words on the device, beginning with those of `Program`."""
-        words = Words()
-        header = words.reserve(3)
-        levels = [self._level(level, words) for level in range(len(self.program.levels))]
-        choices = [self._choice(choice, words) for choice in range(len(self.program.weights))]
-        by_vertex = self.program.space == "vertices"
-        vertices = [0 if by_vertex else self.device.address(each.vertices) for each in self.sets]
-        words.set(header, [words.add(list(chain(*levels))), words.add(vertices), words.add(list(chain(*choices)))])
-        found = self.device.xp.empty(len(words), np.int64)
-        placed = words.at(self.device.address(found))
-        found[:] = self.device.xp.asarray(placed)
-        return found
+    def _written(self) -> int:
+        """Where the words are, beginning with those of `Program`."""
+        program = self.tape.reserve(3)
+        levels = [word for level in range(len(self.program.levels)) for word in self._level(level)]
+        choices = [word for choice in range(len(self.program.weights)) for word in self._choice(choice)]
+        by_vertex, data = self.program.space == "vertices", self.tape.data
+        vertices = [0 if by_vertex else each.vertices for each in self.sets]
+        self.tape.set(program, [data(levels), data(vertices), data(choices)])
+        return program
 
-    def _level(self, number: int, words: Words) -> list[int | Pointer]:
+    def _level(self, number: int) -> list[int]:
         """The words of one level's `Level`."""
-        level, own = self.program.levels[number], self.sets[number]
+        level, own, data = self.program.levels[number], self.sets[number], self.tape.data
         given = self.inputs[number]
         kept = [given.index(each) for each in self.layouts[number] if each != number and given]
         folded, by_vertex = self.folded(number), self.program.space == "vertices"
         lists = [
-            words.add([word for rows in level.backward for word in self._rows(rows, number)]),
-            words.add([word for rows in level.absent for word in self._rows(rows, number)]),
-            words.add(level.different),
-            words.add(level.smaller),
-            words.add([each for pair in level.pairs for each in pair]),
-            words.add([word for each in level.comparisons for word in self._compare(each)]),
-            words.add([self.device.address(each) for child in folded for each in self._factor_of(child)]),
+            data([word for rows in level.backward for word in self._rows(rows, number)]),
+            data([word for rows in level.absent for word in self._rows(rows, number)]),
+            data(level.different),
+            data(level.smaller),
+            data([each for pair in level.pairs for each in pair]),
+            data([word for each in level.comparisons for word in self._compare(each)]),
+            data([word for child in folded for word in self.factors[child]]),
         ]
         counts = [len(level.backward), len(level.absent), len(level.different), len(level.smaller), len(level.pairs)]
         counts += [len(level.comparisons), len(folded), len(own), len(kept)]
-        member = own.test if by_vertex else None
-        candidates = own.vertices if by_vertex and not own.everything else None
-        addresses = [0 if each is None else self.device.address(each) for each in (member, candidates)]
+        addresses = [own.test if by_vertex else 0, own.vertices if by_vertex and not own.everything else 0]
         weights = (level.weights[0], level.weights[-1] + 1) if level.weights else (0, 0)
-        slots = [words.add(self._slots(layout)) for layout in (given, self.layouts[number])]
-        return [number, *counts, *weights, *lists, *addresses, *slots, words.add(kept)]
+        slots = [data(self._slots(layout)) for layout in (given, self.layouts[number])]
+        return [number, *counts, *weights, *lists, *addresses, *slots, data(kept)]
 
     def _slots(self, layout: tuple[int, ...]) -> list[int]:
         """By level, the column in which a partial match carries it."""
         return [layout.index(each) if each in layout else 0 for each in range(len(self.program.levels))]
 
-    def _choice(self, number: int, words: Words) -> list[int | Pointer]:
+    def _choice(self, number: int) -> list[int]:
         """The words of one `Choice`."""
         choice = self.program.weights[number]
         rows, edges = self.candidates.rows.of(choice.rows), self.candidates.rows.edges(choice.rows)
-        self._held.append(edges)
         earlier = [other for other in choice.collides if other < number]
         flags = [int(not choice.collides), int(choice.clique)]
-        addresses = map(self.device.address, (rows.offsets, rows.neighbours, edges))
+        addresses = [rows.offsets, rows.neighbours, self.tape.room.hold(edges)]
         ends = [choice.rows.level, choice.to, rows.first, rows.count, len(earlier)]
-        return [*ends, *flags, *addresses, words.add(earlier)]
+        return [*ends, *flags, *addresses, self.tape.data(earlier)]
 
     def _rows(self, rows: Rows, target: int) -> list[int]:
         """The words of one `Rows`."""
-        found = self._walked(rows, target)
-        addresses = map(self.device.address, (found.offsets, found.neighbours))
-        return [rows.level, found.first, found.count, *addresses]
+        return [rows.level, *self._walked(rows, target).words]
 
     def _walked(self, rows: Rows, target: int) -> DeviceRows:
         if self.program.space == "vertices":
             return self.candidates.rows.distinct(rows)
-        return self.candidates.candidate_edges([(rows, self.sets[rows.level], self.sets[target])])[0]
+        return self._edges[rows, self.sets[rows.level], self.sets[target]]
 
     def _longest_row(self, level: int) -> int:
         """At least as many positions as a level tries for any partial match."""
@@ -224,17 +183,11 @@ class Table:
         return min(rows, default=len(self.sets[level]))
 
     def _compare(self, compare: Compare) -> list[int]:
-        left, right = self._ranks[compare.pair]
-        addresses = map(self.device.address, (left, right))
-        return [compare.left, compare.right, _OPERATORS[compare.operator], *addresses]
-
-    def _factor_of(self, folded: int) -> tuple[DeviceArray, DeviceArray]:
-        factor = self.factors[folded]
-        return factor.sums, factor.sizes
+        return [compare.left, compare.right, _OPERATORS[compare.operator], *self._ranks[compare.pair]]
 
     def _new_factor(self, level: int) -> Sums:
-        count, xp = self.positions_of(self.program.levels[level].parent), self.device.xp
-        return Sums(xp.zeros(count, np.uint64), xp.zeros(count, np.float64))
+        size = 8 * self.positions_of(self.program.levels[level].parent)
+        return Sums(self.tape.room.take(size), self.tape.room.take(size))
 
 
 def _looked_at(level: Level, program: Program) -> set[int]:

@@ -181,8 +181,37 @@ CPU = CostModel(
     change=7_000.0,
 )
 
-# Of the others: they compute every sum by itself.
-_PLAIN = replace(CPU, push=math.inf, inside_look=math.inf)
+
+@record(frozen=True, slots=True)
+class CardCosts:
+    """A card beside the CPU, in the CPU's looks at neighbours."""
+
+    query: float = 300_000.0  # of one query: tapes are written, launched and waited for
+    start: float = 1.2e8  # of the first query of a process: CuPy and the kernels are loaded
+    byte: float = 0.01  # of a graph that is not on the card yet
+    look: float = 0.02  # what the card takes for a look
+    cores: float = 3.0  # of the CPU's cores, so many are made use of at most
+
+
+CARD = CardCosts()
+
+
+def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:
+    """Whether a count of so many looks goes to the card rather than to so many threads of the CPU, and why. missing:
+    bytes of the graph that are not on the card yet."""
+    alone = cost / min(threads, CARD.cores)
+    overhead = CARD.query + CARD.byte * missing + (0.0 if started else CARD.start)
+    pays = alone > overhead + CARD.look * cost
+    before = "" if started else ", which has not begun"
+    copied = f" and {missing / 1e6:,.1f} MB to copy" if missing else ""
+    return pays, (
+        f"{cost:,.0f} looks at neighbours {'against' if pays else 'do not outweigh'} the {overhead:,.0f} that a card"
+        f"{before} would take to begin with{copied}"
+    )
+
+
+# Of the others: they do not go inside neighbourhoods.
+_PLAIN = replace(CPU, inside_look=math.inf)
 
 _BACKENDS = {"auto": CPU, "cpu": CPU}
 

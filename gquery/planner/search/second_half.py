@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
+from gquery.planner.search.costs import on_card
 from gquery.planner.search.matching import pick_space, plan_matching
 from gquery.records import record
 from gquery.stopping import Check
@@ -33,6 +36,10 @@ class SecondHalf:
         """The plans whose matches, added and subtracted, are those of the segment. sampler: tells how many partial
         matches there are."""
         return plan_matching(self.plan, known, space, reason, self.context.under(check, sampler))
+
+    def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
+        """Whether counting goes to a card, and why: see `costs.on_card`."""
+        return on_card(sum(each.cost for each in matchings), threads, missing, started)
 
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""

@@ -95,7 +95,7 @@ INNER uint64 enumerated(const Level &level, const Choice *choices, Wheel *wheels
     return found;
 }
 
-INNER void multiply_weights(const Level &level, const Match &match, uint64 modulus, int64 *scratch, Sum &sum) {
+APART void multiply_weights(const Level &level, const Match &match, uint64 modulus, int64 *scratch, Sum &sum) {
     int64 count = level.weights_end - level.weights;
     const Choice *choices = match.program.choices + level.weights;
     Wheel *wheels = reinterpret_cast<Wheel *>(scratch + 1) + thread() * count;

@@ -60,10 +60,14 @@ struct Program {
     const Choice *choices;
 };
 
-// Partial matches, column by column.
+// Partial matches, column by column, from row `offset` on. Without columns there is one, of all positions in turn.
 struct Frontier {
     const int *columns;
-    int64 stride;
+    int64 stride, offset, count;
+
+    INNER_MEMBER int at(int64 column, int64 row) const {
+        return columns ? columns[column * stride + offset + row] : int(offset + row);
+    }
 };
 
 // A partial match and a position at one more level, `index`. slots: by level, the column of the frontier.
@@ -75,12 +79,14 @@ struct Match {
     int position;
 
     INNER_MEMBER int at(int64 level) const {
-        return level == index ? position : frontier.columns[slots[level] * frontier.stride + row];
+        return level == index ? position : frontier.at(slots[level], row);
     }
 
-    INNER_MEMBER int vertex(int64 level) const {
+    INNER_MEMBER int vertex(int64 level) const { return vertex_at(level, at(level)); }
+
+    INNER_MEMBER int vertex_at(int64 level, int position) const {
         const int *vertices = program.vertices[level];
-        return vertices ? vertices[at(level)] : at(level);
+        return vertices ? vertices[position] : position;
     }
 };
 
@@ -105,10 +111,33 @@ INNER int64 first_above(const Value *values, int64 low, int64 high, Value wanted
     return low;
 }
 
+// The same, by all lanes of a warp together.
+INNER int64 first_above_together(const int64 *values, int64 low, int64 high, int64 wanted) {
+    while (low < high) {
+        int64 step = (high - low + WARP) / (WARP + 1), at = low + (lane() + 1) * step - 1;
+        unsigned above = __ballot_sync(ALL, at >= high || values[at] > wanted);
+        int first = above ? __ffs(above) - 1 : WARP;
+        int64 end = low + (first + 1) * step - 1;
+        low += first * step;
+        if (above && end < high) high = end;
+    }
+    return low;
+}
+
+// Whether a position is among some that ascend.
+INNER bool is_among(const int *positions, int count, int position) {
+    if (!count) return false;
+    while (count > 1) {
+        int half = count >> 1;
+        if (positions[half] <= position) positions += half;
+        count -= half;
+    }
+    return *positions == position;
+}
+
 INNER bool contains(const Rows &rows, int from, int position) {
     Range row = row_of(rows, from);
-    int64 above = first_above(rows.neighbours, row.begin, row.end, position);
-    return above > row.begin && rows.neighbours[above - 1] == position;
+    return is_among(rows.neighbours + row.begin, int(row.end - row.begin), position);
 }
 
 INNER bool holds(const Compare &compare, const Match &match) {
@@ -122,19 +151,73 @@ INNER bool holds(const Compare &compare, const Match &match) {
     }
 }
 
-// All tests of a level but the rows that were walked: `walked` is their index.
-INNER bool passes(const Level &level, const Match &match, int walked) {
+// The positions that a level tries for a partial match: entries of the row of backward edge `index`, or of all its
+// candidates.
+const int NO_ROW = 255;
+
+struct Walk {
+    int64 begin, end;
+    int index;
+
+    INNER_MEMBER int position(const Level &level, int64 at) const {
+        if (index != NO_ROW) return level.backward[index].neighbours[at];
+        return level.candidates ? level.candidates[at] : int(at);
+    }
+
+    // Whether one of them is a vertex: positions ascend with their vertices.
+    INNER_MEMBER bool holds(const Level &level, const Match &match, int vertex) const {
+        int64 above = first_above_vertex(level, match, vertex);
+        if (above == begin) return false;
+        int position = this->position(level, above - 1);
+        return match.vertex_at(level.index, position) == vertex;
+    }
+
+    // The first of them whose vertex is above another, the end when there is none.
+    INNER_MEMBER int64 first_above_vertex(const Level &level, const Match &match, int64 vertex) const {
+        int64 low = begin, high = end;
+        while (low < high) {
+            int64 middle = (low + high) >> 1;
+            if (match.vertex_at(level.index, position(level, middle)) > vertex) high = middle;
+            else low = middle + 1;
+        }
+        return low;
+    }
+};
+
+// The rows of a partial match, without the entries that are not larger than others must be: ranges[i * stride], where
+// there are ranges. The shortest of them.
+INNER Walk shortest_of(const Level &level, const Match &match, Range *ranges = nullptr, int64 stride = 0) {
+    int64 bound = -1;
+    for (int64 i = 0; i < level.smaller_count; i++) {
+        int vertex = match.vertex(level.smaller[i]);
+        bound = vertex > bound ? vertex : bound;
+    }
+    Walk shortest{0, level.candidate_count, NO_ROW};
+    if (!level.backward_count && bound >= 0) shortest.begin = shortest.first_above_vertex(level, match, bound);
+    for (int i = 0; i < level.backward_count; i++) {
+        Range range = row_of(level.backward[i], match.at(level.backward[i].level));
+        Walk walk{range.begin, range.end, i};
+        if (bound >= 0) walk.begin = walk.first_above_vertex(level, match, bound);
+        if (ranges) ranges[i * stride] = Range{walk.begin, walk.end};
+        if (i == 0 || walk.end - walk.begin < shortest.end - shortest.begin) shortest = walk;
+    }
+    return shortest;
+}
+
+// All tests of a level but those that `shortest_of` has made: `walked` is the row, `ranges` are all.
+INNER bool passes(const Level &level, const Match &match, int walked, const Range *ranges, int64 stride) {
     int position = match.position;
     if (level.member && !level.member[position]) return false;
-    if (level.different_count || level.smaller_count) {
+    if (level.different_count) {
         int vertex = match.vertex(level.index);
         for (int64 i = 0; i < level.different_count; i++)
             if (match.vertex(level.different[i]) == vertex) return false;
-        for (int64 i = 0; i < level.smaller_count; i++)
-            if (match.vertex(level.smaller[i]) >= vertex) return false;
     }
-    for (int64 i = 0; i < level.backward_count; i++)
-        if (i != walked && !contains(level.backward[i], match.at(level.backward[i].level), position)) return false;
+    for (int i = 0; ranges && i < level.backward_count; i++) {
+        if (i == walked) continue;
+        Range row = ranges[i * stride];
+        if (!is_among(level.backward[i].neighbours + row.begin, int(row.end - row.begin), position)) return false;
+    }
     for (int64 i = 0; i < level.absent_count; i++)
         if (contains(level.absent[i], match.at(level.absent[i].level), position)) return false;
     for (int64 i = 0; i < level.pair_count; i++) {

@@ -6,6 +6,15 @@ struct Sum {
     double size;
 };
 
+// Of all lanes of a warp; right in the first.
+INNER Sum sum_of_warp(Sum sum) {
+    for (int step = 1; step < WARP; step *= 2) {
+        sum.value += __shfl_down_sync(ALL, sum.value, step);
+        sum.size += __shfl_down_sync(ALL, sum.size, step);
+    }
+    return sum;
+}
+
 INNER uint64 product(uint64 left, uint64 right, uint64 modulus) {
     return modulus ? left * right % modulus : left * right;
 }

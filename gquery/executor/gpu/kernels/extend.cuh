@@ -1,0 +1,224 @@
+// Level by level: every partial match of a block is extended by every vertex of its shortest row that passes the tests.
+// A lane tries one vertex of one partial match, so that short rows waste no lanes: what gMatch packs inside a warp
+// (section 4.2), for a whole block of partial matches. `ends` is the running sum of the rows' lengths; where an item is
+// in it says which partial match the item belongs to.
+
+const int TILE = 4 * BLOCK;         // items that a block takes at a time
+const int ROWS_AT_HAND = 4 * BLOCK;  // of a tile, whose ends are kept near
+
+// A block of partial matches: columns as in `Frontier`; offset, count: registers.
+struct Given {
+    const int *columns;
+    int64 stride, offset, count;
+
+    INNER_MEMBER Frontier now(const int64 *registers) const {
+        return Frontier{columns, stride, registers[offset], registers[count]};
+    }
+};
+
+// A level, and the partial matches that it is asked of.
+struct Asked {
+    const Program *program;
+    int64 index;
+    Given given;
+
+    INNER_MEMBER const Level &level() const { return program->levels[index]; }
+};
+
+// The shortest row of each: where it begins, and which one it is. ranges: all rows of each, row by row, where there are
+// several.
+struct Work {
+    int64 *begins;
+    byte *which;
+    int64 *ends;
+    Range *ranges;
+    int64 stride;
+
+    INNER_MEMBER Range *at(int64 row) const { return ranges ? ranges + row : nullptr; }
+};
+
+// Finds the rows; ends[i] is the length of row i, and partials[b] what the lengths in a block's share add up to. Where
+// there are sums, those of the partial matches become zero.
+struct MeasureRows {
+    Asked asked;
+    Work work;
+    int64 *partials;
+    uint64 *sums;
+    double *sizes;
+};
+
+APART void perform(const MeasureRows &measure, int64 *registers) {
+    const Level &level = measure.asked.level();
+    Frontier frontier = measure.asked.given.now(registers);
+    Share share = share_of(frontier.count);
+    int64 sum = 0;
+    for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
+        Match match{*measure.asked.program, frontier, level.given, row, level.index, 0};
+        Walk walk = shortest_of(level, match, measure.work.at(row), measure.work.stride);
+        measure.work.begins[row] = walk.begin;
+        measure.work.which[row] = byte(walk.index);
+        measure.work.ends[row] = walk.end - walk.begin;
+        sum += walk.end - walk.begin;
+        if (measure.sums) measure.sums[row] = 0;
+        if (measure.sizes) measure.sizes[row] = 0;
+    }
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) measure.partials[blockIdx.x] = sum;
+}
+
+// Which of the items are tried: registers.
+struct Items {
+    int64 first, last;
+};
+
+struct Item {
+    int row;
+    int walked;
+    int position;
+};
+
+INNER Item item_of(const Level &level, const Work &work, int64 item, int64 row) {
+    int walked = work.which[row];
+    int64 at = work.begins[row] + item - (row ? work.ends[row - 1] : 0);
+    return Item{int(row), walked, Walk{0, 0, walked}.position(level, at)};
+}
+
+// Calls `each(match, passed)` for all items, by all lanes of a warp at once; `passed` is false past the last.
+template <typename Each>
+INNER void try_all(const Asked &asked, const Work &work, const Items &items, const int64 *registers, Each each) {
+    const Level &level = asked.level();
+    Frontier frontier = asked.given.now(registers);
+    __shared__ int64 low, high;
+    __shared__ int ends[ROWS_AT_HAND];  // after the first item of the tile
+    int64 last = registers[items.last];
+    for (int64 tile = registers[items.first] + int64(blockIdx.x) * TILE; tile < last; tile += int64(gridDim.x) * TILE) {
+        int64 end = tile + TILE < last ? tile + TILE : last;
+        __syncthreads();
+        if (threadIdx.x < WARP) low = first_above_together(work.ends, 0, frontier.count, tile);
+        if (threadIdx.x >= BLOCK - WARP) high = first_above_together(work.ends, 0, frontier.count, end - 1);
+        __syncthreads();
+        int rows = high - low < ROWS_AT_HAND ? int(high - low) : 0;
+        for (int i = threadIdx.x; i < rows; i += BLOCK) ends[i] = int(work.ends[low + i] - tile);
+        __syncthreads();
+        for (int64 begin = tile; begin < end; begin += BLOCK) {
+            int64 item = begin + threadIdx.x;
+            Item found{int(high), 0, 0};
+            if (item < end) {
+                int64 row = rows ? low + first_above(ends, 0, rows, int(item - tile))
+                                 : first_above(work.ends, low, high, item);
+                found = item_of(level, work, item, row);
+            }
+            Match match{*asked.program, frontier, level.given, found.row, level.index, found.position};
+            each(match, item < end && passes(level, match, found.walked, work.at(found.row), work.stride));
+        }
+    }
+}
+
+// Writes what passes, in any order: the kept columns, the new position as the last of them, and the row that it is of.
+// written: how many have been written, those of earlier pieces included, which are as many as the register `base` says.
+struct Extend {
+    Asked asked;
+    Work work;
+    Items items;
+    int *out;
+    int64 stride;
+    int *parents;
+    uint64 *written;
+    int64 base;
+};
+
+APART void perform(const Extend &extend, int64 *registers) {
+    const Level &level = extend.asked.level();
+    int64 base = registers[extend.base];
+    try_all(extend.asked, extend.work, extend.items, registers, [&](const Match &match, bool passed) {
+        unsigned found = __ballot_sync(ALL, passed);
+        if (!found) return;
+        uint64 place = 0;
+        if (lane() == 0) place = atomicAdd(extend.written, uint64(in_all(found)));
+        place = __shfl_sync(ALL, place, 0) + before(found) - base;
+        if (!passed) return;
+        for (int64 i = 0; i < level.kept_count; i++)
+            extend.out[i * extend.stride + place] = match.frontier.at(level.kept[i], match.row);
+        extend.out[level.kept_count * extend.stride + place] = match.position;
+        extend.parents[place] = int(match.row);
+    });
+}
+
+// Counts what passes, for each partial match.
+struct Count {
+    Asked asked;
+    Work work;
+    Items items;
+    uint64 *sums;
+    uint64 *found;
+};
+
+APART void perform(const Count &count, int64 *registers) {
+    int64 passing = 0;
+    try_all(count.asked, count.work, count.items, registers, [&](const Match &match, bool passed) {
+        unsigned found = __ballot_sync(ALL, passed);
+        passing += passed;
+        if (!found) return;
+        int row = int(match.row), own = count_of_row(found, row);
+        if (begins_row(row) && own) atomicAdd(count.sums + row, uint64(own));
+    });
+    add_of_block(passing, count.found);
+}
+
+// Adds up the product of the level's factors over what passes, for each partial match.
+struct SumFactors {
+    Asked asked;
+    Work work;
+    Items items;
+    uint64 *sums;
+    double *sizes;
+    uint64 *found;
+};
+
+APART void perform(const SumFactors &count, int64 *registers, uint64 modulus) {
+    const Level &level = count.asked.level();
+    int64 passing = 0;
+    try_all(count.asked, count.work, count.items, registers, [&](const Match &match, bool passed) {
+        if (!__ballot_sync(ALL, passed)) return;
+        passing += passed;
+        int row = int(match.row);
+        Sum sum{passed, double(passed)};
+        if (passed) multiply_factors(level, match.position, modulus, sum);
+        sum.value = sum_of_row(sum.value, row);
+        sum.size = sum_of_row(sum.size, row);
+        if (begins_row(row) && sum.size > 0) {
+            atomicAdd(count.sums + row, sum.value);
+            atomicAdd(count.sizes + row, sum.size);
+        }
+    });
+    add_of_block(passing, count.found);
+}
+
+// Counts the same for a level with one row and no other tests than that it differs from others: as many as the row is
+// long.
+struct CountRows {
+    Asked asked;
+    uint64 *sums;
+    uint64 *found;
+};
+
+APART void perform(const CountRows &count, int64 *registers) {
+    const Level &level = count.asked.level();
+    Frontier frontier = count.asked.given.now(registers);
+    Share share = share_of(frontier.count);
+    int64 passing = 0;
+    for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
+        Match match{*count.asked.program, frontier, level.given, row, level.index, 0};
+        Walk walk = shortest_of(level, match);
+        int64 length = walk.end - walk.begin;
+        for (int64 i = 0; i < level.different_count; i++) {
+            int other = match.vertex(level.different[i]);
+            bool seen = false;
+            for (int64 k = 0; k < i; k++) seen |= match.vertex(level.different[k]) == other;
+            length -= !seen && walk.holds(level, match, other);
+        }
+        count.sums[row] = length;
+        passing += length;
+    }
+    add_of_block(passing, count.found);
+}

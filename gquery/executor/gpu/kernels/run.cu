@@ -1,0 +1,169 @@
+// A tape: operations one after another, which one launch runs from the first to the last. All blocks go through them
+// together, each with registers of its own that have the same numbers in all; they wait for each other where an
+// operation asks what another one has made. It stops between two operations when its time is over, and goes on from
+// there with the next launch.
+
+const int REGISTERS = 1024;
+
+enum Status { MORE, HALTED };
+
+// At the beginning of what the host writes and reads back. barrier: the blocks that have come to it; over: whether the
+// time was, at barriers of even and odd number.
+struct Machine {
+    const int64 *tape;
+    int64 at, status, register_count;
+    uint64 barrier;
+    int64 over[2];
+    int64 registers[1];
+};
+
+// Words: which one, whether all have to wait first, and how many words there are with these, before its own.
+struct Operation {
+    int64 name, waits, length;
+    int64 words[1];
+
+    template <typename Kind>
+    INNER_MEMBER const Kind &as() const { return *reinterpret_cast<const Kind *>(words); }
+};
+
+// The items of the next piece: from `first` on at most `step`, `last` their end, `count` their number. Goes on `behind`
+// when there are none.
+struct NextPiece {
+    int64 first, last, count, total, step, behind;
+};
+
+// The number of rows that the last operation has written, and of all before the next one. Goes on `behind` for none.
+struct Written {
+    const uint64 *written;
+    int64 base, count, behind;
+};
+
+// Goes on `behind` when a register has less than that.
+struct Unless {
+    int64 number, least, behind;
+};
+
+// Back to the beginning of a loop, behind the last piece. Steps are doubled up to `most`.
+struct Again {
+    int64 first, last, step, most, to;
+};
+
+// The host numbers them as they are listed here: first those that go on elsewhere.
+#define OPERATIONS(EACH, TIMES)                                                                                        \
+    EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
+    EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(AddUp) EACH(FindContexts)               \
+    EACH(NumberContexts) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest) TIMES(HarvestAll)              \
+    TIMES(SumFactors) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddToTotals)
+
+#define NAMED(kind) Of##kind,
+enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
+
+// Goes on `behind` when a sweep has taken fewer than one of so many that were left; `removed` counts what all took.
+struct Pays {
+    const uint64 *removed;
+    int64 left, one_of, behind;
+};
+
+// All blocks have come here, and see what each has written; false when the time is over.
+INNER bool all_here(Machine *machine, int64 crossed, uint64 end) {
+    __shared__ bool goes_on;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int64 *over = machine->over + (crossed & 1);
+        if (blockIdx.x == 0) *static_cast<volatile int64 *>(over) = now() > end;
+        __threadfence();
+        const uint64 turn = 1ull << 63;
+        uint64 before = atomicAdd(&machine->barrier, blockIdx.x == 0 ? turn - (gridDim.x - 1) : 1ull);
+        while (((before ^ seen_now(&machine->barrier)) & turn) == 0) {}
+        __threadfence();
+        goes_on = !seen_now(over);
+    }
+    __syncthreads();
+    return goes_on;
+}
+
+INNER int64 perform(const NextPiece &piece, int64 *registers, int64 next) {
+    int64 first = registers[piece.first], total = registers[piece.total], step = registers[piece.step];
+    int64 last = first + step < total ? first + step : total;
+    if (first >= total) return piece.behind;
+    if (threadIdx.x == 0) {
+        registers[piece.last] = last;
+        registers[piece.count] = last - first;
+    }
+    return next;
+}
+
+// In two steps: what one thread sets, all look at.
+INNER int64 perform(const Written &asked, int64 *registers, int64 next) {
+    if (threadIdx.x == 0) {
+        int64 written = seen_now(asked.written);
+        registers[asked.count] = written - registers[asked.base];
+        registers[asked.base] = written;
+    }
+    __syncthreads();
+    return registers[asked.count] ? next : asked.behind;
+}
+
+INNER int64 perform(const Again &again, int64 *registers) {
+    if (threadIdx.x == 0) {
+        registers[again.first] = registers[again.last];
+        int64 twice = 2 * registers[again.step];
+        if (registers[again.step] < again.most) registers[again.step] = twice < again.most ? twice : again.most;
+    }
+    return again.to;
+}
+
+INNER int64 perform(const Unless &unless, int64 *registers, int64 next) {
+    return registers[unless.number] < unless.least ? unless.behind : next;
+}
+
+INNER int64 perform(const Pays &pays, int64 *registers, int64 next) {
+    __shared__ bool enough;
+    if (threadIdx.x == 0) {
+        int64 left = registers[pays.left], rest = registers[pays.left + 1] - int64(seen_now(pays.removed));
+        enough = (left - rest) * pays.one_of > left;
+        registers[pays.left] = rest;
+    }
+    __syncthreads();
+    return enough ? next : pays.behind;
+}
+
+#define CASE(kind) case Of##kind: perform(operation.as<kind>(), registers); break;
+#define CASE_MODULO(kind) case Of##kind: perform(operation.as<kind>(), registers, modulus); break;
+
+// budget: nanoseconds from now on.
+KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
+    __shared__ int64 registers[REGISTERS];
+    const uint64 end = now() + budget;
+    for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
+    int64 at = machine->at, crossed = 0, status = HALTED;
+    bool goes_on = all_here(machine, crossed++, ~0ull);
+    while (goes_on) {
+        const Operation &operation = *reinterpret_cast<const Operation *>(machine->tape + at);
+        if (operation.waits && !all_here(machine, crossed++, end)) {
+            status = MORE;
+            break;
+        }
+        __syncthreads();
+        int64 next = at + operation.length;
+        switch (operation.name) {
+            case Halt: goes_on = false; break;
+            case OfNextPiece: next = perform(operation.as<NextPiece>(), registers, next); break;
+            case OfWritten: next = perform(operation.as<Written>(), registers, next); break;
+            case OfAgain: next = perform(operation.as<Again>(), registers); break;
+            case OfUnless: next = perform(operation.as<Unless>(), registers, next); break;
+            case OfPays: next = perform(operation.as<Pays>(), registers, next); break;
+            case CountMembers: count_members(operation.as<AllMembers>()); break;
+            case ListMembers: list_members(operation.as<AllMembers>()); break;
+            OPERATIONS(CASE, CASE_MODULO)
+        }
+        at = next;
+    }
+    __syncthreads();
+    if (blockIdx.x > 0) return;
+    for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) machine->registers[i] = registers[i];
+    if (threadIdx.x == 0) {
+        machine->at = at;
+        machine->status = status;
+    }
+}

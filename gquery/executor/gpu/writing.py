@@ -1,0 +1,342 @@
+"""Writes the tape of a program: folds, then the start pool block by block, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.errors import UnsupportedError
+from gquery.executor.backend import Ranks
+from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.pushing import Pushing, chains_with_ends
+from gquery.executor.gpu.table import NO_SUMS, Sums, Table
+from gquery.executor.gpu.tape import Run, Tape
+from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.pushed import pushed
+
+_ARENA = 2 << 30  # bytes at most, for the blocks of all levels together
+_LARGEST_BLOCK = 1 << 21  # partial matches
+_SMALLEST_BLOCK = 1 << 8
+_FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches are enough
+_ITEMS = 1 << 26  # tried in one operation, which nothing stops
+_ROW = 120  # bytes of a partial match besides its positions: work, values, and those of the branches below
+_CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
+
+
+class Block(NamedTuple):
+    """Partial matches: the address of columns int32[width, stride]; registers with the first and with the number of
+    rows, `most` at most. Without columns they are all positions in turn."""
+
+    columns: int
+    stride: int
+    offset: int
+    rows: int
+    most: int
+
+    @property
+    def words(self) -> tuple[int, int, int, int]:
+        return self[:4]
+
+
+class Work(NamedTuple):
+    """The shortest row of each partial match of a block: addresses of where it begins, which it is, and the running sum
+    of lengths; the ranges of all rows, where there are several, in columns of `stride`; registers with the sum of the
+    lengths and with 0; most: the sum at most."""
+
+    begins: int
+    which: int
+    ends: int
+    ranges: int
+    stride: int
+    total: int
+    first: int
+    most: int
+
+    @property
+    def words(self) -> tuple[int, int, int, int, int]:
+        return self[:5]
+
+    @property
+    def arrays(self) -> tuple[int, int, int, int]:
+        return self[:4]
+
+
+class Writing:
+    """pool: as in `Candidates.start`; given: its partial matches, of so many levels (width). found: cells with the
+    matches of each level but those that were given."""
+
+    def __init__(
+        self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None
+    ) -> None:
+        found = chains_with_ends(program) if program.strategy == "push" else []
+        program = pushed(program) if found else program
+        self.program = program
+        self.tape = Tape(candidates.device)
+        self.table = Table(program, candidates, ranks, self.tape)
+        self.device = candidates.device
+        self.found = self.tape.cell(len(program.levels))
+        self._zero = self.tape.constant(0)
+        available = candidates.control.memory.available
+        self._capacity = self._block_size(available)
+        self._pushing = Pushing(self, found, available) if found else None
+        self._reached = self._zero
+        self.width = 1 if pool is None else len(pool)
+        if pool is None:
+            self.given = len(self.table.sets[0])
+            self._pool = 0 if program.space == "candidates" else self.table.sets[0].vertices
+        else:
+            placed = self._placed(pool)
+            self.given = placed.shape[1]
+            self._pool = self.tape.room.take(placed.nbytes)
+            self.device.write(self._pool, placed)
+        most = max((len(level.weights) for level in program.levels), default=0)
+        self._scratch = self.tape.room.take(8 + 5 * 8 * most * self.device.threads) if most else 0
+        if most:
+            self.device.write(self._scratch, np.zeros(1, np.int64))
+
+    def fraction(self, run: Run) -> float:
+        """The share of the start pool that is done."""
+        return 1.0 if run.ended else run.register(self._reached) / max(1, self.given)
+
+    def check_choices(self) -> None:
+        """Raises UnsupportedError when a thread that counted choices of edges gave up: see kernels/choices.cuh."""
+        if self._scratch and self.device.read(self._scratch, 1, np.int64)[0]:
+            raise UnsupportedError(
+                "there are too many ways to choose edges of types that overlap for a kernel to try",
+                hint="use device='cpu'",
+            )
+
+    def matches(self, behind: Callable[[Block], None]) -> None:
+        """Writes all: what is behind gets the matches of the listed levels, block by block."""
+        self._fold()
+        most = min(self._capacity, self._pushing.roots) if self._pushing else self._capacity
+        first = most if self.program.limit is None else min(most, _FIRST_LIMITED)
+
+        def piece(first: int, last: int, count: int, most: int) -> None:
+            self._reached = first
+            self._listed(self.width, Block(self._pool, self.given, first, count, most), behind)
+
+        self._in_pieces(self.given, first, most, piece)
+
+    def ways(self, level: int, block: Block) -> Sums:
+        """The ways to finish each partial match of a block that ends with the level: the product over the branches."""
+        values = self.new_sums(block.most)
+        asked = self.table.words, level, *block.words
+        for weighing in self.table.weighed(level):
+            self.tape.add(
+                "BeginValues", *asked, weighing, self._scratch, *values, rows=block.rows, writes=values,
+                gathers=[block.columns],
+            )  # fmt: skip
+        if self._pushing and level == 0:
+            found = self._pushing.sums(block)
+            self.tape.add("Multiply", *found, 0, 0, 0, block.rows, *values, rows=block.rows, writes=values, reads=found)
+            return values
+        branches: dict[int, tuple[Sums, int]] = {}
+        for child in self.table.deeper[level]:
+            like = self.program.levels[child].like
+            found, context = branches[child] = branches.get(like) or self._branch(child, block)
+            touched = {"gathers": found, "reads": [context]} if context else {"reads": found}
+            self.tape.add(
+                "Multiply", *self._finished(child, found), context, block.rows, *values, rows=block.rows,
+                writes=values, **touched,
+            )  # fmt: skip
+        return values
+
+    def add_to_totals(self, block: Block, totals: Sums) -> None:
+        """Adds up what matches of all listed levels count."""
+        values = self.ways(self.table.last, block)
+        self.tape.add("AddToTotals", *values, block.rows, *totals, rows=block.rows, reads=values)
+
+    # --- the start -----------------------------------------------------------------------------------------------
+
+    def _placed(self, pool: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The positions of those of the pool that are candidates."""
+        if not 1 <= len(pool) <= self.table.last + 1:
+            raise ValueError(f"a pool of {len(pool)} levels for a program that lists {self.program.listed}")
+        vertices = [each.fetched() for each in self.table.sets[: len(pool)]]
+        inside = np.logical_and.reduce([np.isin(*each) for each in zip(pool, vertices, strict=True)])
+        kept = pool[:, inside]
+        if self.program.space == "candidates":
+            kept = np.stack([np.searchsorted(*each) for each in zip(vertices, kept, strict=True)])
+        return np.ascontiguousarray(kept, np.int32)
+
+    def _block_size(self, available: int | None) -> int:
+        """Partial matches of a block, so that one for each level fits the arena."""
+        arena = min(_ARENA, self.device.free_bytes() // 2, _ARENA if available is None else available // 2)
+        levels = max(1, len(self.program.levels))
+        return max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, arena // (levels * (_ROW + 4 * levels))))
+
+    def _in_pieces(self, count: int, size: int, most: int, piece: Callable[[int, int, int, int], None]) -> None:
+        """What begins with so many rows, piece by piece of `size` rows at first and twice as many each time, up to
+        `most`: registers with the first, the last and the number of rows, and how many there are at most."""
+        tape, total = self.tape, self.tape.constant(count)
+        if count <= size:
+            piece(self._zero, total, total, count)
+            return
+        first, last, own, step = tape.register(), tape.register(), tape.register(), tape.register(size)
+        begin = tape.jump("NextPiece", first, last, own, total, step, 0)
+        piece(first, last, own, min(count, most))
+        tape.jump("Again", first, last, step, most, begin)
+        tape.patch(begin, 5, tape.here)
+        tape.wait()
+
+    # --- listing -------------------------------------------------------------------------------------------------
+
+    def _listed(self, level: int, block: Block, behind: Callable[[Block], None]) -> None:
+        """The matches of all listed levels that begin with the partial matches of a block."""
+        if level > self.table.last:
+            behind(block)
+        else:
+            self.extend(level, block, NO_SUMS, lambda extended, _: self._listed(level + 1, extended, behind))
+
+    # --- sums ----------------------------------------------------------------------------------------------------
+
+    def _fold(self) -> None:
+        """Computes all factors, the deepest first."""
+        for level in sorted(self.table.factors, reverse=True):
+            positions = self.table.sets[self.program.levels[level].parent]
+            columns = 0 if self.program.space == "candidates" else positions.vertices
+
+            def piece(first: int, _: int, count: int, most: int, level: int = level, columns: int = columns) -> None:
+                block, factor = Block(columns, 0, first, count, most), self.table.factors[level]
+                found = self._sum(level, block)
+                self.tape.add(
+                    "StoreFactors", *self._finished(level, found), *block.words, *factor, rows=count, reads=found,
+                    scatters=factor,
+                )  # fmt: skip
+
+            self._in_pieces(len(positions), self._capacity, self._capacity, piece)
+        if self.table.factors:
+            self.tape.wait()
+
+    def _finished(self, level: int, found: Sums) -> tuple[int, int, int, int]:
+        """The words of a `Branch`."""
+        step = self.program.levels[level]
+        return *found, step.minus, _CAPS[step.cap]
+
+    def _branch(self, level: int, block: Block) -> tuple[Sums, int]:
+        """The sums of one branch below a block, and where for each partial match the number of its own is; none when it
+        is its own number. Equal contexts are summed once where the plan says that there are many."""
+        if not self.table.is_merged(level):
+            return self._sum(level, block), 0
+        tape, take, layout = self.tape, self.tape.room.take, self.table.layouts[self.program.levels[level].parent]
+        outer, slots = self.table.outer[level], 1 << (2 * block.most - 1).bit_length()
+        keys = tape.room.hold(self.device.xp.zeros(slots, np.uint64))
+        numbers, slot_of, context = take(4 * slots), take(4 * block.most), take(4 * block.most)
+        columns = take(4 * len(outer) * block.most)
+        written, base, count = tape.cell(), tape.register(), tape.register()
+        tape.add(
+            "FindContexts", *block.words, len(outer), tape.data([layout.index(each) for each in outer]),
+            tape.data([self.table.positions_of(each) for each in outer]), slots, keys, numbers, slot_of, columns,
+            block.most, written, base, rows=block.rows, writes=[slot_of], gathers=[block.columns],
+            scatters=[keys, numbers, columns],
+        )  # fmt: skip
+        any_found = tape.jump("Written", written, base, count, 0, waits=True)
+        tape.patch(any_found, 3, tape.here)
+        tape.add(
+            "NumberContexts", block.rows, keys, numbers, slot_of, context, rows=block.rows, reads=[slot_of],
+            writes=[context], gathers=[numbers], scatters=[keys],
+        )  # fmt: skip
+        return self._sum(level, Block(columns, block.most, self._zero, count, block.most)), context
+
+    def _sum(self, level: int, block: Block) -> Sums:
+        """The sum over a level and all below it, for each partial match of a block."""
+        if self.table.deeper[level] or self.program.levels[level].weights:
+            found = self.new_sums(block.most)
+            self.extend(level, block, found, lambda extended, parents: self._add_up(level, extended, parents, found))
+            return found
+        if self.table.is_row(level):
+            found = Sums(self.tape.room.take(8 * block.most), 0)
+            self.tape.add(
+                "CountRows", self.table.words, level, *block.words, found.sums, self.found + level, rows=block.rows,
+                writes=found[:1], gathers=[block.columns],
+            )  # fmt: skip
+            return found
+        folded = bool(self.table.children[level])
+        found = self.new_sums(block.most) if folded else Sums(self.tape.room.take(8 * block.most), 0)
+        self._count(level, block, found)
+        return found
+
+    def _add_up(self, level: int, block: Block, parents: int, into: Sums) -> None:
+        values = self.ways(level, block)
+        self.tape.add(
+            "AddUp", *values, parents, block.rows, *into, rows=block.rows, reads=[*values, parents], scatters=into
+        )
+
+    def new_sums(self, count: int) -> Sums:
+        return Sums(self.tape.room.take(8 * count), self.tape.room.take(8 * count))
+
+    # --- one level -----------------------------------------------------------------------------------------------
+
+    def _work(self, level: int, block: Block, sums: Sums) -> Work:
+        """Measures rows; the sums of all partial matches are zero then."""
+        tape, take = self.tape, self.tape.room.take
+        rows = len(self.program.levels[level].backward)
+        ranges = take(16 * rows * block.most) if rows > 1 else 0
+        work = Work(
+            take(8 * block.most), take(block.most), take(8 * block.most), ranges, block.most, tape.register(),
+            tape.register(), block.most * self.table.longest[level],
+        )  # fmt: skip
+        partials = take(8 * self.device.blocks)
+        tape.add(
+            "MeasureRows", self.table.words, level, *block.words, *work.words, partials, *sums, rows=block.rows,
+            writes=[*work.arrays, *sums], gathers=[block.columns], scatters=[partials],
+        )  # fmt: skip
+        tape.add(
+            "RunningSums", work.ends, block.rows, partials, work.total, work.first, rows=block.rows,
+            writes=[work.ends], gathers=[partials],
+        )  # fmt: skip
+        return work
+
+    def _items(self, work: Work, size: int, piece: Callable[[int, int], None]) -> None:
+        """What is tried of a block's rows, piece by piece: registers with the first and the last of the items."""
+        tape = self.tape
+        if work.most <= size:
+            piece(work.first, work.total)
+            return
+        last, count = tape.register(), tape.register()
+        begin = tape.jump("NextPiece", work.first, last, count, work.total, tape.constant(size), 0)
+        piece(work.first, last)
+        tape.jump("Again", work.first, last, tape.constant(size), 0, begin)
+        tape.patch(begin, 5, tape.here)
+        tape.wait()
+
+    def extend(
+        self, level: int, block: Block, sums: Sums, behind: Callable[[Block, int], None], found: int | None = None
+    ) -> None:
+        """The partial matches of a block with one more vertex, piece by piece, and which of the block they extend.
+        sums: become zero. found: a cell that counts them, the level's own when it is not given."""
+        tape, take, work = self.tape, self.tape.room.take, self._work(level, block, sums)
+        most = max(1, min(self._capacity, work.most))
+        columns, parents = take(4 * len(self.table.layouts[level]) * most), take(4 * most)
+        written, base, count = found or self.found + level, tape.register(), tape.register()
+
+        def piece(first: int, last: int) -> None:
+            tape.add(
+                "Extend", self.table.words, level, *block.words, *work.words, first, last, columns, most, parents,
+                written, base, gathers=[block.columns, *work.arrays], scatters=[columns, parents],
+            )  # fmt: skip
+            any_written = tape.jump("Written", written, base, count, 0, waits=True)
+            behind(Block(columns, most, self._zero, count, most), parents)
+            tape.patch(any_written, 3, tape.here)
+            tape.wait()
+
+        self._items(work, self._capacity, piece)
+
+    def tried(self, level: int, block: Block, behind: Callable[[Sequence[int]], None], sums: Sums = NO_SUMS) -> None:
+        """What a level tries of a block, piece by piece: the words of an operation that goes through it. sums: become
+        zero."""
+        work = self._work(level, block, sums)
+        asked = self.table.words, level, *block.words, *work.words
+        self._items(work, _ITEMS, lambda first, last: behind((*asked, first, last)))
+
+    def _count(self, level: int, block: Block, into: Sums) -> None:
+        name, touched = "SumFactors" if into.sizes else "Count", [each for each in into if each]
+
+        def count(words: Sequence[int]) -> None:
+            self.tape.add(name, *words, *touched, self.found + level, scatters=touched)
+
+        self.tried(level, block, count, into)

@@ -1,0 +1,107 @@
+"""Counts go to a card where that pays, and come back to the CPU where the card has no room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+
+import gquery
+from gquery.errors import MemoryLimitError
+from gquery.executor import devices
+from gquery.executor.backend import Backend
+from gquery.executor.gpu.engine import GpuBackend
+from gquery.planner.search import costs
+from gquery.session import Graph
+from gquery.settings import Settings
+from gquery.storage.graph import Snapshot
+from tests.differential import test_random
+from tests.differential.build import to_gquery
+from tests.differential.generate import random_graph, random_query
+from tests.emulated.device import COMPILER, EmulatedDevice, emulated
+
+TEXT = "MATCH DIFFERENT NODES (a)-[:E]-(b)-[:E]-(c)-[:E]-(a) RETURN count(*)"
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
+
+
+class FullDevice(EmulatedDevice):
+    """Has no room at all."""
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:  # type: ignore[override]
+        raise MemoryLimitError("no room for 1,024 bytes")
+        yield
+
+
+class Beside:
+    def __init__(self, card: Backend) -> None:
+        self.card = card
+        self.asked = 0
+
+    def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
+        return True, True
+
+    def backend(self) -> Backend:
+        self.asked += 1
+        return self.card
+
+
+def graph() -> Graph:
+    ids = list(range(60))
+    pairs = [(one, other) for one in ids for other in ids if one < other and (one * other) % 7 < 3]
+    return gquery.from_arrow(
+        vertices={"V": {"id": ids}},
+        edges={("V", "E", "V"): {"source": [one for one, _ in pairs], "target": [other for _, other in pairs]}},
+    )
+
+
+def full() -> Backend:
+    made = emulated(Settings())
+    assert isinstance(made, GpuBackend)
+    assert isinstance(made.device, EmulatedDevice)
+    return GpuBackend(FullDevice(made.device.library))
+
+
+@pytest.mark.parametrize(("has_room", "dear"), [(True, True), (True, False), (False, True)])
+def test_auto_counts_the_same(has_room: bool, dear: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = Beside(emulated(Settings()) if has_room else full())
+    expected = graph().query(TEXT, device="cpu").scalar()
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1.0 if dear else 1e9, look=0.0))
+    assert graph().query(TEXT).scalar() == expected
+    assert beside.asked == int(dear)
+    said = graph().profile(TEXT)
+    assert ("On the card" in said) == (has_room and dear)
+    assert ("no room for 1,024 bytes" in said) == (not has_room)
+    assert ("On the card" in graph().explain(TEXT)) == dear
+
+
+def test_plans_of_the_cpu_are_right_on_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=-1.0, look=0.0))
+    beside, asked = Beside(emulated(Settings())), 0
+    for seed in range(3):
+        random = Random(f"card beside {seed}")
+        data = random_graph(random, 30)
+        graph = to_gquery(data)
+        for _ in range(3):
+            renderer, body, mode = test_random.written(random_query(random, data, connected=True), random)
+            text, told = f"{body} RETURN count(*)", f"seed {seed}: {body} {renderer.parameters} {mode}"
+            with monkeypatch.context() as patch:
+                patch.setattr("gquery.session.card_beside", lambda _: beside)
+                found = graph.query(text, renderer.parameters, mode=mode).scalar()
+            assert found == graph.query(text, renderer.parameters, mode=mode, device="cpu").scalar(), told
+            asked += 1
+    assert 0 < beside.asked <= asked
+
+
+def test_the_card_alone_says_that_it_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(devices.BACKENDS, "gpu", lambda _: full())
+    with pytest.raises(MemoryLimitError, match="no room"):
+        graph().query(TEXT, device="gpu").scalar()
+
+
+def test_without_a_choice_nothing_is_said() -> None:
+    assert "On the" not in graph().explain(TEXT, mode=None)
