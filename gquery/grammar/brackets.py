@@ -11,6 +11,7 @@ Pairs = dict[int, int]
 """Index of an opening bracket among the tokens to that of its closing one."""
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
+_CLOSERS = frozenset(CLOSING.values())
 
 
 def pair_brackets(tokens: Sequence[Token]) -> Pairs:
@@ -22,7 +23,7 @@ def pair_brackets(tokens: Sequence[Token]) -> Pairs:
             opened.append(index)
             if len(opened) > MAX_DEPTH:
                 raise too_deep(token.span)
-        elif token.text in CLOSING.values():
+        elif token.text in _CLOSERS:
             if not opened or CLOSING[tokens[opened[-1]].text] != token.text:
                 return pairs
             pairs[opened.pop()] = index

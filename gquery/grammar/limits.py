@@ -35,23 +35,19 @@ def check_tree(root: Node, tokens: int) -> None:
 
     A tree outgrows its text when comparison chains nest: the middle operand of `a < b < c` stands in it twice.
     """
-    pending = [(root, 1)]
-    room = _NODES_PER_TOKEN * tokens
-    while pending:
-        node, depth = pending.pop()
-        room -= 1
+    room, depth = _NODES_PER_TOKEN * tokens, 1
+    level = [root]
+    while level:
+        room -= len(level)
         if depth > MAX_DEPTH or room < 0:
-            raise too_deep(node.span)
+            raise too_deep(level[0].span)
         depth += 1
-        pending += [(child, depth) for child in _children(node)]
-
-
-def _children(node: Node) -> list[Node]:
-    found: list[Node] = []
-    for name in parts_of(node):
-        value = getattr(node, name)
-        if isinstance(value, Node):
-            found.append(value)
-        elif isinstance(value, tuple):
-            found.extend(value)
-    return found
+        below: list[Node] = []
+        for node in level:
+            for name in parts_of(node):
+                value = getattr(node, name)
+                if isinstance(value, tuple):
+                    below += value
+                elif isinstance(value, Node):
+                    below.append(value)
+        level = below

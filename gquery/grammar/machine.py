@@ -14,11 +14,12 @@ Make = Callable[[list[Any]], Any]
 
 
 class Reduction(NamedTuple):
-    """So many symbols become one by this name, whose value `make` gives."""
+    """So many symbols become one by this name, whose value `make` gives. passed_on: it is that of the one symbol."""
 
     size: int
     name: str
     make: Make
+    passed_on: bool
 
 
 Actions = Mapping[str, int | Reduction]
@@ -80,7 +81,7 @@ def _reduction(
         make = _unless_single(make)
     if spread or children != list(range(size)):
         make = _arranged(make, children, frozenset(spread))
-    return Reduction(size, name, make)
+    return Reduction(size, name, make, single and size == 1 and children == [0] and not spread)
 
 
 def _children(children: list[Any]) -> list[Any]:
@@ -138,9 +139,10 @@ class Machine:
                 states.append(action)
                 values.append(token)
                 return None
-            size, name, make = action
+            size, name, make, passed_on = action
             first = len(values) - size
-            values[first:] = (make(values[first:]),)
+            if not passed_on:
+                values[first:] = (make(values[first:]),)
             states[first + 1 :] = (actions[states[first]][name],)  # type: ignore[assignment]
             if kind == END and states[-1] == self._end:
                 return values[-1]

@@ -119,6 +119,18 @@ class QueryGraph:
                 found[edge.target].append(edge)
         return tuple(map(tuple, found))
 
+    def is_tree(self) -> bool:
+        """Whether the edges join all vertices, and there is not one more than that takes."""
+        if len(self.edges) != len(self.vertices) - 1:
+            return False
+        incident, reached, pending = self.incident(), {0}, [0]
+        while pending:
+            vertex = pending.pop()
+            new = {edge.other(vertex) for edge in incident[vertex]} - reached
+            reached |= new
+            pending += new
+        return len(reached) == len(self.vertices)
+
     def bindings(self) -> tuple[QueryEdge, ...]:
         """The edges that lead from a seed to the vertices that it binds."""
         return tuple(edge for edge in self.edges if isinstance(edge.relation, Binding))

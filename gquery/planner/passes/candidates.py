@@ -16,7 +16,7 @@ from gquery.planner.search.cardinality import edges_between, estimate, estimated
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import GUESSES
 from gquery.planner.search.matching import estimated_tree, is_doubted
-from gquery.planner.search.sums.factorise import Tree
+from gquery.planner.search.sums.factorise import Tree, folds_whole
 from gquery.storage.invariants import Invariants
 
 
@@ -54,10 +54,12 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
             chosen.append((cost, replace(filter_, share=share, signature=signature)))
     paying = chosen
     if sum(cost for cost, _ in chosen) > costs.filters_weighed:
-        cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
-        tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context)
-        if tree is not None:
-            vain = _vain_visits(graph, tree)
+        vain: Mapping[tuple[int, int], float] | None = {}  # what is folded is not visited in vain
+        if not folds_whole(draft.problem, draft.kept):
+            cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
+            tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context)
+            vain = None if tree is None else _vain_visits(graph, tree)
+        if vain is not None:
             paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost]
     ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))
     costly = len(chosen) - len(paying) + len(counts) - len(worth)

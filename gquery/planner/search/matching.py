@@ -41,13 +41,24 @@ def pick_space(plan: QueryPlan, cardinalities: Cardinalities, context: Context) 
         return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
     if not believed:
         return "candidates", _DOUBT
-    raw_work, with_graph = _work(raw, plan.limit), _building(graph, cardinalities, costs)
+    raw_work, building = _work(raw, plan.limit), _building(graph, cardinalities, costs)
+    with_graph = building + raw_work * _shrunk(graph, cardinalities)
     if with_graph + costs.weighing(len(graph.vertices)) < raw_work:  # else looking closer costs more than it can save
         solver = Solver(plan.problem, plan.kept, cardinalities, "candidates", context)
-        with_graph += _work(solver.best(plan.problem).tree, plan.limit)
+        with_graph = building + _work(solver.best(plan.problem).tree, plan.limit)
     if with_graph < raw_work:
         return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
     return "vertices", f"{round(raw_work):,.15g} looks at neighbours, a candidate graph takes {round(with_graph):,.15g}"
+
+
+def _shrunk(graph: QueryGraph, cardinalities: Cardinalities) -> float:
+    """The share that candidate edges leave of the rows of the raw adjacency, at the edge where that is least: no tree
+    costs less than that share of what it costs there."""
+    sizes, least = cardinalities.vertices, 1.0
+    for edge in graph.edges:
+        for end, raw in zip((edge.source, edge.target), cardinalities.degrees[edge.index], strict=True):
+            least = min(least, cardinalities.edges[edge.index] / (sizes[end] * max(raw, 1e-9)))
+    return least
 
 
 def _work(tree: Tree, limit: int | None) -> float:
@@ -123,7 +134,7 @@ class _CountPlanner:
         """The problem itself, or a cheaper sum of others."""
         solution, effort = self.solver.best(problem), self.costs.effort
         enough = self.costs.dear if self.walking else self.costs.worth_improving
-        if not self.counting or solution.tree.cost < enough:
+        if not self.counting or solution.tree.cost < enough or solution.tree.is_folded:
             return (self.solver.improved(problem),)
         least = solution.tree.cost * effort.gain
         chosen: tuple[Problem, ...] = ()
@@ -202,7 +213,7 @@ class _CountPlanner:
 def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) -> MatchPlan:
     problem, tree = solution.problem, solution.tree
     kept = len(plan.kept)
-    groups = group_sizes(tree.order[:kept], regions_of(problem.graph))
+    groups = group_sizes(tree.order[:kept], regions_of(problem.graph)) if kept else ()
     if kept < len(tree.order):
         groups = (*groups, len(tree.order) - kept)
     steps = _steps(plan, solution)

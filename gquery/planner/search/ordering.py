@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from random import Random
 
@@ -12,13 +12,13 @@ from gquery.stopping import Check
 
 
 def pick_order(
-    model: PrefixModel, regions: tuple[Region, ...], vertices: Iterable[int], counting: bool, check: Check
+    model: PrefixModel, regions: Callable[[], Sequence[Region]], vertices: Iterable[int], counting: bool, check: Check
 ) -> tuple[int, ...]:
     """The cheapest order of some vertices: by dynamic programming when they are few, greedy otherwise."""
     chosen = tuple(vertices)
     if len(chosen) <= model.costs.effort.ordered:
         return _cheapest(model, chosen, counting)
-    return _greedy(model, regions, set(chosen), check)
+    return _greedy(model, regions(), set(chosen), check)
 
 
 def rooted_orders(
@@ -97,7 +97,7 @@ def _cheapest(model: PrefixModel, vertices: tuple[int, ...], counting: bool) -> 
     return order
 
 
-def _greedy(model: PrefixModel, regions: tuple[Region, ...], left: set[int], check: Check) -> tuple[int, ...]:
+def _greedy(model: PrefixModel, regions: Sequence[Region], left: set[int], check: Check) -> tuple[int, ...]:
     """Dense region, then the rest of the core, then trees (EGSM section 5.2); inside a region the vertex that leaves
     the fewest partial matches, and of those the one with most backward neighbours."""
     share = {vertex: model.sizes[vertex] / max(1, len(model.links[vertex])) for vertex in left}

@@ -18,7 +18,7 @@ from gquery.planner.search.context import Context
 from gquery.planner.search.grouping import Region, regions_of
 from gquery.planner.search.ordering import moved, pick_order, rooted_orders
 from gquery.planner.search.sampling import Sampling
-from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree
+from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree, folds_whole
 from gquery.planner.search.sums.inside import Neighbourhoods
 from gquery.planner.search.sums.pushed import Pushing
 from gquery.planner.search.sums.ties import ties_of
@@ -178,6 +178,7 @@ class _Orders:
         self.structure = structure
         self.cardinalities = cardinalities
         self.kept = solver.kept
+        self.folds_whole = folds_whole(problem, solver.kept)
         self.costs = context.costs
         self.model = PrefixModel(problem.graph, cardinalities, solver.raw, self.costs)
         self.factoriser = Factoriser(self.model, structure.ties, self.kept, problem.graph.parts, context.check)
@@ -200,7 +201,7 @@ class _Orders:
     def _listed(self) -> tuple[int, ...]:
         """A good order of what is listed, or of all that is required."""
         vertices = sorted(self.kept) if self.kept else self.structure.required
-        return pick_order(self.model, self.structure.regions, vertices, not self.kept, self.check)
+        return pick_order(self.model, lambda: self.structure.regions, vertices, not self.kept, self.check)
 
     def easy(self) -> Solution | None:
         """The first order at hand, if what it takes is nothing beside looking for a better one: of many vertices with
@@ -290,7 +291,7 @@ class _Orders:
     def _weighed(self, trees: list[tuple[Tree, tuple[int, ...]]]) -> Iterator[Solution]:
         """Solutions by estimates: the cheapest without breaking symmetry, all of them if walks are to tell, and those
         with symmetry broken."""
-        worth = trees[0][0].cost > self.costs.worth_improving
+        worth = trees[0][0].cost > self.costs.worth_improving and not self.folds_whole
         trusted = self.sampling is not None or len(self.problem.graph.vertices) <= self.costs.effort.trusted
         if not self.kept and worth and trusted:
             known = {order for _, order in trees}
@@ -300,7 +301,7 @@ class _Orders:
             trees += [(self._tree(self.factoriser, order), order) for order in sorted(orders - known)]
             trees.sort(key=_cost)
         yield from (self._plain(tree) for tree, _ in (trees if self.sampling else trees[:1]))
-        if self._symmetry.is_trivial or not self._breakable:
+        if not self._breakable or trees[0][0].is_folded or self._symmetry.is_trivial:
             return
         least = trees[0][0].cost * self._symmetry.at_most
         yield from self._broken(each for each in trees if each[0].cost < least)
@@ -323,7 +324,11 @@ class _Orders:
         return Solution(self.problem, self.cardinalities, tree, 1, EMPTY)
 
     def few(self) -> list[tuple[Tree, tuple[int, ...]]]:
-        """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first."""
+        """The cheapest order by dynamic programming, and the one by eliminating vertices; the cheaper first. Where all
+        can be folded, the order for that alone."""
+        if self.folds_whole:
+            order = self.factoriser.folded()
+            return [(self.factoriser.tree(order, 0), order)]
         eliminated, listed = self._eliminated, self._listed
         first = set(listed)
         orders = {(*listed, *(vertex for vertex in eliminated if vertex not in first))}
@@ -352,7 +357,7 @@ class _Orders:
         required, alike = self.structure.required, self.structure.ties.alike
         for leaves in sorted({mask | 1 << vertex for vertex, mask in enumerate(alike) if mask}):
             others = [vertex for vertex in required if not leaves >> vertex & 1]
-            first = pick_order(self.model, self.structure.regions, others, False, self.check)
+            first = pick_order(self.model, lambda: self.structure.regions, others, False, self.check)
             done = set(first)
             yield (*first, *(vertex for vertex in self._eliminated if vertex not in done))
 

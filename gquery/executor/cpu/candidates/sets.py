@@ -242,9 +242,10 @@ class CandidateSets:
 
     def _of_tables(self, step: LabelFilter) -> CandidateSet:
         size = sum(self.snapshot.vertex_tables[table].count for table in step.tables)
-        self.control.memory.reserve(4 * size, f"the candidates of {self.graph.vertices[step.vertex].described}")
-        vertices = self.snapshot.vertex_numbers.ids(step.tables, np.int32)
-        return CandidateSet(vertices, self.snapshot.vertex_count, frozenset(step.tables))
+        purpose = f"the candidates of {self.graph.vertices[step.vertex].described}"
+        self.control.memory.reserve(4 * size, purpose)
+        key = ("all candidates", step.tables)
+        return self.snapshot.cache.get(key, lambda: _whole(self.snapshot, step.tables), 4 * size, purpose)
 
     def _narrow(self, step: Filter, vertex: int, kept: NDArray[np.int32]) -> None:
         before = self._size(vertex)
@@ -308,6 +309,14 @@ class CandidateSets:
         elif count:
             self.control.check()
             work(0, count)
+
+
+def _whole(snapshot: Snapshot, tables: tuple[int, ...]) -> CandidateSet:
+    """All vertices of some tables, for every query: with what others look for in several threads."""
+    vertices = snapshot.vertex_numbers.ids(tables, np.int32)
+    candidates = CandidateSet(vertices, snapshot.vertex_count, frozenset(tables))
+    _ = candidates.vertices_address, candidates.words_address, candidates.ranks_address
+    return candidates
 
 
 def _inside(words: NDArray[np.uint64], vertices: NDArray[np.int32]) -> NDArray[np.bool_]:

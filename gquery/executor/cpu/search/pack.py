@@ -273,7 +273,8 @@ class _Packer:
             base = int(positions[0])
             size = int(positions[-1]) - base + 1
         self.memory.reserve((8 if self.bounded else 16) * size, f"the sums at {described}")
-        return Factors(base, np.zeros(size, np.uint64), np.zeros(0 if self.bounded else size, np.float64))
+        new = np.empty if size == len(positions) else np.zeros  # each position is written before it is read
+        return Factors(base, new(size, np.uint64), new(0 if self.bounded else size, np.float64))
 
     def _remember(self, row: list[int], level: Level) -> None:
         """Gives a level its part of the memory of sums: room for all its contexts, or for as many as there is space."""

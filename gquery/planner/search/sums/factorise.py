@@ -8,12 +8,13 @@ vertex do not depend on each other, and each sum is computed once for each conte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from gquery.planner.ir.match_plan import Strategy
+from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import Part
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
 from gquery.planner.search.sampling import Seen
@@ -58,6 +59,12 @@ class Tree(NamedTuple):
         return len(self.levels) > 1 and all(level.folded for level in self.levels[1:])
 
 
+def folds_whole(problem: Problem, kept: Collection[int]) -> bool:
+    """Whether all is folded along every order that stays connected: nothing is listed, and the query graph is a tree
+    without tests."""
+    return not (kept or problem.graph.parts or any(problem.tests())) and problem.graph.is_tree()
+
+
 class Factoriser:
     """Trees over the vertices of one query graph.
 
@@ -87,6 +94,28 @@ class Factoriser:
     def tied(self, ties: Ties) -> Factoriser:
         """The same with other ties."""
         return Factoriser(self.model, ties, self.kept, self.parts, self.check)
+
+    def folded(self) -> tuple[int, ...]:
+        """The order of the cheapest tree where all can be folded; of large ones only some are looked at."""
+        sizes, effort = self.model.sizes, self.costs.effort
+        roots: Iterable[int] = range(len(sizes))
+        if len(sizes) > effort.context:
+            roots = sorted(roots, key=sizes.__getitem__)[: effort.roots]
+        return min(map(self._rooted, roots))[1]
+
+    def _rooted(self, root: int) -> tuple[float, tuple[int, ...]]:
+        """What folding towards a vertex costs, and the order."""
+        model, costs = self.model, self.costs
+        cost, order, parents = 0.0, [root], {root: -1}
+        for vertex in order:  # which grows
+            below = [other for other in model.neighbours[vertex] if other != parents[vertex]]
+            for other in below:
+                parents[other] = vertex
+                leaf = len(model.neighbours[other]) == 1
+                looks = 0.0 if leaf else model.extension(other, 1 << vertex)[1]
+                cost += costs.fold(model.sizes[vertex], looks)
+            order += below
+        return cost, tuple(order)
 
     def eliminated(self) -> tuple[int, ...]:
         """A matching order from greedy elimination: always the vertex whose sums are cheapest to compute goes next, and

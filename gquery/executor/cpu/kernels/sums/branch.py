@@ -7,8 +7,9 @@ the branch as a number at each candidate. When everything folds, there is nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from gquery.executor.cpu.kernels.sorted_rows import has_bit, row
 from gquery.executor.cpu.kernels.sums.numbers import capped
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.native import address, load_float, load_int32, load_int64, load_word
+from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency
 
@@ -32,6 +34,7 @@ FIRST, ROWS, OFFSETS, NEIGHBOURS, WORDS, CHILD_SUMS, CHILD_SIZES, CHILD_BASE, BA
 MINUS = 10
 
 _SHORT = 4  # entries of a row on the mean, below which its end is hard to predict
+_GAPS = 8  # between the vertices of a slice, up to which each part is worth calls of its own
 _SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
 
 
@@ -50,18 +53,31 @@ NO_FACTORS = Factors(0, np.zeros(0, np.uint64), np.zeros(0, np.float64))
 
 
 @kernel
-def multiply_lengths(branch, vertices, begin, end, sums, fresh):  # type: ignore[no-untyped-def]
-    """Does what `multiply` does where all neighbours count, once each, and the factors are exact."""
-    offsets, first, rows, base, cap = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE], branch[CAP]
-    for index in range(begin, end):
-        position = vertices[index]
-        low, high = row(offsets, first, rows, position)
-        length = max(high - low - branch[MINUS], np.int64(0))
-        total, _ = capped(cap, np.uint64(length), float(length))
-        if fresh:
-            sums[position - base] = total
-        else:
-            sums[position - base] *= total
+def multiply_lengths(branch, begin, end, sums, fresh):  # type: ignore[no-untyped-def]
+    """Does what `multiply` does for the vertices begin..end - 1 where all neighbours count, once each, and the factors
+    are exact. Without a branch in its loop, it waits for memory alone."""
+    offsets, first, rows = branch[OFFSETS], branch[FIRST], branch[ROWS]
+    base, cap, minus = branch[BASE], branch[CAP], branch[MINUS]
+    least, most = np.int64(cap == OPTIONAL), np.int64(1) if cap >= EXISTS else np.int64(0x7FFFFFFFFFFFFFFF)
+    sign, shift = (np.int64(-1), np.int64(1)) if cap == NONE else (np.int64(1), np.int64(0))
+    low, high = min(max(begin, first), end), max(min(end, first + rows), begin)
+    if low < high:
+        before = load_int64(offsets, low - first)
+        for vertex in range(low, high):
+            after = load_int64(offsets, vertex + 1 - first)
+            factor = np.uint64(shift + sign * min(max(after - before - minus, least), most))
+            before = after
+            if fresh:
+                sums[vertex - base] = factor
+            else:
+                sums[vertex - base] *= factor
+    nothing = np.uint64(shift + sign * least)  # of those that have no rows
+    for begins, ends in ((begin, min(low, end)), (max(low, high), end)):
+        for vertex in range(begins, ends):
+            if fresh:
+                sums[vertex - base] = nothing
+            else:
+                sums[vertex - base] *= nothing
 
 
 @kernel
@@ -174,10 +190,20 @@ def _multiplying(fold: Fold, modulus: int) -> Callable[[int, int], None]:
     branches = [(branch, _packed(fold, branch)) for branch in fold.branches]
 
     def work(begin: int, end: int) -> None:
-        for number, (branch, packed) in enumerate(branches):
-            _multiply(fold, branch, packed, begin, end, modulus, number == 0)
+        for first, last in _runs(fold.vertices, begin, end):
+            for number, (branch, packed) in enumerate(branches):
+                _multiply(fold, branch, packed, first, last, modulus, number == 0)
 
     return work
+
+
+def _runs(vertices: NDArray[np.int32], begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """The range in parts without gaps, where it has few: several labels whole; else as it is."""
+    cuts = [begin, end]
+    if vertices[end - 1] - vertices[begin] >= end - begin:
+        gaps = np.flatnonzero(np.diff(vertices[begin:end]) > 1) + (begin + 1)
+        cuts[1:1] = gaps.tolist() if len(gaps) < _GAPS else []
+    return pairwise(cuts)
 
 
 def _multiply(
@@ -185,13 +211,13 @@ def _multiply(
 ) -> None:
     """Multiplies the sums of one branch into the factors of `fold.vertices[begin:end]`, by the loop that suits them."""
     vertices, sums, sizes = fold.vertices, fold.factors.sums, fold.factors.sizes
-    if modulus == 0 and len(sizes) == 0 and branch.words == 0:
+    low, high = int(vertices[begin]), int(vertices[end - 1]) + 1
+    if modulus == 0 and len(sizes) == 0 and branch.words == 0 and high - low == end - begin:
         if len(branch.child.sums) == 0:
-            multiply_lengths(packed, vertices, begin, end, sums, fresh)
+            multiply_lengths(packed, low, high, sums, fresh)
             return
-        low, high = int(vertices[begin]), int(vertices[end - 1]) + 1
         entries = _entries(branch.adjacency, low, high)
-        if high - low == end - begin and entries < _SHORT * (end - begin):
+        if entries < _SHORT * (end - begin):
             multiply_differences(packed, low, high, sums, fresh, np.empty(entries + 1, np.uint64))
             return
     multiply(packed, vertices, begin, end, sums, sizes, np.uint64(modulus), fresh)
@@ -217,7 +243,7 @@ def _packed(fold: Fold, branch: Branch) -> NDArray[np.int64]:
 
 def _entries(adjacency: Adjacency, begin: int, end: int) -> int:
     """Entries in the rows of the vertices begin..end - 1."""
-    low, high = np.clip([begin - adjacency.first, end - adjacency.first], 0, adjacency.rows)
+    low, high = (min(max(vertex - adjacency.first, 0), adjacency.rows) for vertex in (begin, end))
     return int(adjacency.offsets[high] - adjacency.offsets[low])
 
 
