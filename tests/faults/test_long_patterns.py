@@ -127,3 +127,30 @@ def test_ctrl_c_while_choices_of_edges_are_tried() -> None:
         result.to_arrow()
     assert time.monotonic() - began < 1.0 + SOON * patience()
     timer.join()
+
+
+@KERNELS
+def test_more_matches_than_a_word_holds(device: str) -> None:
+    """Sums are kept modulo 2^64: a row that stands for 2^64 matches is not lost, nor is it one."""
+    ends = {"source": [1, 1, 2, 2], "target": [1, 2, 1, 2]}
+    graph = gquery.from_arrow({"V": {"id": [1, 2]}}, {("V", "X", "V"): ends}).with_settings(device=device)
+    doubling = "MATCH REPEATABLE ELEMENTS (a)" + "-[:X]->()" * 64
+    assert graph.query(f"{doubling} RETURN count(*)").scalar() == 2**65
+    assert graph.query(f"{doubling} RETURN a.id AS i SKIP 2 LIMIT 2").rows() in ([(1,)] * 2, [(2,)] * 2)
+    with pytest.raises(gquery.QueryTimeout):  # before, two rows were sorted
+        graph.query(f"{doubling} RETURN a.id AS i ORDER BY i LIMIT 3", timeout=TIMEOUT).rows()
+    with pytest.raises(gquery.ExecutionError, match=r"2\^127"):
+        graph.query(f"{doubling}{'-[:X]->()' * 64} RETURN count(*) + 0 AS n").rows()
+
+
+def test_more_matches_than_floats_hold() -> None:
+    """What is beyond all floats, times nothing, is nothing."""
+    everybody = range(10)
+    edges = {
+        "X": {"source": [one for one in everybody for _ in everybody], "target": [*everybody] * 10},
+        "Y": {"source": [3, 1, 4, 5, 6, 6], "target": [1, 2, 6, 6, 7, 8]},
+        "Z": {"source": [7, 8, 2], "target": [2, 2, 3]},
+    }
+    graph = gquery.from_arrow({"V": {"id": everybody}}, {("V", name, "V"): ends for name, ends in edges.items()})
+    endless = "-[:X]->()" * 330 + ", (a)-[:Y]->()-[:Y]->()-[:Z]->()-[:Z]->()"
+    assert sorted(graph.query(f"MATCH REPEATABLE ELEMENTS (a){endless} RETURN DISTINCT a.id").rows()) == [(4,), (5,)]
