@@ -109,10 +109,19 @@ def _weights(partial: PartialMatches) -> NDArray[np.int64]:
     return partial.sums.astype(np.int64)
 
 
+def _ways(partial: PartialMatches) -> NDArray[np.uint64] | None:
+    """The ways to finish each row. Sums are kept modulo 2^64: of those that are about that large it is enough to know
+    that nobody goes through all of them."""
+    if partial.sums is None or partial.sizes is None:
+        return partial.sums
+    return np.where(partial.sizes < SAFE, partial.sums, np.uint64(SAFE))
+
+
 def _repeated(partial: PartialMatches, piece: int) -> Iterator[PartialMatches]:
     """Each row as often as there are ways to finish it, in pieces of at most so many rows."""
-    if partial.sums is None or not np.any(partial.sums > 1):
+    ways = _ways(partial)
+    if ways is None or not np.any(ways > 1):
         yield partial
         return
-    for rows, _ in pieces(partial.sums, piece):
+    for rows, _ in pieces(ways, piece):
         yield PartialMatches(partial.positions[:, rows], len(rows))

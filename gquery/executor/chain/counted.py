@@ -16,6 +16,8 @@ from gquery.executor.relational.tail import Tail
 from gquery.planner.ir.expr import Aggregate, Constant, Expression, is_aggregated, with_children
 from gquery.planner.ir.segments import ProjectionItem
 
+_LARGEST = 2**127  # of the numbers that DuckDB computes with
+
 
 def counted(tail: Tail, matches: Callable[[], int], control: Control) -> Iterator[pa.RecordBatch]:
     """What a projection that only counts makes of so many rows. Bare counts are the answer; expressions over them go
@@ -27,6 +29,8 @@ def counted(tail: Tail, matches: Callable[[], int], control: Control) -> Iterato
             raise ExecutionError(f"there are {count:,} matches, more than the 2^63 that a WITH can count")
         yield pa.record_batch([exact for _ in tail.schema], names=tail.schema.names)
         return
+    if count >= _LARGEST:
+        raise ExecutionError(f"there are {count:,} matches, more than the 2^127 that an expression can count")
     if not count and not all(is_aggregated(item.expression) for item in projection.items):  # a constant is a key
         yield pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in tail.schema], schema=tail.schema)
         return

@@ -88,7 +88,9 @@ class Sampling:
             ends.append(len(walk) - 1)
             paths.append({**path, vertex: first})
         walked = self.sampler.walk(walk, width)
-        return Walked([walked.rows[end] for end in ends], [walked.looks[end] for end in ends])
+        # Beyond all floats no row has a mean number of extensions.
+        rows, looks = ([min(each[end], ENDLESS) for end in ends] for each in (walked.rows, walked.looks))
+        return Walked(rows, looks)
 
 
 def _partners(graph: QueryGraph, pairs: Iterable[tuple[int, int]]) -> list[set[int]]:

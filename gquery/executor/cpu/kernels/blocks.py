@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.kernels.intersect import accepts, next_common, open_level, vertex_at
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, lower_bound, row
 from gquery.executor.cpu.kernels.sums.numbers import factor_at
+from gquery.executor.cpu.kernels.workspace import times
 from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_int32, prefetch
 from gquery.executor.cpu.search.packed import (
@@ -185,7 +186,7 @@ def multiply(tables, blocks, level, made, modulus):  # type: ignore[no-untyped-d
         products[kept] = products_above[parents[index]] * factor
         if modulus != 0:
             products[kept] %= modulus
-        sizes[kept] = sizes_above[parents[index]] * factor_size
+        sizes[kept] = times(sizes_above[parents[index]], factor_size)
         own[kept], parents[kept] = own[index], parents[index]
         kept += factor_size != 0.0
     return kept

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import lower_bound, row
-from gquery.executor.cpu.kernels.workspace import has_to_stop
+from gquery.executor.cpu.kernels.workspace import has_to_stop, times
 from gquery.executor.cpu.machine.compile import inner
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
@@ -77,7 +77,7 @@ def count_choices(choices, begin, end, collides, modulus, positions, scratch, si
         found, more = enumerated(choices, begin, end, collides, scratch, signals)
         looks += more
         exact *= np.uint64(found)
-        size *= found
+        size = times(size, found)
         if modulus != 0:
             exact %= modulus
     return exact, size, looks

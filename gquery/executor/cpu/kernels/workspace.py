@@ -129,6 +129,12 @@ def is_wanted(state):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def times(size, factor):  # type: ignore[no-untyped-def]
+    """About a product: nothing is nothing, times whatever is beyond all floats."""
+    return size * factor if size != 0.0 and factor != 0.0 else 0.0
+
+
+@inlined
 def has_to_stop(signals):  # type: ignore[no-untyped-def]
     """Whether all have to stop, now and not at the end of the slice. signals: their address."""
     return load_shared(signals, WANTED) >= STOPPED  # type: ignore[call-arg]

@@ -11,6 +11,7 @@ partial matches behind the kernels is done by the workers, too; the caller only 
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -145,7 +146,7 @@ class Enumeration:
 
     def note_matches(self, rows: PartialMatches) -> None:
         """Adds finished rows to the progress."""
-        found = rows.count if rows.sizes is None else int(rows.sizes.sum())
+        found = rows.count if rows.sizes is None else int(min(rows.sizes.sum(), sys.float_info.max))
         with self._lock:
             self.control.matches += found
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.candidates.sets import lists_of
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, row
 from gquery.executor.cpu.kernels.sums.numbers import capped
+from gquery.executor.cpu.kernels.workspace import times
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.native import address, load_float, load_int32, load_int64, load_word
 from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL
@@ -146,7 +147,7 @@ def multiply(branch, vertices, begin, end, sums, sizes, modulus, fresh):  # type
             if modulus != 0:
                 total %= modulus
             if sized:
-                size *= sizes[place]
+                size = times(size, sizes[place])
         sums[place] = total
         if sized:
             sizes[place] = size

@@ -39,6 +39,7 @@ from gquery.executor.cpu.kernels.workspace import (
     is_wanted,
     tables_of,
     takes_more,
+    times,
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
@@ -83,14 +84,14 @@ def add_leaves(tables, walk, blocks, into, level, left):  # type: ignore[no-unty
     elif tables.steps[child, SPANS] == 1:
         while index < count:
             length = max(spans[1, index] - spans[0, index] - tables.steps[child, MINUS], np.int64(0))
-            add(into, origins[index], products[index] * np.uint64(length), sizes[index] * length)
+            add(into, origins[index], products[index] * np.uint64(length), times(sizes[index], length))
             index += 1
         looks += count
     else:
         while index < count and looks < left:
             load_partial(tables, walk, blocks, level, index)
             found, more = set_size(tables, walk, child)
-            add(into, origins[index], products[index] * np.uint64(found), sizes[index] * found)
+            add(into, origins[index], products[index] * np.uint64(found), times(sizes[index], found))
             looks += more
             index += 1
     blocks.fill[NEXT, level] = index

@@ -35,6 +35,7 @@ from gquery.executor.cpu.kernels.workspace import (
     is_wanted,
     tables_of,
     takes_more,
+    times,
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
@@ -195,7 +196,7 @@ def sum_members(tables, walk, inside, tree, level, left):  # type: ignore[no-unt
             looks += 1 + (inside.words >> 2)
             found = size_inside(tables, walk, inside, child)
             product = reduced(product * np.uint64(found), tree.modulus)
-            size *= found
+            size = times(size, found)
             child = steps[child, SIBLING]
         if size == 0.0:
             continue

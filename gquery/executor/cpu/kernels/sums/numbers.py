@@ -23,6 +23,7 @@ from gquery.executor.cpu.kernels.workspace import (
     SUMS,
     levels_of,
     table_of,
+    times,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_float, load_word
@@ -132,7 +133,7 @@ def own_matches(tables, walk, choices, level, modulus):  # type: ignore[no-untyp
     if steps[level, FACTORS] != 0 and size != 0.0:
         factor, factor_size = factor_at(steps, level, walk.positions[level])
         product = reduced(product * factor, modulus)
-        size *= factor_size
+        size = times(size, factor_size)
     return product, size, looks
 
 
@@ -144,7 +145,7 @@ def given_matches(tables, walk, choices, start, modulus):  # type: ignore[no-unt
         factor, factor_size, more = own_matches(tables, walk, choices, level, modulus)
         looks += more
         product = reduced(product * factor, modulus)
-        size *= factor_size
+        size = times(size, factor_size)
     return product, size, looks
 
 
@@ -154,7 +155,7 @@ def close_level(steps, tree, level, value, size, top):  # type: ignore[no-untype
     a sibling or the parent, and whether it begins there."""
     sibling, level = steps[level, SIBLING], steps[level, PARENT]
     tree.products[level] = reduced(tree.products[level] * value, tree.modulus)
-    tree.product_sizes[level] *= size
+    tree.product_sizes[level] = times(tree.product_sizes[level], size)
     entering = np.int64(0)
     if size > 0.0 and sibling >= 0:
         level = sibling

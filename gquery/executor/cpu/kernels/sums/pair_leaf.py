@@ -14,6 +14,7 @@ from gquery.executor.cpu.kernels.blocks import COUNT, NEXT
 from gquery.executor.cpu.kernels.intersect import common_size, floor_of, position_of, vertex_at
 from gquery.executor.cpu.kernels.row_bitset import bits_of
 from gquery.executor.cpu.kernels.sorted_rows import contains, count_both, first_from, has_bit
+from gquery.executor.cpu.kernels.workspace import times
 from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.search.packed import (
     ABSENT_BEGIN,
@@ -137,7 +138,7 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
                 else:
                     found -= other and not inside
         found -= min(found, steps[child, MINUS])
-        add(into, origins[index], products[index] * np.uint64(found), sizes[index] * found)
+        add(into, origins[index], products[index] * np.uint64(found), times(sizes[index], found))
         index += 1
     blocks.fill[NEXT, level] = index
     return looks

@@ -32,6 +32,7 @@ from gquery.executor.cpu.kernels.workspace import (
     is_wanted,
     tables_of,
     takes_more,
+    times,
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
@@ -184,7 +185,7 @@ def harvest(tables, counters, modulus):  # type: ignore[no-untyped-def]
             end = end_of(steps, chain)
             number = max(numbers[steps[end, COUNTER], vertex] - steps[end, MINUS], np.int64(0))
             product = reduced(product * reduced(np.uint64(number), modulus), modulus)
-            about *= number
+            about = times(about, number)
             chain = steps[chain, SIBLING]
         if about != 0.0:
             total = reduced(total + product, modulus)
@@ -261,7 +262,7 @@ def sum_push(plan, work, marked, counters, given, sums, sizes, budget):  # type:
                 budget -= looks
                 place = state[ROW] * state[EACH]
                 sums[place] = reduced(sums[place] + reduced(product * total, modulus), modulus)
-                sizes[place] += about * size
+                sizes[place] += times(about, size)
                 state[ROW] += 1
     state[DEPTH] = level if level > 0 else np.int64(-1)
     state[ENTERING] = entering

@@ -39,6 +39,7 @@ from gquery.executor.cpu.kernels.workspace import (
     is_wanted,
     tables_of,
     takes_more,
+    times,
     walk_of,
 )
 from gquery.executor.cpu.machine.compile import inlined, kernel
@@ -93,7 +94,7 @@ def times_leaves(tables, walk, level, product, size, modulus):  # type: ignore[n
         looks += more
         factor, factor_size = capped(steps[child, CAP], np.uint64(found), float(found))
         product = reduced(product * factor, modulus)
-        size *= factor_size
+        size = times(size, factor_size)
         child = steps[child, SIBLING]
     return product, size, looks
 
