@@ -37,7 +37,7 @@ def to_numpy(numbers: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
         pieces = [to_numpy(chunk) for chunk in numbers.chunks]
         return pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, _dtype(numbers.type)), *pieces])
     dtype = _dtype(numbers.type)
-    buffer = numbers.buffers()[1]
+    *_, buffer = numbers.buffers()
     if not len(numbers) or buffer is None:
         return np.zeros(len(numbers), dtype)
     return np.frombuffer(buffer, dtype, len(numbers), numbers.offset * dtype.itemsize)
@@ -88,5 +88,5 @@ def of_values(values: list[Any], type: pa.DataType) -> pa.Array:
 
 @cache
 def _dtype(type: pa.DataType) -> np.dtype[Any]:
-    dtype: np.dtype[Any] = np.dtype(type.to_pandas_dtype())
+    dtype: np.dtype[Any] = np.dtype(np.int64 if pa.types.is_null(type) else type.to_pandas_dtype())
     return dtype

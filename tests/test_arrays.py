@@ -79,6 +79,8 @@ def test_there_and_back(numbers: np.ndarray[Any, Any]) -> None:
 
 
 def test_nulls() -> None:
+    assert filled(pa.nulls(3), 7).tolist() == [7] * 3
+    assert len(to_numpy(pa.chunked_array([pa.nulls(2)]))) == 2
     values = pa.array([1, None, 3, None], pa.int32())
     assert filled(values, 7).tolist() == [1, 7, 3, 7]
     assert filled(values.slice(1, 2), 7).tolist() == [7, 3]
