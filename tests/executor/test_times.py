@@ -73,6 +73,8 @@ MISTAKES = [
     ("datetime('2024-01-01T00:00[Europe/Nowhere]')", "there is no time zone 'Europe/Nowhere'"),
     ("localtime('10:00+01:00')", "has a zone"), ("duration('P')", "'P' is no duration"), ("duration(5)", "not 5"),
     ("date.truncate('moth', date('2024-01-01'))", "there is no unit 'moth'"), ("duration('P1D').dais", "has no `dais`"),
+    ("localdatetime({year: 9223372036854775807})", "of the years -290,000 to 290,000"),
+    ("date('+99999999-01-01')", "to 5,750,000 only"),
     ("date('2024-01-01') + 1", "cannot take"), ("duration.between(1, 2)", "between two dates or times"),
 ]  # fmt: skip
 

@@ -23,6 +23,9 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("UNWIND null AS x RETURN x", []),
     ("UNWIND [1, null] AS x RETURN x", [(1,), (None,)]),
     ("UNWIND [1, 'a', [2], {b: null}, {}] AS x RETURN x", [(1,), ("a",), ([2],), ({"b": None},), ({},)]),
+    # Maps whose values are of several types: each value keeps its own.
+    ("UNWIND [{l: [2]}, {l: [1.5]}, null] AS m RETURN m.l AS l", [([2],), ([1.5],), (None,)]),
+    ("UNWIND [{a: {b: 2}}, {a: {b: 'x'}}] AS m RETURN m.a.b AS b", [(2,), ("x",)]),
     ("UNWIND [1, 2] AS x UNWIND [3, 4] AS y RETURN x, y", [(1, 3), (1, 4), (2, 3), (2, 4)]),
     ("UNWIND [[1, 2], [], [3]] AS l UNWIND l AS x RETURN sum(x), count(*)", [(6, 3)]),
     ("UNWIND range(1, 3) AS x WITH x WHERE x > 1 RETURN collect(x)", [([2, 3],)]),

@@ -31,6 +31,7 @@ _CLOCKS = ("transaction", "statement", "realtime")
 _UNKNOWN = object()
 COMPUTED_UNITS = ("decade", "year", "quarter", "month", "week", "day", "hour", "minute", "second")
 _FINE_YEARS = range(-(2**63), 2**63)  # nanoseconds around 1970 of points in time that know nanoseconds
+_DATES, _POINTS = 2_100_000_000, 105_000_000  # days around 1970 that DuckDB has for dates, and for points in time
 
 
 def is_written(expression: Expression) -> bool:
@@ -125,6 +126,10 @@ def written(value: Moment | Duration, span: Span) -> Call:
 def _type_of(moment: Moment, span: Span) -> Type:
     fine = (moment.time or 0) % 1000 != 0
     unit = "ns" if fine else "us"
+    most = _DATES if moment.family == "date" else _POINTS
+    if moment.date is not None and abs(moment.date) > most:
+        years = round(most / 365.2425, -4)
+        raise BindError(f"gquery has such values of the years -{years:,.0f} to {years:,.0f} only", span=span)
     if fine and moment.date is not None and moment.instant not in _FINE_YEARS:
         raise UnsupportedError("gquery has nanoseconds of the years 1678 to 2261 only", span=span)
     match moment.family:

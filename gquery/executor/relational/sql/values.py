@@ -236,11 +236,23 @@ def converted(sql: str, given: Type, wanted: Type) -> str:
         return f"list_transform({sql}, lambda e: {converted('e', given.item, wanted.item)})"
     if wanted.kind is Kind.TEMPORAL:
         return bound((sql,), lambda value: in_units_of(value, wanted))
+    if given.kind is wanted.kind is Kind.MAP and wanted.fields:
+        return bound((sql,), lambda value: _map_of(value, given, wanted))
     if wanted.kind is not Kind.ANY:
         return sql
     if given.kind is Kind.ANY:
         return by_member(sql, given, lambda value, member: _held(value, member, wanted))
     return _held(sql, given, wanted)
+
+
+def _map_of(value: str, given: Type, wanted: Type) -> str:
+    """A map with its values converted, key by key."""
+    types = dict(given.fields)
+    parts = (
+        f"{literal(key)}: {converted(f'struct_extract({value}, {literal(key)})', types[key], type_)}"
+        for key, type_ in wanted.fields
+    )
+    return f"CASE WHEN {value} IS NOT NULL THEN {{{', '.join(parts)}}} END"
 
 
 def is_held(given: Type, wanted: Type) -> bool:
