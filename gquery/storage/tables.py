@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import to_numpy
 from gquery.stopping import Check
 
 _AT_ONCE = 1 << 16  # ids that are compared at once
@@ -104,7 +105,7 @@ class VertexTable:
         begin = int(first)
         for chunk in self.ids.chunks:
             for part in (chunk.slice(at, _AT_ONCE) for at in range(0, len(chunk), _AT_ONCE)):
-                if part.null_count or np.any(part.to_numpy() != np.arange(begin, begin + len(part))):
+                if part.null_count or np.any(to_numpy(part) != np.arange(begin, begin + len(part))):
                     return None
                 begin += len(part)
         return int(first)

@@ -71,7 +71,7 @@ def _simpler(tree: Any) -> Iterator[Any]:
         value = getattr(tree, each.name)
         if each.name in _LEFT_OUT and value is not None:
             yield _changed(tree, each.name, None)
-        if each.name in _DROPPED:
+        if each.name in _DROPPED and isinstance(value, tuple):
             for index in range(len(value) - isinstance(tree, Query)):  # which ends with RETURN
                 yield _changed(tree, each.name, (*value[:index], *value[index + 1 :]))
         for simpler in _simpler(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 
 import gquery
@@ -51,7 +52,10 @@ def graph_of(store: Store) -> Graph:
 
 
 def present(properties: dict[str, Value] | None) -> dict[str, Value]:
-    return {key: value for key, value in (properties or {}).items() if value is not None}
+    found = {key: value for key, value in (properties or {}).items() if value is not None}
+    if any(isinstance(value, pa.Scalar) for value in found.values()):
+        raise UnreadableError("the evaluator compares no texts with times that a scenario stores")
+    return found
 
 
 def shown(value: Value) -> Value:

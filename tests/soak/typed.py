@@ -155,9 +155,8 @@ class Typed:
         """With one more value in sight, which is spoken of more often."""
         meaning = Meaning("value", kinds=frozenset({kind}))
         others = dict(self.random.sample(list(self.names.items()), min(1, len(self.names))))
-        inner = Typed(self.random, {**others, name: meaning}, self.labels, self.types, self.parameters + 100)
-        self.parameters += 200
-        return inner
+        self.parameters += 1  # names of parameters within another range than those around
+        return Typed(self.random, {**others, name: meaning}, self.labels, self.types, 1_000_000 * self.parameters)
 
     def joining(self) -> Expression | None:
         """A value that was carried on compared with a property of its kind: how values join clauses."""

@@ -45,7 +45,7 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
     def of_table(table: int, rows: Ids) -> pa.Array:
         first = _first_id(tables[table], column, len(rows))
         if first is not None:
-            return shown(pa.array(np.add(rows, first, dtype=np.int64)), column.type)
+            return shown(to_arrow(np.add(rows, first, dtype=np.int64)), column.type)
         values = stored_column(tables[table], column)
         return pa.nulls(len(rows), wanted) if values is None else shown(take(values, rows), column.type)
 

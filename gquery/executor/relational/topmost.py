@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import to_arrow
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.growth import rows_at_once
@@ -84,7 +85,7 @@ class TopRows:
             return
         begin, left = 0, []
         for part in self._inputs.batches(batch, control):
-            rows = pa.array(np.arange(begin, begin + part.num_rows, dtype=np.int32))
+            rows = to_arrow(np.arange(begin, begin + part.num_rows, dtype=np.int32))
             left += self._possible(pa.Table.from_batches([part]).append_column(_ROW, rows), control).chunks
             begin += part.num_rows
         if left:

@@ -38,6 +38,9 @@ class QueryLexer(Lexer):
         return lambda number: lines[number] if number < len(lines) else []
 
 
+_SUBQUERIES = ("COUNT", "COLLECT", "EXISTS")  # functions, where no `{` follows
+
+
 def styled(text: str) -> StyleAndTextTuples:
     """The pieces of `text` with their style classes."""
     if text.lstrip().startswith(":"):
@@ -69,7 +72,8 @@ def _style(found: list[Token], index: int, in_map: bool) -> str:
     if before == "." or token.text.startswith("`"):
         return ""
     if token.text.upper() in keywords() and after not in (".", ":"):
-        return "class:keyword"
+        called = after == "(" and token.text.upper() in _SUBQUERIES
+        return "class:function" if called else "class:keyword"
     return "class:function" if after == "(" else ""
 
 
