@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -10,6 +12,7 @@ from importlib.util import find_spec
 from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend
 from gquery.settings import Settings
+from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
 
 
@@ -41,12 +44,37 @@ class CardBeside:
 
         return card.cache_info().currsize > 0, is_resident(snapshot)
 
-    def backend(self) -> Backend | None:
-        """None when it turns out that there is no card."""
+    def backend(self, check: Check) -> Backend:
+        """Raises UnsupportedError where it turns out that there is no card, and where that is not ready soon: its
+        kernels may have to be compiled. They are meanwhile, for the queries that follow."""
+        until = time.monotonic() + _SOON
+        while not _getting_ready().is_set():
+            check()
+            if time.monotonic() > until:
+                raise UnsupportedError("the card is being made ready")
+            _getting_ready().wait(0.02)
+        return _gpu(self._settings)
+
+
+_SOON = 2.0  # seconds that a count waits for a card
+
+
+@cache
+def _getting_ready() -> threading.Event:
+    """Set once the card is ready, or known not to be there. That it becomes so is the work of a thread: compilers hear
+    no signals."""
+    ready = threading.Event()
+
+    def prepare() -> None:
+        from gquery.executor.gpu.device import describe_card
+
         try:
-            return _gpu(self._settings)
-        except UnsupportedError:
-            return None
+            describe_card()
+        finally:
+            ready.set()
+
+    threading.Thread(target=prepare, daemon=True).start()
+    return ready
 
 
 def card_beside(settings: Settings) -> CardBeside | None:

@@ -66,8 +66,8 @@ class Beside(Protocol):
         """Whether it has been used before, and whether the graph is on it."""
         ...
 
-    def backend(self) -> Backend | None:
-        """None when it turns out that there is none."""
+    def backend(self, check: Check) -> Backend:
+        """Raises UnsupportedError where there is none, or not soon."""
         ...
 
 
@@ -250,10 +250,9 @@ class Matching:
         count them, leaves them to the CPU."""
         matcher = self._prepared()
         pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
-        card = self.engine.beside.backend() if pays and self.engine.beside else None
-        if card is not None:
+        if pays and self.engine.beside is not None:
             try:
-                return self._on_card(card)
+                return self._on_card(self.engine.beside.backend(self.control.check))
             except (MemoryLimitError, UnsupportedError) as error:
                 self.measured.placed = f"On the CPU: {error.message}"
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)

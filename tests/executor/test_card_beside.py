@@ -16,6 +16,7 @@ from gquery.executor.gpu.engine import GpuBackend
 from gquery.planner.search import costs
 from gquery.session import Graph
 from gquery.settings import Settings
+from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
 from tests.differential import test_random
 from tests.differential.build import to_gquery
@@ -44,7 +45,7 @@ class Beside:
     def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
         return True, True
 
-    def backend(self) -> Backend:
+    def backend(self, check: Check) -> Backend:
         self.asked += 1
         return self.card
 
