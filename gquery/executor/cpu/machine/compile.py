@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -160,7 +161,10 @@ class _Compilations:
 
     def stop(self) -> None:
         """Before Python ends: LLVM must not be at work when its library goes. A thread ends at its next step in Python,
-        which is after the part of a kernel that LLVM has in hand."""
+        which is after the part of a kernel that LLVM has in hand; where that step is a callback of LLVM's, Python can
+        only print what arrives there, and is kept from it."""
+        heard = sys.unraisablehook
+        sys.unraisablehook = lambda given: None if given.exc_type is SystemExit else heard(given)
         for thread in tuple(self._threads):
             if thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
