@@ -88,7 +88,7 @@ def test_mistakes_are_found_before_running(expression: str, message: str) -> Non
 
 
 def test_days_are_pythons() -> None:
-    seed = random.randrange(2**32)
+    seed = 7
     print("seed", seed)
     drawn = random.Random(seed)
     for _ in range(2000):
@@ -103,7 +103,7 @@ def test_days_are_pythons() -> None:
 
 def test_durations_between_lead_from_one_to_the_other() -> None:
     """Of points in time without a zone: months, days and time added to the first give the second, within a day."""
-    seed = random.randrange(2**32)
+    seed = 7
     print("seed", seed)
     drawn = random.Random(seed)
     for _ in range(1000):
@@ -115,7 +115,7 @@ def test_durations_between_lead_from_one_to_the_other() -> None:
 
 
 def test_texts_are_read_back() -> None:
-    seed = random.randrange(2**32)
+    seed = 7
     print("seed", seed)
     drawn = random.Random(seed)
     for _ in range(1000):
@@ -134,7 +134,7 @@ ZONES = {"local": None, "utc": "UTC", "offset": "-03:30", "named": "Europe/Zuric
 @pytest.mark.parametrize("zone", list(ZONES))
 def test_what_is_computed_is_what_is_calculated(zone: str, unit: str) -> None:
     """Random points in time of a column, and the same ones written in the query."""
-    seed = random.randrange(2**32)
+    seed = 7
     print("seed", seed)
     drawn, tz = random.Random(seed), ZONES[zone]
     numbers = [drawn.randrange(-(10**18), 2 * 10**18) // 1000 * 1000 for _ in range(3)]
