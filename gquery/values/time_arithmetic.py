@@ -124,6 +124,11 @@ def _months(first: Moment, second: Moment) -> tuple[Moment, int]:
     begun, ended = (day, first.time or 0), (other_day, second.time or 0)
     if months > 0 and ended < begun:
         months -= 1
-    elif months < 0 and ended > begun:
+    elif months < 0 and _local(_months_later(first, months)) < _local(second):  # also where a day 31 becomes a day 30
         months += 1
-    return replace(first, date=days.months_later(first.date, months)), months
+    return _months_later(first, months), months
+
+
+def _months_later(moment: Moment, months: int) -> Moment:
+    assert moment.date is not None
+    return replace(moment, date=days.months_later(moment.date, months))

@@ -103,7 +103,7 @@ def test_days_are_pythons() -> None:
 
 def test_durations_between_lead_from_one_to_the_other() -> None:
     """Of points in time without a zone: months, days and time added to the first give the second, within a day."""
-    seed = 7
+    seed = 1256454879  # has a 31st that is less than a whole month from a 30th, backwards
     print("seed", seed)
     drawn = random.Random(seed)
     for _ in range(1000):
