@@ -160,3 +160,12 @@ def test_the_engine_suite_knows_no_backend() -> None:
     for path in suite:
         for imported in imports(path):
             assert not imported.startswith(("gquery.executor.cpu", "gquery.executor.gpu")), f"{path} imports {imported}"
+
+
+def test_rooms_are_not_crowded() -> None:
+    """A room with more than about a dozen files is two."""
+    for room in (path.parent for path in ROOT.rglob("__init__.py")):
+        files = {path.stem for path in room.iterdir() if path.suffix in (".py", ".cu", ".cuh", ".c", ".h")} - {
+            "__init__"
+        }
+        assert len(files) <= 13, f"{room} has {len(files)} files"

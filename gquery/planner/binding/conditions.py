@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
-from gquery.planner.binding.expressions import ExpressionBinder, expect_boolean
+from gquery.planner.binding.expressions.binder import ExpressionBinder, expect_boolean
 from gquery.planner.binding.labels import tables_of
 from gquery.planner.binding.patterns import unusable
 from gquery.planner.binding.scope import Block, Names, is_hidden

@@ -9,7 +9,7 @@ from gquery.errors import Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.conditions import bind_conditions
 from gquery.planner.binding.describe import described_edge, described_vertex
-from gquery.planner.binding.expressions import ExpressionBinder
+from gquery.planner.binding.expressions.binder import ExpressionBinder
 from gquery.planner.binding.labels import tables_of
 from gquery.planner.binding.mentions import binds
 from gquery.planner.binding.pattern_condition import PatternTest

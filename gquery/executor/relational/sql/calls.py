@@ -11,10 +11,11 @@ from collections.abc import Callable
 
 from gquery.errors import UnsupportedError
 from gquery.executor.relational.growth import write_range, write_replace
-from gquery.executor.relational.sql import lists, temporal, texts
+from gquery.executor.relational.sql import lists, texts
 from gquery.executor.relational.sql.comparison import comparison
 from gquery.executor.relational.sql.numbers import arithmetic, percentile
-from gquery.executor.relational.sql.time_arithmetic import calculated, truncated
+from gquery.executor.relational.sql.time import moments
+from gquery.executor.relational.sql.time.arithmetic import calculated, truncated
 from gquery.planner.ir.expr import Call, Kind
 from gquery.planner.ir.functions.calls import find
 from gquery.planner.ir.functions.operators import PERCENTILES
@@ -66,8 +67,8 @@ _WRITERS: dict[str, Writer] = {
     "round": _round, "startnode": _computed_end, "endnode": _computed_end,
     "left": texts.side, "right": texts.side, "substring": texts.substring,
     "tostring": texts.to_string,
-    "moment": temporal.moment, "truncate": truncated,
-    "localtime": temporal.clock_of, "localdatetime": temporal.local_datetime_of,
-    "date": temporal.date_of, "datetime": temporal.datetime_of,
-    "read": temporal.read, "read there": temporal.read_there,
+    "moment": moments.moment, "truncate": truncated,
+    "localtime": moments.clock_of, "localdatetime": moments.local_datetime_of,
+    "date": moments.date_of, "datetime": moments.datetime_of,
+    "read": moments.read, "read there": moments.read_there,
 }  # fmt: skip

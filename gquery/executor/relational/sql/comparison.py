@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import product
 
 from gquery.errors import Span, UnsupportedError
-from gquery.executor.relational.sql.durations import is_duration
-from gquery.executor.relational.sql.temporal import alike, nanoseconds
+from gquery.executor.relational.sql.time.durations import is_duration
+from gquery.executor.relational.sql.time.moments import alike, nanoseconds
 from gquery.executor.relational.sql.values import compared, is_nan, members_of, needs_keys, sorting_key
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, Type

@@ -20,7 +20,7 @@ from gquery.executor.relational.sql.items import listed, name_of, quantified, re
 from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
-from gquery.executor.relational.sql.temporal import alike
+from gquery.executor.relational.sql.time.moments import alike
 from gquery.executor.relational.sql.values import (
     by_member,
     converted,

@@ -15,9 +15,9 @@ from gquery.executor.relational.sql.comparison import (
     unknown,
 )
 from gquery.executor.relational.sql.numbers import arithmetic
-from gquery.executor.relational.sql.temporal import alike
 from gquery.executor.relational.sql.texts import joined_texts
-from gquery.executor.relational.sql.time_fields import field_of_time
+from gquery.executor.relational.sql.time.fields import field_of_time
+from gquery.executor.relational.sql.time.moments import alike
 from gquery.executor.relational.sql.values import EMPTY_MAP, converted, needs_keys, sql_type
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile

@@ -5,7 +5,7 @@ What these cannot hold is an error, never another number.
 
 from __future__ import annotations
 
-from gquery.executor.relational.sql.time_arithmetic import calculated
+from gquery.executor.relational.sql.time.arithmetic import calculated
 from gquery.planner.ir.expr import Call, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, NUMBERS, digits_and_scale
 

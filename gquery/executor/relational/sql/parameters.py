@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gquery.errors import Span
 from gquery.executor.relational.gather import NO_KEY
-from gquery.executor.relational.sql.durations import is_duration
+from gquery.executor.relational.sql.time.durations import is_duration
 from gquery.executor.relational.sql.values import sql_type
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gquery.executor.relational.sql.temporal import text_of as text_of_time
+from gquery.executor.relational.sql.time.moments import text_of as text_of_time
 from gquery.planner.ir.expr import Call, Constant, Kind, Type
 
 _LONGEST = 2**31  # characters of a text, about; DuckDB takes no numbers beyond 2^32

@@ -19,10 +19,10 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from gquery.executor.relational.sql.durations import SQL_TYPE as DURATION_TYPE
-from gquery.executor.relational.sql.durations import is_duration, length
 from gquery.executor.relational.sql.once import once
-from gquery.executor.relational.sql.temporal import alike, in_units_of, nanoseconds
+from gquery.executor.relational.sql.time.durations import SQL_TYPE as DURATION_TYPE
+from gquery.executor.relational.sql.time.durations import is_duration, length
+from gquery.executor.relational.sql.time.moments import alike, in_units_of, nanoseconds
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
 from gquery.planner.ir.expr import Kind, Type

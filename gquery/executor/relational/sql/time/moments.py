@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gquery.executor.relational.sql.durations import is_duration, text_of_duration, written
+from gquery.executor.relational.sql.time.durations import is_duration, text_of_duration, written
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Call, Kind, Type
 from gquery.planner.ir.types.common_type import temporal_family

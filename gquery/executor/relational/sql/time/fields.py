@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gquery.errors import BindError, Span
-from gquery.executor.relational.sql.durations import FIELDS
-from gquery.executor.relational.sql.temporal import begun, local, nanoseconds, offset_of, offset_seconds, zone_of
+from gquery.executor.relational.sql.time.durations import FIELDS
+from gquery.executor.relational.sql.time.moments import begun, local, nanoseconds, offset_of, offset_seconds, zone_of
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Type
 from gquery.planner.ir.types.common_type import temporal_family

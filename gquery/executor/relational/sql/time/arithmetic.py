@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from gquery.executor.relational.sql.durations import joined, made, multiplied, repeated
-from gquery.executor.relational.sql.temporal import begun, instant_of, is_fine, local, nanoseconds, zone_of, zoned_time
+from gquery.executor.relational.sql.time.durations import joined, made, multiplied, repeated
+from gquery.executor.relational.sql.time.moments import (
+    begun,
+    instant_of,
+    is_fine,
+    local,
+    nanoseconds,
+    zone_of,
+    zoned_time,
+)
 from gquery.executor.relational.sql.values import sql_type
 from gquery.planner.ir.expr import Call, Kind, Type
 from gquery.planner.ir.types.common_type import temporal_family

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
-from gquery.planner.binding import maps, moments
-from gquery.planner.binding.comparisons import COMPARISONS, notices, read_texts
-from gquery.planner.binding.items import bind_comprehension, bind_reduce
+from gquery.planner.binding.expressions import maps, moments
+from gquery.planner.binding.expressions.comparisons import COMPARISONS, notices, read_texts
+from gquery.planner.binding.expressions.items import bind_comprehension, bind_reduce
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import (
     BOOLEAN,

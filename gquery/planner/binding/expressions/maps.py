@@ -25,7 +25,7 @@ from gquery.planner.ir.expr import (
 from gquery.planner.ir.types.common_type import list_of, unify
 
 if TYPE_CHECKING:
-    from gquery.planner.binding.expressions import ExpressionBinder
+    from gquery.planner.binding.expressions.binder import ExpressionBinder
 
 _ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP})
 Entries = list[tuple[str, Expression]]

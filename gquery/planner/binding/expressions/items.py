@@ -20,7 +20,7 @@ from gquery.planner.ir.functions.calls import prepared
 from gquery.planner.ir.types.common_type import list_of, unify
 
 if TYPE_CHECKING:
-    from gquery.planner.binding.expressions import ExpressionBinder
+    from gquery.planner.binding.expressions.binder import ExpressionBinder
 
 _DEEPEST = 10  # names of items within each other; DuckDB takes twice as long for each
 _ROUNDS = 3  # in which the type of an accumulator has to settle

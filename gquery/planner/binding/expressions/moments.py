@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
-from gquery.planner.binding.comparisons import read_datetime
+from gquery.planner.binding.expressions.comparisons import read_datetime
 from gquery.planner.ir.expr import BOOLEAN, NULL, STRING, Call, Constant, Expression, Kind, Type
 from gquery.planner.ir.types.common_type import DATE, DURATION, TIME
 from gquery.planner.ir.types.temporal import known_moment
@@ -24,7 +24,7 @@ from gquery.values.moments import Family, Moment, converted, moment_of, offset_t
 from gquery.values.time_arithmetic import between, in_days, in_months, in_seconds, later, truncated
 
 if TYPE_CHECKING:
-    from gquery.planner.binding.expressions import ExpressionBinder
+    from gquery.planner.binding.expressions.binder import ExpressionBinder
 
 _FAMILIES: tuple[Family, ...] = ("date", "localtime", "time", "localdatetime", "datetime")
 _CLOCKS = ("transaction", "statement", "realtime")

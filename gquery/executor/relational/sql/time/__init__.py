@@ -1,0 +1,1 @@
+"""Dates, times and durations in SQL."""

@@ -1,0 +1,1 @@
+"""Expressions bound: names to columns, operators and functions to calls with a known type."""
