@@ -38,6 +38,24 @@ CASES = {
         ("Cid",), ("Eve",),
     ],
     "MATCH (a:Person) WHERE NOT (a.age > 35 OR (a)-[:KNOWS]->(a)) RETURN a.name": [("Ann",), ("Bob",), ("Eve",)],
+    # The mode of a MATCH is that of the patterns in its WHERE, wherever they stand there.
+    "MATCH DIFFERENT NODES (a:Person) WHERE a.age > 99 OR (a)-[:KNOWS]->(:Person {name: 'Dee'}) RETURN a.name": [
+        ("Cid",),
+    ],
+    "MATCH REPEATABLE ELEMENTS (a:Person) WHERE a.age > 99 OR (a)-[:KNOWS]->(a)-[:KNOWS]->(a) RETURN a.name": [("Dee",)],
+    "MATCH REPEATABLE ELEMENTS (a:Person) WHERE COUNT { (a)-[:KNOWS]->(a)-[:KNOWS]->(a) } = 1 RETURN a.name": [("Dee",)],
+    "MATCH REPEATABLE ELEMENTS (a:Person) WITH a WHERE a.age > 99 OR (a)-[:KNOWS]->(a)-[:KNOWS]->(a) RETURN a.name": [],
+    # The WHERE of a WITH sees what the WITH drops.
+    "MATCH (a:Person)-[:KNOWS]->(b) WITH a WHERE NOT (b)-[:KNOWS]->() RETURN a.name": [("Bob",)],
+    "MATCH (a)-[:KNOWS]->(b) WITH a.name AS n WHERE EXISTS { (b)-->(:City {name: 'Bergen'}) } = true RETURN n": [
+        ("Bob",), ("Bob",),
+    ],
+    "MATCH (a)-[:KNOWS]->(b) WITH b AS a, a.name AS n WHERE (a)-->(:City {name: 'Bergen'}) RETURN n": [
+        ("Bob",), ("Bob",),
+    ],
+    "MATCH (a)-[:KNOWS]->(b) WITH a.name AS n ORDER BY n, b.name LIMIT 3 WHERE (b)-->(:City {name: 'Oslo'}) RETURN n": [
+        ("Ann",), ("Ann",),
+    ],
     # An aggregate has a row where there is nothing, too; a condition on it is asked there as well.
     "MATCH (a:Person) CALL (a) { MATCH (a)-[:KNOWS]->(b) RETURN count(*) AS n, max(b.age) AS m } RETURN a.name, n, m": [
         ("Ann", 2, 27), ("Bob", 2, 41), ("Cid", 2, 34), ("Dee", 1, None), ("Eve", 0, None),

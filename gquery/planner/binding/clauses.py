@@ -12,9 +12,9 @@ from gquery.grammar import ast
 from gquery.planner.binding.grouping import grouped, without_plain_projections
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, names_in
-from gquery.planner.binding.pattern_condition import PatternTest, pattern_tests
+from gquery.planner.binding.pattern_condition import pattern_tests
 from gquery.planner.binding.projections import ProjectionBinder, projected
-from gquery.planner.binding.subqueries import as_subquery, filtering, filters_only, parted, taken_out
+from gquery.planner.binding.subqueries import as_subquery, filtering, filters_only, in_mode, in_sight, parted, taken_out
 from gquery.planner.ir.expr import BOOLEAN, INTEGER, Type
 from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Project, Segment, Variable
 from gquery.planner.ir.types.common_type import list_of, unify
@@ -57,7 +57,8 @@ class ClauseBinder:
         segments: list[Segment] = []
         waiting: list[ast.Match] = []
         for written in without_plain_projections(query.clauses):
-            for clause in _apart(written, {variable.name for variable in rows}):
+            names = {variable.name for variable in rows}
+            for clause in _apart(written, names, names.union(*map(binds, waiting))):
                 if isinstance(clause, ast.Match):
                     waiting.append(clause)
                     continue
@@ -86,7 +87,6 @@ class ClauseBinder:
         project = self.projections.bind(told, rows, per)
         yield project
         for test in pattern_tests(told.where) if isinstance(told, ast.With) else ():
-            _expect_carried(test, project)
             yield self.matches.bind_test(test, project.output)
 
     # --- subqueries --------------------------------------------------------------------------------------------
@@ -147,16 +147,28 @@ class ClauseBinder:
         return (*begin, row), row
 
 
-def _apart(clause: ast.Clause, incoming: AbstractSet[str]) -> Iterator[ast.Clause]:
+def _apart(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str]) -> Iterator[ast.Clause]:
     """The clause, and behind it those of its conditions that need subqueries. incoming: the names before the clauses
-    that it may be matched with."""
+    that it may be matched with; names: all before it."""
+    if isinstance(clause, ast.With) and not filters_only(clause):
+        clause, *dropping = in_sight(clause, names)
+        yield from _filtered(clause, incoming)
+        yield from dropping
+    else:
+        yield from _filtered(clause, incoming)
+
+
+def _filtered(clause: ast.Clause, incoming: AbstractSet[str]) -> Iterator[ast.Clause]:
     if not isinstance(clause, ast.Match | ast.With) or filters_only(clause):
         yield clause
         return
     plain, apart = parted(clause, incoming)
     if apart is None:
         yield clause
-    elif isinstance(clause, ast.Match) and clause.optional:
+        return
+    if isinstance(clause, ast.Match):
+        apart = in_mode(apart, clause.mode)
+    if isinstance(clause, ast.Match) and clause.optional:
         match = replace(clause, where=plain, optional=False)
         names = (ast.Variable(name, span=clause.span) for name in dict.fromkeys(binds(clause)))
         query = ast.Query((match, filtering(apart), _returning(names, clause.span)), None, span=clause.span)
@@ -210,16 +222,3 @@ def _as_types(branch: tuple[Segment, ...], wanted: Rows, row: Variable | None) -
     if all(own[variable.name] == variable.type for variable in wanted):
         return branch
     return (*branch, projected(wanted, before, False, row))
-
-
-def _expect_carried(test: PatternTest, project: Project) -> None:
-    """Raises for a pattern in the WHERE of a WITH that uses what the WITH drops: it is in sight there still, unless the
-    WITH makes one row of several."""
-    dropped = {variable.name for variable in project.input} - {variable.name for variable in project.output}
-    used = dropped.intersection(names_in(test.match))
-    if used and not project.projection.is_grouped:
-        raise UnsupportedError(
-            f"gquery has no pattern in the WHERE of WITH that uses `{min(used)}`, which the WITH drops",
-            span=test.span,
-            hint=f"name `{min(used)}` in the WITH too, or give what is new in the pattern another name",
-        )

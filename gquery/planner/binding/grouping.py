@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gquery.grammar import ast
-from gquery.planner.binding.mentions import binds, is_random, named, names_after, names_in, nodes_of
-from gquery.planner.binding.pattern_condition import is_checked_while_matching, pattern_tests
+from gquery.planner.binding.mentions import binds, is_random, name_of, named, names_after, names_in, nodes_of
+from gquery.planner.binding.pattern_condition import is_checked_while_matching
+from gquery.planner.binding.subqueries import holds_subquery
 
 MOST_NODES = 300  # of a query whose patterns are put together
 
@@ -42,7 +43,7 @@ def without_plain_projections(clauses: Sequence[ast.Clause]) -> Sequence[ast.Cla
             found[-1] = joined
         else:
             found.append(clause)
-        known = carried or {name for item in clause.items if (name := item.alias or _name(item)) is not None}
+        known = carried or {name for item in clause.items if (name := name_of(item)) is not None}
     return found
 
 
@@ -50,22 +51,22 @@ def _matches(clauses: Sequence[ast.Clause]) -> Iterator[ast.Match]:
     return (clause for clause in clauses if isinstance(clause, ast.Match))
 
 
-def _name(item: ast.ProjectionItem) -> str | None:
-    return item.expression.name if isinstance(item.expression, ast.Variable) else None
-
-
 def _carried(clause: ast.With, known: set[str]) -> set[str]:
     """The names that a WITH carries on, where it does nothing else; none where it does."""
     if clause.distinct or clause.order_by or clause.skip is not None or clause.limit is not None:
         return set()
-    names = [_name(item) for item in clause.items if item.alias in (None, _name(item))]
+    names = [
+        item.expression.name
+        for item in clause.items
+        if isinstance(item.expression, ast.Variable) and item.alias in (None, item.expression.name)
+    ]
     carried = known.intersection(names) | (known if clause.star else set())
     return carried if len(names) == len(clause.items) == len(carried.intersection(names)) else set()
 
 
 def _with_condition(clause: ast.Clause, where: ast.Expression | None) -> ast.Match | None:
     """The MATCH with one more condition; None where it cannot have it."""
-    if not isinstance(clause, ast.Match) or (where is not None and (clause.optional or pattern_tests(where))):
+    if not isinstance(clause, ast.Match) or (where is not None and (clause.optional or holds_subquery(where))):
         return None
     if where is None or clause.where is None:
         return replace(clause, where=where or clause.where)

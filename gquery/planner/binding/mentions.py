@@ -57,6 +57,11 @@ def names_after(query: ast.Query) -> Iterator[str]:
         yield from (item.alias or item.text for item in last.items)
 
 
+def name_of(item: ast.ProjectionItem) -> str | None:
+    """What a WITH calls it; None where it has to be told."""
+    return item.alias or (item.expression.name if isinstance(item.expression, ast.Variable) else None)
+
+
 def binds(clause: ast.Match) -> Iterator[str]:
     """The names in its patterns."""
     yield from nodes_of(clause)

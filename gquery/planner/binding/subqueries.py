@@ -5,7 +5,7 @@ The conditions that `pattern_condition` knows are no such subqueries: these are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
@@ -14,12 +14,14 @@ from typing import Any
 
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
-from gquery.planner.binding.mentions import below, binds, names_in, nodes_of
+from gquery.planner.binding.mentions import below, binds, name_of, names_in, nodes_of
 from gquery.planner.binding.pattern_condition import (
     is_checked_while_matching,
     joined_by_and,
     pattern_test,
 )
+from gquery.planner.ir.functions.calls import is_aggregate
+from gquery.settings import MatchMode
 
 Asked = ast.Subquery | ast.Exists | ast.PatternPredicate
 
@@ -70,6 +72,28 @@ def filters_only(clause: ast.Clause) -> bool:
                                                               where=clause.where)  # fmt: skip
 
 
+def in_sight(clause: ast.With, names: AbstractSet[str]) -> tuple[ast.With, ...]:
+    """The clause, with what its subqueries still see of the rows before it, and behind it what drops that. names: all
+    before it. One that makes one row of several leaves nothing else to be seen."""
+    if clause.where is None or clause.star or clause.distinct or any(map(_aggregates, clause.items)):
+        return (clause,)
+    asked = [each for each in below(clause.where) if isinstance(each, Asked)]
+    given = [name for item in clause.items if (name := name_of(item)) is not None]
+    dropped = names & {name for each in asked for name in names_in(each)} - set(given)
+    if not dropped:
+        return (clause,)
+    kept = replace(clause, items=(*clause.items, *_carrying(sorted(dropped), clause.span)))
+    return (kept, replace(filtering(clause.where), items=tuple(_carrying(given, clause.span)), star=False, where=None))
+
+
+def _aggregates(node: ast.Node) -> bool:
+    return any(isinstance(each, ast.FunctionCall) and is_aggregate(each.name) for each in below(node))
+
+
+def _carrying(names: Iterable[str], span: Span) -> Iterator[ast.ProjectionItem]:
+    return (ast.ProjectionItem(ast.Variable(name, span=span), None, name, span=span) for name in names)
+
+
 def taken_out(clause: ast.Clause, numbers: count[int]) -> tuple[Any, dict[str, Asked]]:
     """The clause with a hidden variable for each subquery, and what these stand for; pattern tests of WHERE stay."""
     found: dict[str, Asked] = {}
@@ -118,7 +142,7 @@ def _of_rows(tree: ast.Comprehension) -> ast.Expression:
     """A comprehension that asks a subquery for each item, as a subquery that has a row for each item."""
     span, variable = tree.span, tree.variable
     if tree.form != "list":
-        truths = ast.Comprehension("list", variable, tree.items, None, _as_exists(tree.where), span=span)
+        truths = ast.Comprehension("list", variable, tree.items, None, in_mode(tree.where, None), span=span)
         return ast.Comprehension(tree.form, variable, _of_rows(truths), variable, None, span=span)
     clauses: list[ast.Clause] = [ast.Unwind(tree.items, variable, span=span)]
     clauses += [] if tree.where is None else [filtering(tree.where)]
@@ -129,15 +153,22 @@ def _of_rows(tree: ast.Comprehension) -> ast.Expression:
     return ast.Case(None, (unknown,), rows, span=span)
 
 
-def _as_exists(node: Any) -> Any:
-    """With EXISTS for each pattern that is a condition."""
-    if isinstance(node, ast.PatternPredicate):
-        return ast.Exists(ast.Match((node.pattern,), None, None, False, span=node.span), span=node.span)
+def in_mode(node: Any, mode: MatchMode | None) -> Any:
+    """What a MATCH asks of other patterns is asked in its mode, where it names none of its own. The conditions of
+    those patterns follow when their own MATCH is bound."""
+    match node:
+        case ast.PatternPredicate(pattern=pattern):
+            return ast.Exists(ast.Match((pattern,), None, mode, False, span=node.span), span=node.span)
+        case ast.Match():
+            return replace(node, mode=node.mode or mode)
     if isinstance(node, tuple):
-        return tuple(map(_as_exists, node))
-    if not isinstance(node, ast.Node) or not holds_subquery(node):
+        return tuple(in_mode(each, mode) for each in node)
+    if not isinstance(node, ast.Node) or not any(isinstance(each, _MATCHED) for each in below(node)):
         return node
-    return replace(node, **{name: _as_exists(getattr(node, name)) for name in ast.parts_of(node)})
+    return replace(node, **{name: in_mode(getattr(node, name), mode) for name in ast.parts_of(node)})
+
+
+_MATCHED = ast.Match | ast.PatternPredicate
 
 
 def _expect_conditions(clause: ast.Clause) -> None:
