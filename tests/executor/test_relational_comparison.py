@@ -33,6 +33,7 @@ CASES: list[tuple[str, Any]] = [
     ("[1, 2] < [1, 3]", True), ("[1] < [1, 0]", True), ("[1, null] < [1]", False), ("[1, 2] < [1, null]", None),
     ("[1, null] >= [1]", True), ("[1, 2] >= [3, null]", False), ("[2, null] > [1, 5]", True), ("[] < [1]", True),
     ("[[1], [2]] < [[1], [3]]", True), ("[1] <= [1]", True),
+    ("[[1]] < ['x']", None), ("['x'] >= [[1]]", None), ("[[]] < [1]", None), ("[1, [2]] < [2, 'a']", True),
     ("['a'] < [1]", None), ("[1, 2] < null", None), ("[true] > [false]", True), ("[[null]] < [[1]]", None),
     # not a number
     (f"{NAN} IN [{NAN}]", False), (f"[{NAN}] = [{NAN}]", False), (f"[{NAN}] <> [{NAN}]", True),

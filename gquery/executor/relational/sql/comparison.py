@@ -228,7 +228,7 @@ def one_of(code: str, items: str, of_none: str) -> str:
 
 def _order(left: str, one: Type, right: str, other: Type, depth: int = 0) -> str:
     """A number below, at or above 0 as `left` comes before, with or after `right`; null when that is unknown."""
-    if one.kind is not Kind.LIST:
+    if not one.kind is other.kind is Kind.LIST:
         same = equal(left, one, right, other, depth=depth)
         if not _ordered(one, other):
             return f"CASE WHEN {same} THEN 0 END"
