@@ -58,16 +58,18 @@ class Graph:
         device: str | None = None,
         timeout: float | None = None,
         memory_limit: int | str | None = None,
+        strict: bool | None = None,
     ) -> Result:
         """Answers a query, lazily: it is parsed, bound and planned now and run when the result is first read.
 
         parameters: values of `$name`s; changing them later changes nothing. mode: match mode for clauses that name
         none. device: `auto`, `cpu` or `gpu`. timeout: seconds, for planning now, and again for each run of the result.
-        memory_limit: bytes or text such as "1GB", for what the query holds besides the graph. Raises ParseError,
-        BindError, PlanError or UnsupportedError now, ExecutionError while the result is read, QueryTimeout either way.
-        Warns (QueryWarning) of comparisons that no row can pass.
+        memory_limit: bytes or text such as "1GB", for what the query holds besides the graph. strict: whether labels,
+        types and properties that the graph does not have are errors. Raises ParseError, BindError, PlanError or
+        UnsupportedError now, ExecutionError while the result is read, QueryTimeout either way. Warns (QueryWarning) of
+        comparisons that no row can pass, and of names that the graph does not have where these are no errors.
         """
-        given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit}
+        given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit, "strict": strict}
         settings = self.settings.changed(**{name: value for name, value in given.items() if value is not None})
         planning = Control(settings.timeout)
         try:
@@ -99,7 +101,7 @@ class Graph:
         save(self.snapshot, path)
 
     def with_settings(self, **changes: Any) -> Graph:
-        """The same graph with other settings: mode, device, timeout, memory_limit, threads."""
+        """The same graph with other settings: mode, device, timeout, memory_limit, threads, strict."""
         changed = Graph(self.snapshot, self.report, self.settings.changed(**changes))
         changed._remembered = self._remembered
         return changed
@@ -135,8 +137,10 @@ class Prepared:
     ) -> None:
         known = remembered or Remembered()
         tree = known.tree(text, lambda: parse(text, check))
-        asked = (text, settings.mode, types_of(parameters))
-        bound = known.bound(asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check))
+        asked = (text, settings.mode, settings.strict, types_of(parameters))
+        bound = known.bound(
+            asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check, strict=settings.strict)
+        )
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
         context = partial(Context, snapshot.invariants, snapshot.statistics, costs_of(settings.device))

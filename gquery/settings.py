@@ -24,13 +24,15 @@ def _usable_cores() -> int:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """mode: how far matches may repeat elements; device: where patterns are matched; timeout: seconds or None;
-    memory_limit: bytes that one query may hold besides the graph, or None; threads: workers of the CPU backend."""
+    memory_limit: bytes that one query may hold besides the graph, or None; threads: workers of the CPU backend; strict:
+    whether labels, types and properties that the graph does not have are errors, or no element's and warned of."""
 
     mode: MatchMode = "different edges"
     device: Device = "auto"
     timeout: float | None = None
     memory_limit: int | None = None
     threads: int = field(default_factory=_usable_cores)
+    strict: bool = True
 
     def changed(self, **changes: Any) -> Settings:
         """These settings with others; values as users write them. Raises BindError for one that does not exist or has
@@ -115,10 +117,19 @@ def parse_threads(threads: int) -> int:
     return number
 
 
+def parse_strict(strict: bool | str) -> bool:
+    """True or false; as text also `on` and `off`."""
+    found = {"true": True, "on": True, "false": False, "off": False}.get(str(strict).lower())
+    if found is None:
+        raise BindError(f"strict is on or off, not `{_shortened(strict)}`")
+    return found
+
+
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "mode": parse_mode,
     "device": parse_device,
     "timeout": parse_timeout,
     "memory_limit": parse_memory,
     "threads": parse_threads,
+    "strict": parse_strict,
 }

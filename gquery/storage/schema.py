@@ -14,6 +14,9 @@ Direction = Literal["out", "in", "both"]
 TURNED: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 """The direction as seen from the other end."""
 
+ZONED_TIME = pa.struct([("time", pa.time64("ns")), ("offset_seconds", pa.int32())])
+"""A time of the day with an offset from UTC, for which Arrow has no type."""
+
 Hop = tuple[tuple[str, ...], Direction, tuple[int, ...]]
 """An edge from a vertex to at most one other: edge types, direction, the vertex tables that the other is of."""
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import (
+    ArgumentParser,
+    ArgumentTypeError,
+    BooleanOptionalAction,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any, TypeVar, get_args
@@ -38,7 +44,7 @@ def read_command_line(given: Sequence[str]) -> Namespace:
 
 def settings_of(chosen: Namespace) -> dict[str, Any]:
     """The settings of a query that were given."""
-    names = ("mode", "device", "timeout", "memory_limit")
+    names = ("mode", "device", "timeout", "memory_limit", "strict")
     return {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
 
 
@@ -137,6 +143,8 @@ def _add_settings(parser: ArgumentParser) -> None:
     parser.add_argument("--device", choices=get_args(Device))
     parser.add_argument("--timeout", type=_value(read_seconds), metavar="SECONDS")
     parser.add_argument("--memory-limit", type=_value(parse_memory), metavar="SIZE", help="such as 512MB or 2GiB")
+    parser.add_argument("--strict", action=BooleanOptionalAction, help="whether labels, types and properties that the "
+                        "graph does not have are errors (default), or no element's and warned of")  # fmt: skip
 
 
 def _value(read: Callable[[str], T]) -> Callable[[str], T]:

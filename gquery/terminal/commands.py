@@ -132,7 +132,8 @@ def _set(shell: Shell, arguments: str) -> None:
 def _show(shell: Shell, *names: str) -> None:
     for name in names:
         value = getattr(shell.settings, name)
-        shell.notes.print(f"{name:<13} {'none' if value is None else value}", highlight=False)
+        shown = "none" if value is None else ("off", "on")[value] if isinstance(value, bool) else value
+        shell.notes.print(f"{name:<13} {shown}", highlight=False)
 
 
 def _param(shell: Shell, arguments: str) -> None:
@@ -177,7 +178,7 @@ COMMANDS: dict[str, Command] = {
     ":explain": Command(_explain, "[QUERY]", "the plan with estimates; without QUERY that of the last one", "query"),
     ":profile": Command(_profile, "[QUERY]", "run it and show the plan with real counts and times", "query"),
     ":mode": Command(_mode, "[MODE]", "how far matches may repeat elements", "mode"),
-    ":set": Command(_set, "[NAME VALUE]", "mode, timeout, memory_limit, device, threads, or `$name`", "setting"),
+    ":set": Command(_set, "[NAME VALUE]", "mode, timeout, memory_limit, device, threads, strict, `$name`", "setting"),
     ":param": Command(_param, "[NAME VALUE]", "a parameter: `:param min 30`; without VALUE it is removed"),
     ":export": Command(_export, "FILE", "all of the last answer: .csv .jsonl .parquet .arrow; runs it again", "path"),
     ":timing": Command(_timing, "[on|off]", "whether times are shown", "switch"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from gquery.errors import GQueryError, did_you_mean
-from gquery.settings import Device, Settings, parse_memory, parse_mode
+from gquery.settings import Device, Settings, parse_memory, parse_mode, parse_strict
 from gquery.terminal.asking import ask
 from gquery.terminal.commands import run_command
 from gquery.terminal.entry.syntax import BARE_COMMANDS, statements
@@ -169,5 +169,6 @@ SETTINGS: dict[str, Callable[[str], Any]] = {
     "timeout": _or_none(read_seconds),
     "memory_limit": _or_none(parse_memory),
     "threads": _read_threads,
+    "strict": parse_strict,
 }
 """Setting -> the reader of its value."""

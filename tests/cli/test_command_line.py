@@ -95,6 +95,11 @@ def test_parameters_and_settings(cli: Cli, saved: str) -> None:
     count = "MATCH (a:Person)-->(b:Person)-->(c:Person)-->(d:Person) RETURN count(*) AS n"
     assert cli("run", saved, count)[1] == b'"n"\n3\n'
     assert cli("run", saved, count, "--mode", "different nodes")[1] == b'"n"\n0\n'
+    unknown = "MATCH (a:Nobody) RETURN count(*) AS n"
+    assert cli("run", saved, unknown, "--strict")[0] == 1
+    code, out, err = cli("run", saved, unknown, "--no-strict")
+    assert (code, out) == (0, b'"n"\n0\n')
+    assert "Warning: the graph has no label `Nobody`: no node has it" in err
 
 
 @pytest.mark.parametrize(

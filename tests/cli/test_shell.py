@@ -82,6 +82,9 @@ def test_settings(screen: Screen) -> None:
     assert (settings.mode, settings.timeout) == ("different nodes", 5.0)
     assert screen(":set timeout none\n:set memory_limit none") == 0
     assert screen.shell.graph.settings.timeout is None
+    assert screen(":set strict off\nMATCH (a:Nobody) RETURN count(*)") == 0
+    assert "strict        off" in screen.notes
+    assert "Warning: the graph has no label `Nobody`: no node has it" in screen.notes
 
 
 @pytest.mark.parametrize(

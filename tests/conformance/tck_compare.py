@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import gquery
 from tests.conformance import tck_values
-from tests.conformance.tck_setup import ID
 
 
 def canonical(value: object, any_list_order: bool = False) -> str:
@@ -33,8 +32,8 @@ def canonical(value: object, any_list_order: bool = False) -> str:
 
 
 def _properties(properties: Mapping[str, object] | None, any_list_order: bool) -> str:
-    """Without those that are null, which is to say absent, and without the id that the set-up added."""
-    present = {key: value for key, value in (properties or {}).items() if value is not None and key != ID}
+    """Without those that are null, which is to say absent."""
+    present = {key: value for key, value in (properties or {}).items() if value is not None}
     return " " + canonical(present, any_list_order) if present else ""
 
 

@@ -34,11 +34,12 @@ def read_scenarios(folder: Path) -> Iterator[Scenario]:
 def _read_feature(file: Path, prefix: str) -> Iterator[Scenario]:
     lines = file.read_text().splitlines()
     starts = [number for number, line in enumerate(lines) if re.match(r"\s*Scenario( Outline)?:", line)]
+    background = tuple(_read_steps(lines[: starts[0]]))
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         title = lines[start].split(":", 1)[1].strip()
         number = re.match(r"\[\d+\]", title)
         body, *examples = _split_examples(lines[start + 1 : end])
-        scenario = Scenario(f"{prefix} {number[0] if number else title}", tuple(_read_steps(body)))
+        scenario = Scenario(f"{prefix} {number[0] if number else title}", (*background, *_read_steps(body)))
         if not examples:
             yield scenario
         for index, values in enumerate(row for example in examples for row in _example_rows(example)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from gquery.planner.ir.types.common_type import TIME
 from gquery.values.durations import duration_of, parse_duration
 from gquery.values.moments import Family, moment_of, offset_text, parse_moment
 
@@ -53,8 +54,8 @@ class Reader:
     """A recursive descent over the tokens of one text."""
 
     def __init__(self, text: str, variables: dict[str, object] | None = None) -> None:
-        """`variables`: names that stand for values, such as those of UNWIND."""
-        self.variables = variables or {}
+        """`variables`: names that stand for nodes or values, such as those of UNWIND."""
+        self.variables = {} if variables is None else variables
         self.tokens: list[tuple[str, str]] = []
         text = re.sub(r"('(?:[^'\\]|\\.)*')|//.*", r"\1", text)  # comments, but not inside a string
         end = len(text.rstrip())
@@ -85,6 +86,13 @@ class Reader:
             raise UnreadableError(f"`{mark}` expected at `{self.peek()}`")
 
     def value(self) -> object:
+        """One that is written, perhaps texts joined by `+`."""
+        value = self._single()
+        while isinstance(value, str) and self.take("+"):
+            value += str(self._single())
+        return value
+
+    def _single(self) -> object:
         kind, text = self.tokens[self.position] if not self.done() else ("", "")
         if text == "(":
             raise UnreadableError("a bracketed expression")
@@ -94,7 +102,7 @@ class Reader:
             return self.map()
         self.position += 1
         if text in "+-" and text:
-            return self._negated() if text == "-" else self.value()
+            return self._negated() if text == "-" else self._single()
         if kind == "string":
             return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1], flags=re.DOTALL)
         if kind == "number":
@@ -104,7 +112,8 @@ class Reader:
         if text in _TIMES and self.peek() == "(":
             return self._time(text)
         if text in self.variables:
-            return self.variables[text]
+            held = self.variables[text]
+            return (held.properties or {}).get(self._name()) if isinstance(held, Node) and self.take(".") else held
         raise UnreadableError(f"a value expected at `{text}`")
 
     def _time(self, family: str) -> object:
@@ -124,7 +133,8 @@ class Reader:
             case "localtime":
                 return pa.scalar(moment.time, pa.int64()).cast(pa.time64("ns"))
             case "time":
-                raise UnreadableError("a stored time of the day with an offset")
+                parts = {"time": pa.scalar(moment.time, pa.time64("ns")), "offset_seconds": moment.offset}
+                return pa.scalar(parts, TIME.arrow)
         if not -(2**63) <= moment.instant < 2**63:
             raise UnreadableError("a stored point in time beyond the years of nanoseconds")
         return pa.scalar(moment.instant, pa.timestamp("ns", zone))
@@ -198,7 +208,7 @@ class Reader:
         return path
 
     def _negated(self) -> object:
-        value = self.value()
+        value = self._single()
         if not isinstance(value, int | float):
             raise UnreadableError("a negated value that is no number")
         return -value

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.planner.ir.types.common_type import TIME
 from gquery.values import days
 from gquery.values.durations import Duration, parse_duration
 from gquery.values.moments import Moment, parse_moment
@@ -195,3 +197,14 @@ def test_what_is_computed_and_cannot_be_is_named() -> None:
     graph = gquery.from_arrow(vertices={"A": {"id": [1], "t": ["P1D"]}}, edges={})
     with pytest.raises(gquery.UnsupportedError, match=r"gquery has duration\(\) only of values that are written"):
         graph.query("MATCH (a) RETURN duration(a.t)")
+
+
+def test_a_stored_time_of_the_day_with_an_offset(tmp_path: Path) -> None:
+    stored = TIME.arrow
+    values = pa.array([{"time": 3600 * 10**9 * 12 + 5, "offset_seconds": 3600}, None], stored)
+    gquery.from_arrow({"P": pa.table({"id": [1, 2], "at": values})}, {}).save(tmp_path / "times.gq")
+    graph = gquery.open(tmp_path / "times.gq")
+    text = "MATCH (a) WHERE a.at > time('10:59Z') RETURN a.at.hour, a.at.nanosecond, a.at.offset, toString(a.at)"
+    assert graph.query(text).rows() == [(12, 5, "+01:00", "12:00:00.000000005+01:00")]
+    assert graph.query("MATCH (a) RETURN a.at AS at ORDER BY at").to_arrow()["at"].type == stored
+    assert graph.query("MATCH (a) WHERE a.at = time('11:00:00.000000005Z') RETURN count(*)").scalar() == 1

@@ -26,16 +26,23 @@ Rows = tuple[Variable, ...]
 
 
 def bind(
-    tree: ast.Query, schema: Schema, parameters: Mapping[str, object], mode: MatchMode, check: Check = unchecked
+    tree: ast.Query,
+    schema: Schema,
+    parameters: Mapping[str, object],
+    mode: MatchMode,
+    check: Check = unchecked,
+    *,
+    strict: bool = True,
 ) -> BoundQuery:
     """Binds a query against a graph's schema. `mode` is the session's, for clauses that name none. `check` is called
-    for every clause, condition and expression.
+    for every clause, condition and expression. strict: labels, types and properties that the graph does not have are
+    errors; else they are what no element has, and a notice says so.
 
     Raises BindError for anything unknown or ill-typed and UnsupportedError for what the engine lacks.
     """
     notices: list[Notice] = []
-    matches = MatchBinder(schema, parameters, mode, check, notices)
-    projections = ProjectionBinder(schema, parameters, check, notices)
+    matches = MatchBinder(schema, parameters, mode, strict, check, notices)
+    projections = ProjectionBinder(schema, parameters, strict, check, notices)
     segments = ClauseBinder(matches, projections).chain(tree, ())
     if not isinstance(segments[-1], Project):
         raise UnsupportedError("a query ends with RETURN", span=tree.span)

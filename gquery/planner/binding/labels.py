@@ -6,16 +6,17 @@ from collections.abc import Iterable
 
 from gquery.errors import BindError, did_you_mean
 from gquery.grammar import ast
+from gquery.planner.binding.scope import Names
+from gquery.planner.ir.expr import Kind
 from gquery.storage.schema import Schema
 
 
 def tables_of(schema: Schema, expressions: Iterable[ast.LabelExpression]) -> tuple[int, ...]:
-    """The vertex tables that every label expression admits, ascending. An unknown label is an error."""
+    """The vertex tables that every label expression admits, ascending."""
     tables: Iterable[int] = range(len(schema.vertex_tables))
     for expression in expressions:
-        _check_names(expression, schema.labels, "label")
         if isinstance(expression, ast.LabelName):
-            labelled = schema.tables_with[expression.name]
+            labelled = schema.tables_with.get(expression.name, ())
             tables = labelled if isinstance(tables, range) else [table for table in tables if table in labelled]
         else:
             tables = [table for table in tables if admits(expression, frozenset(schema.vertex_tables[table].labels))]
@@ -23,10 +24,9 @@ def tables_of(schema: Schema, expressions: Iterable[ast.LabelExpression]) -> tup
 
 
 def types_of(schema: Schema, expression: ast.LabelExpression | None) -> tuple[str, ...]:
-    """The edge types that a type expression admits, sorted; all when there is none. An unknown type is an error."""
+    """The edge types that a type expression admits, sorted; all when there is none."""
     if expression is None:
         return tuple(sorted(schema.types))
-    _check_names(expression, schema.types, "relationship type")
     return tuple(sorted(name for name in schema.types if admits(expression, frozenset([name]))))
 
 
@@ -46,20 +46,20 @@ def admits(expression: ast.LabelExpression, labels: frozenset[str]) -> bool:
     raise AssertionError(expression)
 
 
-def _check_names(expression: ast.LabelExpression, known: tuple[str, ...], kind: str) -> None:
+def expect_known(expression: ast.LabelExpression, element: Kind, schema: Schema, names: Names) -> None:
+    """Says which names in an expression no element of the kind, node or relationship, has."""
+    known, kind = (schema.labels, "label") if element is Kind.NODE else (schema.types, "relationship type")
     match expression:
         case ast.LabelName(name=name):
             if name not in known:
-                raise BindError(
-                    f"the graph has no {kind} `{name}`",
-                    span=expression.span,
-                    hint=did_you_mean(name, known) or _listing(kind, known),
-                )
+                hint = did_you_mean(name, known) or _listing(kind, known)
+                error = BindError(f"the graph has no {kind} `{name}`", span=expression.span, hint=hint)
+                names.lack(error, f"no {element.value.lower()} has it")
         case ast.LabelNot(operand=operand):
-            _check_names(operand, known, kind)
+            expect_known(operand, element, schema, names)
         case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):
-            _check_names(left, known, kind)
-            _check_names(right, known, kind)
+            expect_known(left, element, schema, names)
+            expect_known(right, element, schema, names)
 
 
 def _listing(kind: str, known: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.conditions import bind_conditions
 from gquery.planner.binding.describe import described_edge, described_vertex
 from gquery.planner.binding.expressions.binder import ExpressionBinder
-from gquery.planner.binding.labels import tables_of
+from gquery.planner.binding.labels import expect_known, tables_of
 from gquery.planner.binding.mentions import binds
 from gquery.planner.binding.pattern_condition import PatternTest
 from gquery.planner.binding.patterns import PatternBinder
@@ -28,11 +28,13 @@ MAX_ELEMENTS = 1_000  # nodes of one query graph, and relationships: most tests 
 
 @dataclass(slots=True)
 class MatchBinder:
-    """Binds segments of MATCH clauses. `mode` is for clauses that name none; `notices` collects what has to be said."""
+    """Binds segments of MATCH clauses. `mode` is for clauses that name none; `strict` says whether names that the graph
+    does not have are errors; `notices` collects what has to be said."""
 
     schema: Schema
     parameters: Mapping[str, object]
     mode: MatchMode
+    strict: bool
     check: Check
     notices: list[Notice]
 
@@ -62,13 +64,14 @@ class MatchBinder:
         return replace(bound, output=incoming)
 
     def _patterns(self, incoming: tuple[Variable, ...]) -> PatternBinder:
-        return PatternBinder(self.schema, {variable.name: variable for variable in incoming}, self.mode)
+        names = Names({variable.name: variable for variable in incoming}, self.strict)
+        return PatternBinder(self.schema, names, self.mode)
 
     def _bound(self, patterns: PatternBinder, kind: type[Match], span: Span) -> Match:
         names = patterns.names
         _expect_few(names, span)
         for vertex in names.vertices.values():
-            vertex.tables = self._tables(vertex)
+            vertex.tables = self._tables(vertex, names)
         spanning: list[Expression] = []
         joining: list[Expression] = []
         for block in patterns.blocks:
@@ -86,7 +89,9 @@ class MatchBinder:
         output = self._output(names, nullable=kind is OptionalMatch)
         return kind(graph, bound, tuple(joining), tuple(names.incoming.values()), output)
 
-    def _tables(self, vertex: VertexDraft) -> tuple[int, ...]:
+    def _tables(self, vertex: VertexDraft, names: Names) -> tuple[int, ...]:
+        for expression in vertex.labels:
+            expect_known(expression, Kind.NODE, self.schema, names)
         tables = tables_of(self.schema, vertex.labels)
         known = vertex.known
         return tables if known is None else tuple(table for table in tables if table in known.type.tables)

@@ -6,13 +6,13 @@ required, which is OPTIONAL MATCH and every such condition, gets a part of the q
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
-from gquery.planner.binding.labels import types_of
+from gquery.planner.binding.labels import expect_known, types_of
 from gquery.planner.binding.mentions import binds, names_in, nodes_of
 from gquery.planner.binding.pattern_condition import (
     PatternTest,
@@ -22,22 +22,22 @@ from gquery.planner.binding.pattern_condition import (
     plain_conditions,
 )
 from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
+from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.query_graph import PathVariable, Scope
-from gquery.planner.ir.segments import Variable
 from gquery.settings import MatchMode
 from gquery.storage.schema import Schema
 
 
 class PatternBinder:
-    """Declares the MATCH clauses of a segment, in order. incoming: what the segments before bind. mode: for clauses
+    """Declares the MATCH clauses of a segment, in order. names: what the segments before bind. mode: for clauses
     that name none. deferred: the pattern tests, with their modes and the names that they may use, that speak of what
     only earlier segments bind or have conditions that cannot be checked while matching: they become segments of their
     own."""
 
-    def __init__(self, schema: Schema, incoming: Mapping[str, Variable], mode: MatchMode) -> None:
+    def __init__(self, schema: Schema, names: Names, mode: MatchMode) -> None:
         self.schema = schema
         self.mode = mode
-        self.names = Names(incoming)
+        self.names = names
         self.blocks: list[Block] = []
         self.deferred: list[tuple[PatternTest, MatchMode, AbstractSet[str]]] = []
 
@@ -168,6 +168,8 @@ class PatternBinder:
             else:
                 variable, named = known, True
         source, target = (right, left) if relationship.direction == "in" else (left, right)
+        if relationship.types is not None:
+            expect_known(relationship.types, Kind.RELATIONSHIP, self.schema, self.names)
         types = types_of(self.schema, relationship.types)
         directed = relationship.direction != "both"
         place = len(self.names.edges)

@@ -33,10 +33,12 @@ from gquery.storage.schema import Schema
 
 @dataclass(slots=True)
 class ProjectionBinder:
-    """Binds projections over the rows before them. `notices` collects what has to be said."""
+    """Binds projections over the rows before them. `strict` says whether names that the graph does not have are errors;
+    `notices` collects what has to be said."""
 
     schema: Schema
     parameters: Mapping[str, object]
+    strict: bool
     check: Check
     notices: list[Notice]
 
@@ -46,7 +48,7 @@ class ProjectionBinder:
         """per: tells the rows of an outer query apart."""
         if isinstance(clause, ast.Unwind):
             return self._unwind(clause, incoming)
-        names = Names({variable.name: variable for variable in incoming})
+        names = Names({variable.name: variable for variable in incoming}, self.strict)
         word = "WITH" if isinstance(clause, ast.With) else "RETURN"
         binder = ExpressionBinder(self.schema, names, self.parameters, aggregates=True, place=word, check=self.check)
         projection = _bind_projection(clause, word, binder)
@@ -60,7 +62,7 @@ class ProjectionBinder:
 
     def _unwind(self, clause: ast.Unwind, incoming: tuple[Variable, ...]) -> Unwind:
         """The rows with an item of the list each; an empty list and null have none."""
-        names = Names({variable.name: variable for variable in incoming})
+        names = Names({variable.name: variable for variable in incoming}, self.strict)
         binder = ExpressionBinder(
             self.schema, names, self.parameters, aggregates=False, place="UNWIND", check=self.check
         )

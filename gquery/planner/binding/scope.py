@@ -96,9 +96,11 @@ def is_hidden(variable: str) -> bool:
 @dataclass(slots=True)
 class Names:
     """Everything bound so far, by variable. incoming: what the segments before bind. Vertices and edges, of this
-    segment, are in the order of their indices. notices: what has to be said of the query, though it can be answered."""
+    segment, are in the order of their indices. strict: whether names that the graph does not have are errors. notices:
+    what has to be said of the query, though it can be answered."""
 
     incoming: Mapping[str, Variable] = field(default_factory=dict)
+    strict: bool = True
     vertices: dict[str, VertexDraft] = field(default_factory=dict)
     edges: dict[str, EdgeDraft] = field(default_factory=dict)
     paths: dict[str, PathVariable] = field(default_factory=dict)
@@ -143,6 +145,14 @@ class Names:
         known = self.named()
         listing = "in scope are " + ", ".join(f"`{variable}`" for variable in known) if known else None
         return BindError(f"variable `{name}` is not defined", span=span, hint=did_you_mean(name, known) or listing)
+
+    def lack(self, error: BindError, consequence: str) -> None:
+        """Raises the error for a label, type or property that the graph does not have; a query that is not strict is
+        answered, and the user warned of the consequence."""
+        if self.strict:
+            raise error
+        assert error.span is not None
+        self.notices.append(Notice(f"{error.message}: {consequence}", error.span, error.hint))
 
     def expect_free(self, variable: str, span: Span, wanted: str) -> None:
         """Raises when the variable already stands for something that is not `wanted`."""

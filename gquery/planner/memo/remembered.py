@@ -19,7 +19,7 @@ from gquery.planner.ir.types.value_types import type_of_value
 from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
 
-Asked = tuple[str, Hashable, Hashable]
+Asked = tuple[str, Hashable, Hashable, Hashable]
 Memos = tuple[PlanMemo, ...]
 
 # Bytes, roughly, of all that is kept of texts, and of orders.
@@ -43,7 +43,7 @@ class Remembered:
         return tree
 
     def bound(self, asked: Asked, make: Callable[[], BoundQuery]) -> BoundQuery:
-        """The bound query of a text with a mode and types of parameters."""
+        """The bound query of a text with a mode, strict or not, and types of parameters."""
         bound: BoundQuery = self._texts.get(asked, make, lambda _: _size(asked[0]))
         return bound
 

@@ -77,7 +77,8 @@ class QueryCompleter(Completer):
 
     def _argument_words(self, kind: str) -> list[str]:
         modes = list(get_args(MatchMode))
-        settings = [name for name in SETTINGS if name != "mode"] + [f"mode {mode}" for mode in modes]
+        settings = [name for name in SETTINGS if name not in ("mode", "strict")]
+        settings += [f"mode {mode}" for mode in modes] + ["strict on", "strict off"]
         return {
             "mode": modes,
             "switch": ["on", "off"],

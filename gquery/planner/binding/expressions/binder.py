@@ -13,6 +13,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.expressions import maps, moments
 from gquery.planner.binding.expressions.comparisons import COMPARISONS, notices, read_texts
 from gquery.planner.binding.expressions.items import bind_comprehension, bind_reduce
+from gquery.planner.binding.labels import expect_known
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import (
     BOOLEAN,
@@ -213,7 +214,7 @@ class ExpressionBinder:
         return self.call("field", (subject, key), tree.span)
 
     def element_property(self, subject: Expression, key: str, key_span: Span, span: Span) -> Column:
-        """The column of a node's or relationship's property; an unknown one is an error."""
+        """The column of a node's or relationship's property; of nulls where no such element has it."""
         assert isinstance(subject, Column)
         name = subject.variable
         if subject.type.kind is Kind.NODE:
@@ -221,7 +222,7 @@ class ExpressionBinder:
         else:
             stored = self.schema.edge_property(key, self._edge_types(subject) or None)
         if not stored:
-            raise self._no_property(subject, key, key_span)
+            self.names.lack(self._no_property(subject, key, key_span), "always null")
         return Column(type_of_stored(stored), span, name, Attribute.PROPERTY, key)
 
     def _edge_types(self, relationship: Column) -> list[str]:
@@ -279,18 +280,13 @@ class ExpressionBinder:
                 span=tree.subject.span,
                 hint="test it in a clause after the WITH that names it",
             )
+        expect_known(tree.labels, subject.type.kind, self.schema, self.names)
         return self._label_expression(subject, tree.labels)
 
     def _label_expression(self, subject: Column, labels: ast.LabelExpression) -> Expression:
         match labels:
             case ast.LabelName(name=name):
                 node = subject.type.kind is Kind.NODE
-                known = self.schema.labels if node else self.schema.types
-                if name not in known:
-                    kind = "label" if node else "relationship type"
-                    raise BindError(
-                        f"the graph has no {kind} `{name}`", span=labels.span, hint=did_you_mean(name, known)
-                    )
                 constant = Constant(STRING, labels.span, name)
                 column = self._attribute(subject, "labels" if node else "type", labels.span)
                 return self.call("in" if node else "=", (constant, column), labels.span)
@@ -305,9 +301,11 @@ class ExpressionBinder:
                 return self.call("and" if isinstance(labels, ast.LabelAnd) else "or", parts, labels.span)
         raise AssertionError(labels)
 
-    def _attribute(self, subject: Expression, function: str, span: Span) -> Column:
+    def _attribute(self, subject: Expression, function: str, span: Span) -> Column | Constant:
         attribute = _ELEMENT_FUNCTIONS[function]
         fits = {"id": (Kind.NODE, Kind.RELATIONSHIP), "labels": (Kind.NODE,), "type": (Kind.RELATIONSHIP,)}[function]
+        if subject.type.kind is Kind.NULL:
+            return Constant(NULL, span, None)
         if not (isinstance(subject, Column) and subject.attribute is Attribute.ELEMENT and subject.type.kind in fits):
             wanted = " or ".join("a " + kind.value.lower() for kind in fits)
             raise BindError(f"{function}() takes {wanted}, not {subject.type}", span=span)

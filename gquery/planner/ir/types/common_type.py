@@ -14,14 +14,14 @@ from typing import Literal, get_args
 import pyarrow as pa
 
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+from gquery.storage.schema import ZONED_TIME
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL})
 DATE = Type(Kind.TEMPORAL, pa.date32())
 DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us", "UTC"))
 LOCAL_DATETIME = Type(Kind.TEMPORAL, pa.timestamp("us"))
 LOCAL_TIME = Type(Kind.TEMPORAL, pa.time64("us"))
-TIME = Type(Kind.TEMPORAL, pa.struct([("time", pa.time64("ns")), ("offset_seconds", pa.int32())]))
-"""A time of the day with an offset, for which Arrow and DuckDB have no type."""
+TIME = Type(Kind.TEMPORAL, ZONED_TIME)
 DURATION = Type(Kind.TEMPORAL, pa.month_day_nano_interval())
 NARROW_INTEGER = Type(Kind.INTEGER, pa.int32())
 MOST_DIGITS = 38  # of a decimal that DuckDB can calculate with
@@ -56,6 +56,8 @@ def type_of_arrow(arrow: pa.DataType) -> Type:
         return Type(type_of_arrow(arrow.value_type).kind, arrow)
     if types.is_list(arrow) or types.is_large_list(arrow) or types.is_fixed_size_list(arrow):
         return Type(Kind.LIST, arrow, type_of_arrow(arrow.value_type))
+    if arrow.equals(ZONED_TIME):
+        return TIME
     if types.is_struct(arrow):
         return Type(Kind.MAP, arrow, None, tuple((field.name, type_of_arrow(field.type)) for field in arrow))
     if types.is_temporal(arrow):

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gquery.errors import LoadError
+from gquery.storage.schema import ZONED_TIME
 
 _OFFSET = re.compile(r"[+-]\d\d:?\d\d")
 _DAY = 86_400_000_000  # microseconds
@@ -46,8 +47,8 @@ def checked(table: pa.Table, file: str) -> pa.Table:
 
 def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
     """Integers become int64, floats double, decimals of 128 bits, every kind of text string, of list a list, of date
-    date32, of time and timestamp microseconds (or nanoseconds, when it has them); durations become intervals, a uuid
-    text, another extension what it is made of.
+    date32, of time and timestamp microseconds (or nanoseconds, when it has them); durations become intervals, structs
+    of a time and its offset in seconds times with an offset, a uuid text, another extension what it is made of.
 
     Raises LoadError for a type that no property can have, and for values that do not fit.
     """
@@ -147,9 +148,18 @@ def _normal_nested(type: pa.DataType) -> pa.DataType:
     if any(test(type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view,
                                    types.is_large_list_view)):  # fmt: skip
         return pa.list_(_normal_type(type.value_type))
+    if types.is_struct(type) and _is_zoned_time(type):
+        return ZONED_TIME
     if types.is_struct(type) and 0 < type.num_fields == len({field.name for field in type}):
         return pa.struct([pa.field(field.name, _normal_type(field.type)) for field in type])
     raise _NoProperty(str(type))
+
+
+def _is_zoned_time(struct: pa.StructType) -> bool:
+    names = [field.name for field in struct]
+    if names != [field.name for field in ZONED_TIME]:
+        return False
+    return bool(pa.types.is_time(struct[0].type) and pa.types.is_integer(struct[1].type))
 
 
 def _normal_time(type: pa.DataType) -> pa.DataType:

@@ -1,0 +1,57 @@
+"""Errors as the TCK names them: `a SyntaxError should be raised at compile time: UndefinedVariable`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import gquery
+
+_STEP = re.compile(r"an? (?P<kind>\w+) should be raised at (?P<phase>compile time|runtime|any time): (?P<detail>\S+)")
+
+_KINDS: dict[str, tuple[type[gquery.GQueryError], ...]] = {
+    "SyntaxError": (gquery.ParseError, gquery.BindError),
+    "TypeError": (gquery.BindError, gquery.ExecutionError),
+    "ArgumentError": (gquery.BindError, gquery.ExecutionError),
+}
+_SAYS = {
+    "*": "cannot take",
+    "AmbiguousAggregationExpression": "neither aggregated nor a grouping key|can only use what",
+    "ColumnNameConflict": "two columns are called",
+    "FloatingPointOverflow": "too large for a 64-bit float",
+    "IntegerOverflow": "does not fit 64 bits",
+    "InvalidAggregation": "cannot aggregate",
+    "InvalidArgumentType": r"cannot take|takes|needs a whole number|only nodes, relationships and maps",
+    "InvalidArgumentValue": r"cannot take|takes|cannot be|can be tested",
+    "InvalidNumberLiteral": "is not a number",
+    "InvalidParameterUse": "parameter",
+    "InvalidRelationshipPattern": "expected",
+    "InvalidUnicodeCharacter": "unexpected character",
+    "MapElementAccessByNonString": "a key is a text",
+    "NegativeIntegerArgument": "not negative",
+    "NestedAggregation": "inside another",
+    "NoVariablesInScope": "no variable is defined",
+    "NonConstantExpression": "cannot depend on the matches",
+    "NumberOutOfRange": "lies between|not 0",
+    "RelationshipUniquenessViolation": "stands twice",
+    "UndefinedVariable": "is not defined|can only use what",
+    "UnexpectedSyntax": "expected|closed|has no value",
+    "VariableAlreadyBound": "already",
+    "VariableTypeConflict": "cannot be a",
+}
+"""What gquery's message has to say of each."""
+
+
+def expect_error(step: str, graph: gquery.Graph, query: str, parameters: dict[str, object]) -> None:
+    """Raises AssertionError unless there is an error of the kind, in time: what is certain may be said before anything
+    runs, but what has to be known at compile time not later. Errors of another kind go on."""
+    wanted = _STEP.fullmatch(step)
+    assert wanted is not None
+    with pytest.raises(_KINDS[wanted["kind"]], match=_SAYS[wanted["detail"]]):
+        _answer(graph.query(query, parameters), wanted["phase"])
+
+
+def _answer(result: gquery.Result, phase: str) -> None:
+    assert phase != "compile time", "no error before the query runs"
+    result.rows()
