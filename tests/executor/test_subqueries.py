@@ -42,8 +42,8 @@ CASES = {
     "MATCH DIFFERENT NODES (a:Person) WHERE a.age > 99 OR (a)-[:KNOWS]->(:Person {name: 'Dee'}) RETURN a.name": [
         ("Cid",),
     ],
-    "MATCH REPEATABLE ELEMENTS (a:Person) WHERE a.age > 99 OR (a)-[:KNOWS]->(a)-[:KNOWS]->(a) RETURN a.name": [("Dee",)],
-    "MATCH REPEATABLE ELEMENTS (a:Person) WHERE COUNT { (a)-[:KNOWS]->(a)-[:KNOWS]->(a) } = 1 RETURN a.name": [("Dee",)],
+    "MATCH REPEATABLE ELEMENTS (a) WHERE a.age > 99 OR (a)-[:KNOWS]->(a)-[:KNOWS]->(a) RETURN a.name": [("Dee",)],
+    "MATCH REPEATABLE ELEMENTS (a) WHERE COUNT { (a)-[:KNOWS]->(a)-[:KNOWS]->(a) } = 1 RETURN a.name": [("Dee",)],
     "MATCH REPEATABLE ELEMENTS (a:Person) WITH a WHERE a.age > 99 OR (a)-[:KNOWS]->(a)-[:KNOWS]->(a) RETURN a.name": [],
     # The WHERE of a WITH sees what the WITH drops.
     "MATCH (a:Person)-[:KNOWS]->(b) WITH a WHERE NOT (b)-[:KNOWS]->() RETURN a.name": [("Bob",)],
