@@ -36,6 +36,12 @@ def _promises(self: sharing.Sharing[Any]) -> bool:
     return True
 
 
+GIVEN = [
+    (sharing.Sharing, "promises", _promises),
+    (sharing.Sharing, "is_wanted", True),
+    (frames.ListingFrame, "patience", 1),
+]
+
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "no set sizes": [(pack._Packer, "_set_size", _no), *COLLISIONS["no constants"]],
     "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
@@ -48,22 +54,22 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
     "candidate graph, short slices": [(candidate_graph, "SLICE", 3), *PLANNED["candidate graph"]],
     "no cut rows": [(pack._Packer, "_cut", _no)],
-    "everything is given away": [(frames, "SLICE", 5), (sharing.Sharing, "promises", _promises)],
+    "everything is given away": [(frames, "SLICE", 5), *GIVEN],
     "everything is given away, depth first": [
         (frames, "SLICE", 3),
         (pack, "_SMALLEST_ROOM", math.inf),
-        (sharing.Sharing, "promises", _promises),
+        *GIVEN,
     ],
     "everything is given away, nothing folded": [
         (frames, "SLICE", 3),
-        (sharing.Sharing, "promises", _promises),
+        *GIVEN,
         costs(folds=-1.0),
     ],
     "everything is given away, small blocks": [
         (frames, "SLICE", 3),
         (pack, "_ROOM", 3),
         (pack, "_SMALLEST_ROOM", 1),
-        (sharing.Sharing, "promises", _promises),
+        *GIVEN,
         costs(folds=-1.0),
     ],
     "short slices": [(frames, "SLICE", 7)],
@@ -117,7 +123,8 @@ def test_what_is_drained_is_not_written_to_again(threads: int, monkeypatch: pyte
 @pytest.mark.parametrize("room", [3, pack._ROOM])
 def test_whatever_is_in_progress_may_be_given_away(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Levels of trees and blocks are split after every other look; grouped sums come in parts."""
-    monkeypatch.setattr(sharing.Sharing, "promises", _promises)
+    for owner, name, value in GIVEN:
+        monkeypatch.setattr(owner, name, value)
     monkeypatch.setattr(frames, "SLICE", 2)
     monkeypatch.setattr(pack, "_ROOM", room)
     monkeypatch.setattr(pack, "_SMALLEST_ROOM", 1 if room == 3 else math.inf)
@@ -136,7 +143,8 @@ def test_sums_beyond_64_bits_are_exact_in_parts(shortest: float, monkeypatch: py
     texts = [f"MATCH REPEATABLE ELEMENTS {pattern} RETURN count(*)" for pattern in patterns]
     whole = [graph.query(text).scalar() for text in texts]
     assert min(whole) > 2**64
-    monkeypatch.setattr(sharing.Sharing, "promises", _promises)
+    for owner, name, value in GIVEN:
+        monkeypatch.setattr(owner, name, value)
     monkeypatch.setattr(frames, "SLICE", 200)
     monkeypatch.setattr(pack, "_SMALLEST_ROOM", shortest)
     assert [graph.query(text).scalar() for text in texts] == whole

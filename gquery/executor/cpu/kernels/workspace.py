@@ -35,9 +35,11 @@ from gquery.executor.cpu.search.packed import (
 # Slots of the state, at the front of the work. What a frame is begun with: the rows of its input from ROW to ROW_END,
 # its levels START .. STOP - 1, what sums are reduced by (0 for 2^64), the addresses of the marks and of the signals,
 # whether its input is the pool, whose rows are handed out; EACH: 1 when every row has its sum, 0 when all have one.
+# PATIENT: how many may wait for work without an end of the slice.
 ROW, ROW_END, START, STOP, MODULUS, MARKS_ADDRESS, SIGNALS, HANDED, EACH = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # Where a search stands; SPLIT: no level of a tree up to that one has its whole sum here; MEMBERS: of a neighbourhood.
-DEPTH, ENTERING, TAKEN, MADE, STATUS, SPLIT, MEMBERS, STATE_SLOTS = 9, 10, 11, 12, 13, 14, 15, 16
+DEPTH, ENTERING, TAKEN, MADE, STATUS, SPLIT, MEMBERS = 9, 10, 11, 12, 13, 14, 15
+PATIENT, STATE_SLOTS = 16, 17
 DONE, MORE, FULL, HEAVY = 0, 1, 2, 3  # values of STATUS: input used up; slice over; output full; no room for a row
 
 # Slots of the signals, which all workers read: the next row of the pool, its rows; in how many parts what is left is
@@ -125,7 +127,7 @@ def takes_more(state):  # type: ignore[no-untyped-def]
 @inlined
 def is_wanted(state):  # type: ignore[no-untyped-def]
     """Whether the slice should end early: somebody waits for work, or all have to stop."""
-    return load_shared(state[SIGNALS], WANTED) != 0  # type: ignore[call-arg]
+    return load_shared(state[SIGNALS], WANTED) > state[PATIENT]  # type: ignore[call-arg]
 
 
 @inlined

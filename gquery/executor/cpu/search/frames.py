@@ -25,9 +25,11 @@ from gquery.executor.cpu.kernels.workspace import (
     HEAVY,
     MADE,
     MORE,
+    PATIENT,
     ROW,
     ROW_END,
     STATUS,
+    STOPPED,
     TAKEN,
     found_in,
     new_work,
@@ -38,8 +40,9 @@ from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan
 from gquery.executor.cpu.search.sharing import Task
 from gquery.records import record
 
-SLICE = 1 << 16  # looks at neighbours in the first slice: about a millisecond
+SLICE = 1 << 16  # looks at neighbours in a short slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
+_PATIENT, _PATIENT_LISTING = 1, 8  # times as many before work is given away; in a list it costs a batch of its own
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
 _OWN_REFERENCES = 3  # to an output that nobody else reads: the memory's, a variable's and `getrefcount`'s
 
@@ -55,9 +58,10 @@ class Stage:
 
 class Memory:
     """What one worker remembers of sums and marks, from frame to frame: `entries` as in `sums/tree.py`, `marked` as in
-    `row_bitset.py`; `marks` is an address."""
+    `row_bitset.py`; `marks` is an address. looks: how many neighbours the next slice may look at; few at first
+    in the caller's thread, which looks at the clock only between slices."""
 
-    def __init__(self, plan: PackedPlan) -> None:
+    def __init__(self, plan: PackedPlan, is_caller: bool) -> None:
         self.entries = np.zeros((max(1, plan.slots), 3), np.int64)
         self._marks = np.zeros(max(1, plan.marks), np.uint64)
         self.marks = address(self._marks)
@@ -69,6 +73,7 @@ class Memory:
         self._counters: Counters | None = None
         self._used = False
         self.seconds = 0.0  # of CPU time in kernels
+        self.looks = SLICE if is_caller else _LONGEST * SLICE
 
     def blocks(self, stage: int) -> NDArray[np.int64]:
         """The blocks of a stage: one frame of each can be under way."""
@@ -117,7 +122,9 @@ class Search:
 
 class Frame(ABC):
     """Takes the rows of a task through its stage, slice by slice. in_kernels: the kernels take the rows, of the pool,
-    until none is left."""
+    until none is left. patience: how many short slices it goes on while somebody waits for work."""
+
+    patience = _PATIENT
 
     def __init__(self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool) -> None:
         stage = search.stages[task.stage]
@@ -127,7 +134,6 @@ class Frame(ABC):
         self.stop = stage.stop
         self.given = task.given
         self.memory = memory
-        self._slice = SLICE
         if task.begun is not None:
             self.work = moved(self.plan, task.begun, memory.marks, signals)
             return
@@ -136,15 +142,17 @@ class Frame(ABC):
         self.work[HANDED] = in_kernels
         self.work[EACH] = not search.counting
 
-    def run(self) -> int:
-        """One slice; returns the status. A slice is as long as the clock allows."""
+    def run(self, patient: bool) -> int:
+        """One slice; returns the status. A slice is as long as the clock allows. patient: a short one, which does not
+        end early because somebody waits for work."""
         began = time.thread_time()
-        self._run(self._slice)
+        self.work[PATIENT] = STOPPED - 1 if patient else 0
+        self._run(self.patience * SLICE if patient else self.memory.looks)
         took = time.thread_time() - began
-        if took < _SHORT:
-            self._slice = min(2 * self._slice, _LONGEST * SLICE)
+        if took < _SHORT and not patient:
+            self.memory.looks = min(2 * self.memory.looks, _LONGEST * SLICE)
         elif took > _LONG:
-            self._slice = max(self._slice // 2, SLICE)
+            self.memory.looks = max(self.memory.looks // 2, SLICE)
         self.memory.seconds += took
         return int(self.work[STATUS])
 
@@ -184,6 +192,8 @@ class Frame(ABC):
 
 class ListingFrame(Frame):
     """Writes the matches of its levels to the memory's output of its stage."""
+
+    patience = _PATIENT_LISTING
 
     def __init__(self, search: Search, task: Task, memory: Memory, signals: int, in_kernels: bool) -> None:
         super().__init__(search, task, memory, signals, in_kernels)

@@ -25,6 +25,10 @@ _LARGEST_BUFFER = 1 << 19  # partial matches: workers take turns at what Python 
 _USUAL_BUFFER = 1 << 17  # soon full, and Python's part is little beside it
 _SMALLEST_BUFFER = 1 << 8
 _ROUNDS = 4  # batches that each worker makes at least, of those that are listed
+_WRITERS = (
+    8  # workers for a list that is quickly found: more wait for each other in Python (scaling.md has the figures)
+)
+_QUICK = 8.0  # looks at neighbours for each row of such a list
 _LASTING = 200_000.0  # estimated looks at neighbours: a few milliseconds
 
 
@@ -39,8 +43,9 @@ class CpuSlices:
         self._packed = pack(program, candidates, ranks)
         self._pooled = pool is not None
         self._pool = _all_candidates(program, candidates) if pool is None else _placed(program, candidates, pool)
+        self._threads = min(_WRITERS, candidates.threads) if _is_quick(program) else candidates.threads
         self._stages, self._capacity = self._groups(len(self._pool))
-        self._memory = Memory(self._packed)
+        self._memory = Memory(self._packed, True)
         self._first: Enumeration | None = None
 
     @property
@@ -75,8 +80,7 @@ class CpuSlices:
         program, candidates = self.program, self.candidates
         lasting = program.limit is None and program.cost > _LASTING
         search = Search(self._packed, self._stages, self._capacity, modulus, counting)
-        threads, control = candidates.threads, candidates.control
-        enumeration = Enumeration(search, self._pool, threads, control, self._memory, lasting)
+        enumeration = Enumeration(search, self._pool, self._threads, candidates.control, self._memory, lasting)
         self._first = self._first or enumeration
         return enumeration
 
@@ -84,7 +88,7 @@ class CpuSlices:
         """Vertex groups behind the `given` levels as stages, and the buffers' capacity: as large as the budget allows.
         When even the smallest buffers do not fit between all groups, the groups are combined into one (EGSM section
         5.3)."""
-        program, threads, memory = self.program, self.candidates.threads, self.candidates.control.memory
+        program, threads, memory = self.program, self._threads, self.candidates.control.memory
         listed = max(given, program.listed)
         available = memory.available
         budget = DEFAULT_BUFFERS if available is None else available // 2
@@ -107,8 +111,15 @@ class CpuSlices:
     def _wanted(self, listed: int) -> int:
         """The capacity that buffers have where there is memory: large ones where much is listed, but not so large that
         some workers have none to fill."""
-        share = self.program.levels[listed - 1].rows / (_ROUNDS * self.candidates.threads)
+        share = self.program.levels[listed - 1].rows / (_ROUNDS * self._threads)
         return int(min(_LARGEST_BUFFER, max(_USUAL_BUFFER, share)))
+
+
+def _is_quick(program: Program) -> bool:
+    """Whether much more is done with what is found than to find it."""
+    return (
+        not program.summing and program.listed > 0 and program.levels[program.listed - 1].rows * _QUICK > program.cost
+    )
 
 
 def _all_candidates(program: Program, candidates: CandidateSets) -> NDArray[np.int32]:

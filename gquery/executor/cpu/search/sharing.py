@@ -52,7 +52,8 @@ class Sharing(Generic[Item]):
         self._finished: deque[Item] = deque()
         self._working = self._waiting = self._promised = 0
         lock = threading.RLock()
-        self._changed = threading.Condition(lock)  # for those who wait for work, and the consumer
+        self._changed = threading.Condition(lock)  # for those who wait for work
+        self._news = threading.Condition(lock)  # for the consumer, who waits for what is finished too
         self._consumed = threading.Condition(lock)  # for those who have finished something
 
     @property
@@ -78,13 +79,18 @@ class Sharing(Generic[Item]):
             self._working += task is not None
             if self.is_over:
                 self._changed.notify_all()
+                self._news.notify()
             return task
 
     def _wait(self, patience: float | None) -> None:
+        """Waits for work; the consumer, who alone has a patience, for what is finished too."""
         self._waiting += 1
         self._signal()
         try:
-            self._changed.wait_for(lambda: self._tasks or self.is_over or (patience and self._finished), patience)
+            if patience is None:
+                self._changed.wait_for(lambda: self._tasks or self.is_over)
+            else:
+                self._news.wait_for(lambda: self._tasks or self.is_over or self._finished, patience)
         finally:
             self._waiting -= 1
             self._signal()
@@ -109,10 +115,13 @@ class Sharing(Generic[Item]):
         wanted = max(0, self._waiting - self._promised - len(self._tasks))
         self._signals[WANTED] = STOPPED if self.stopped else wanted
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits to whom nobody gives anything yet."""
+        return bool(self._signals[WANTED])
+
     def promises(self) -> bool:
-        """Whether somebody waits to whom nobody gives anything yet; then the caller has to `give`."""
-        if not self._signals[WANTED]:
-            return False
+        """Whether somebody still waits to whom nobody gives anything; then the caller has to `give`."""
         with self._changed:
             wanted = not self.stopped and self._signals[WANTED] > 0
             self._promised += bool(wanted)
@@ -126,6 +135,7 @@ class Sharing(Generic[Item]):
             if task is not None:
                 self._tasks.append(task)
                 self._changed.notify()
+                self._news.notify()
             self._signal()
 
     def stop(self, failure: BaseException | None = None) -> None:
@@ -135,21 +145,22 @@ class Sharing(Generic[Item]):
             self.failure = self.failure or failure
             self._signal()
             self._changed.notify_all()
+            self._news.notify()
             self._consumed.notify_all()
 
     # --- results -------------------------------------------------------------------------------------------------
 
     def wait(self, patience: float) -> None:
         """Until something is finished or nothing left to do, but only so many seconds."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._finished or self.is_over, patience)
+        with self._news:
+            self._news.wait_for(lambda: self._finished or self.is_over, patience)
 
     def deliver(self, item: Item) -> None:
         """Hands a finished item to the consumer, when there is room."""
         with self._consumed:
             self._consumed.wait_for(lambda: len(self._finished) < self._room or self.stopped)
             self._finished.append(item)
-            self._changed.notify_all()
+            self._news.notify()
 
     def finished(self) -> Iterator[Item]:
         """What has been delivered so far."""

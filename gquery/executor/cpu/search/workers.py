@@ -128,7 +128,7 @@ class Enumeration:
 
         try:
             self._start(others, sharing, behind)
-            worker = Worker(self, sharing, Memory(self.search.plan), behind)
+            worker = Worker(self, sharing, Memory(self.search.plan, False), behind)
             try:
                 with stoppable(expect_going_on):
                     while worker.has_work(None):
@@ -167,6 +167,7 @@ class Worker(Generic[Item]):
         self._behind = behind
         self._task: Task | None = None
         self._passed = time.monotonic()
+        self._patient = False
 
     def has_work(self, patience: float | None) -> bool:
         """Whether there is anything to do, if need be after waiting so long for it, or to the end."""
@@ -187,10 +188,10 @@ class Worker(Generic[Item]):
             self._push(self._task)
         frame = self.frames[-1]
         began = time.perf_counter()
-        status = frame.run()
+        status = frame.run(self._patient)
         self.enumeration.note(frame, time.perf_counter() - began)
-        if self._sharing.promises():
-            self._give()
+        if status == MORE or (status == DONE and len(self.frames) > 1):
+            self._share()
         if status == MORE and not self._is_late(frame):
             return
         made = frame.drain()
@@ -224,6 +225,14 @@ class Worker(Generic[Item]):
         in_kernels = sharing.in_kernels and task is self._task and task.given is sharing.pool
         kind = SummingFrame if search.stages[task.stage].summing else ListingFrame
         self.frames.append(kind(search, task, self._memory, sharing.signals, in_kernels))
+
+    def _share(self) -> None:
+        """Gives work away where somebody waits for it, but only what still lasts a short slice later: of what is done
+        by then the others would have nothing but the handing over."""
+        wanted = self._sharing.is_wanted
+        if wanted and self._patient and self._sharing.promises():
+            self._give()
+        self._patient = wanted
 
     def _give(self) -> None:
         """Keeps the promise: gives of the shallowest frame that has anything to give."""
