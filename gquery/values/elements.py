@@ -137,7 +137,7 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
     if value is None:
         return None
     if pa.types.is_struct(arrow):
-        if _is_zoned_time(arrow):
+        if is_zoned_time(arrow):
             offset = datetime.timezone(datetime.timedelta(seconds=value["offset_seconds"]))
             return value["time"].replace(tzinfo=offset)
         names = tuple(field.name for field in arrow)
@@ -158,7 +158,7 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
     return value
 
 
-def _is_zoned_time(arrow: pa.DataType) -> bool:
+def is_zoned_time(arrow: pa.DataType) -> bool:
     """Whether a struct is a time of the day with its offset from UTC."""
     return [field.name for field in arrow] == ["time", "offset_seconds"] and bool(pa.types.is_time(arrow.field(0).type))
 

@@ -110,7 +110,7 @@ def test_an_offset_of_a_parameter_is_seen_anew_each_time() -> None:
 
 def test_an_offset_of_a_computed_text_is_refused() -> None:
     for text in ("2020-01-01T10:00:00+02:00", "2020-01-01 10:00-00:30", "2020-01-01 10:00 Europe/Zurich"):
-        with pytest.raises(ExecutionError, match="cannot keep its offset"):
+        with pytest.raises(ExecutionError, match=r"cannot keep its offset|is no point in time"):
             value_of("datetime($p + '')", {"p": text})
     for text in ("2020-01-01T10:00:00Z", "2020-01-01T10:00:00", "2020-01-01T10:00+00:00", "2020-01-01 10:00+00"):
         assert value_of("datetime($p + '')", {"p": text}) == dt.datetime(2020, 1, 1, 10, tzinfo=dt.UTC)

@@ -132,6 +132,26 @@ def test_texts_are_read_back() -> None:
 ZONES = {"local": None, "utc": "UTC", "offset": "-03:30", "named": "Europe/Zurich"}
 
 
+FORMS = (
+    "{0} + {1}", "{0} - {1}", "toString({1})", "{1} * 3", "{1} + duration('P1DT1S')", "{0}.week",
+    "{0}.weekYear", "{0}.dayOfQuarter", "{0}.nanosecond", "{1}.seconds", "{1}.months", "date({0})",
+    "localtime({0})",
+    "localdatetime({0})", "datetime({0})", "date.truncate('quarter', {0})",
+    "localdatetime.truncate('week', {0})",
+    "datetime.truncate('hour', {0})", "({1} < duration('P20D'))",
+    "duration.between({0}, date('2020-02-29'))", "duration.between(time('10:00+03:00'), {0})",
+    "duration.inMonths(localdatetime('2001-01-31T12:00:00.000000001'), {0})",
+    "duration.inDays({0}, datetime('1999-12-31T23:00+09:00'))", "duration.inSeconds(date('2000-01-01'), {0})",
+    "date.truncate('decade', {0}, {{day: 3}})", "datetime.truncate('day', {0}, {{nanosecond: 3}})",
+    "time({0})", "time.truncate('minute', {0})", "localtime.truncate('second', {0}, {{millisecond: 7}})",
+    "date({{date: {0}, week: 5}})", "localdatetime({{datetime: {0}, minute: 3}})",
+    "datetime({{date: {0}, time: {0}, timezone: 'America/St_Johns'}})", "time({{time: {0}, second: 1}})",
+    "duration({{days: {1}.days, nanoseconds: {1}.nanoseconds}})", "duration(toString({1}))",
+    "date(toString(date({0})))", "localtime(toString(localtime({0})))", "time(toString(time({0})))",
+    "localdatetime(toString(localdatetime({0})))", "datetime(toString(localdatetime({0})))",)  # fmt: skip
+"""What is made of a point in time and a duration."""
+
+
 @pytest.mark.parametrize("unit", ["us", "ns"])
 @pytest.mark.parametrize("zone", list(ZONES))
 def test_what_is_computed_is_what_is_calculated(zone: str, unit: str) -> None:
@@ -150,16 +170,9 @@ def test_what_is_computed_is_what_is_calculated(zone: str, unit: str) -> None:
     for row, text in enumerate(texts):
         made = f"{'local' if tz is None else ''}datetime('{text}')"
         length = f"duration('{Duration(*durations[row])}')"
-        for form in (
-            "{0} + {1}", "{0} - {1}", "toString({1})", "{1} * 3", "{1} + duration('P1DT1S')", "{0}.week",
-            "{0}.weekYear", "{0}.dayOfQuarter", "{0}.nanosecond", "{1}.seconds", "{1}.months", "date({0})",
-            "localtime({0})",
-            "localdatetime({0})", "datetime({0})", "date.truncate('quarter', {0})",
-            "localdatetime.truncate('week', {0})",
-            "datetime.truncate('hour', {0})", "({1} < duration('P20D'))",
-        ):  # fmt: skip
-            query = f"MATCH (a {{id: {row}}}) RETURN {form.format('a.at', 'a.d')} = {form.format(made, length)} AS same"
-            assert graph.query(query).scalar() is True, (seed, query, text, str(Duration(*durations[row])))
+        same = [f"{form.format('a.at', 'a.d')} = {form.format(made, length)} AS c{at}" for at, form in enumerate(FORMS)]
+        (found,) = graph.query(f"MATCH (a {{id: {row}}}) RETURN {', '.join(same)}").rows()
+        assert not [query for query, equal in zip(same, found, strict=True) if not equal], (seed, text)
 
 
 def test_times_in_rows_groups_and_lists() -> None:
@@ -193,10 +206,68 @@ def test_times_in_rows_groups_and_lists() -> None:
     ]
 
 
-def test_what_is_computed_and_cannot_be_is_named() -> None:
-    graph = gquery.from_arrow(vertices={"A": {"id": [1], "t": ["P1D"]}}, edges={})
-    with pytest.raises(gquery.UnsupportedError, match=r"gquery has duration\(\) only of values that are written"):
-        graph.query("MATCH (a) RETURN duration(a.t)")
+COMPUTED: list[tuple[str, Any]] = [
+    ("duration(a.length)", [pa.MonthDayNano([14, 3, 4_000_000_005]), None]),
+    ("date({year: a.year, month: a.month, day: 29})", [dt.date(2024, 2, 29), dt.date(2023, 12, 29)]),
+    ("date({year: a.year, month: a.nothing})", [dt.date(2024, 1, 1), dt.date(2023, 1, 1)]),
+    ("date(a.day)", [dt.date(2024, 1, 15), dt.date(2024, 1, 15)]),
+    ("toString(localdatetime(a.at))", ["2024-01-15T10:00:00.123456789", "2024-01-15T10:00:00"]),
+    ("toString(datetime(a.at))", ["2024-01-15T10:00:00.123456789Z", "2024-01-15T10:00:00Z"]),
+    ("toString(time(a.clock))", ["10:30:00+01:00", "10:30:00.5Z"]),
+    ("toString(datetime({year: a.year, timezone: 'Europe/Zurich'}))", [
+        "2024-01-01T00:00:00+01:00[Europe/Zurich]", "2023-01-01T00:00:00+01:00[Europe/Zurich]"]),
+    ("toString(datetime({epochSeconds: a.month, nanosecond: 1}))", [
+        "1970-01-01T00:00:02.000000001Z", "1970-01-01T00:00:12.000000001Z"]),
+    ("date.truncate(a.unit, date({year: a.year, month: a.month}))", [dt.date(2024, 2, 1), dt.date(2023, 1, 1)]),
+    ("date.truncate('week', date(a.day), {dayOfWeek: a.month % 7 + 1})", [dt.date(2024, 1, 17), dt.date(2024, 1, 20)]),
+    ("toString(duration.between(date(a.day), localdatetime(a.at)))", ["PT10H0.123456789S", "PT10H"]),
+    ("[x IN [a.year, 2000] | date({year: x}).year]", [[2024, 2000], [2023, 2000]]),
+    ("localtime({hour: a.month, nanosecond: 3}).nanosecond", [3, 3]), ("time({hour: a.month}).hour", [2, 12]),
+    ("duration({days: a.month, nanoseconds: 1}).nanoseconds", [1, 1]),
+    ("duration.between(date(a.day), null)", [None, None]),
+    ("date.transaction() = date()", [True, True]), ("max(date(a.day)) > date('2024-01-14')", [True]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "expected"), COMPUTED)
+def test_functions_of_computed_values(expression: str, expected: list[Any]) -> None:
+    graph = gquery.from_arrow(vertices={"A": {
+        "id": [1, 2], "year": [2024, 2023], "month": [2, 12], "nothing": pa.nulls(2, pa.int64()),
+        "length": ["P1Y2M3DT4.000000005S", None], "unit": ["month", "year"], "day": ["2024-01-15", "2024-W03-1"],
+        "at": ["2024-01-15T10:00:00.123456789", "2024015T10"], "clock": ["10:30+01:00", "10:30:00.5Z"],
+    }}, edges={})  # fmt: skip
+    assert [row[0] for row in graph.query(f"MATCH (a) RETURN {expression} AS x").rows()] == expected
+    if "max(" not in expression:
+        known = sum(value is not None for value in expected)
+        assert graph.query(f"MATCH (a) WHERE ({expression}) IS NOT NULL RETURN count(*)").scalar() == known
+
+
+COMPUTED_MISTAKES = [
+    ("duration(a.text)", gquery.ExecutionError, "'x' is no duration"),
+    ("date(a.text)", gquery.ExecutionError, "'x' is no date"),
+    ("date({year: a.id, month: 13})", gquery.ExecutionError, "there is no month 13"),
+    ("date({year: a.text})", gquery.ExecutionError, "year is a whole number, not 'x'"),
+    ("localdatetime({year: a.id, nanosecond: 1})", gquery.ExecutionError, "lies in the years 1678 to 2261"),
+    ("datetime(toString(datetime({year: 2000 + a.id, timezone: '+01:00'})))", gquery.ExecutionError, "cannot keep its"),
+    ("date.truncate(a.text, date())", gquery.ExecutionError, "there is no unit 'x'"),
+    ("date({yaer: a.id})", gquery.BindError, "a date has no `yaer`"),
+    ("date(a.id)", gquery.BindError, "cannot take"),
+    ("duration({yrs: a.id})", gquery.BindError, "a duration has no yrs"),
+    ("time(a.id)", gquery.BindError, "cannot take"),
+    ("date.truncate('month', a.id)", gquery.BindError, "`date.truncate` cannot take INTEGER"),
+    ("datetime({year: a.id, timezone: 'X/Y'})", gquery.BindError, "there is no time zone 'X/Y'"),
+    ("duration.between(a.text, date())", gquery.BindError, "`duration.between` cannot take STRING"),
+    ("duration.between(date(a.text))", gquery.BindError, "cannot take 1 arguments"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "kind", "message"), COMPUTED_MISTAKES)
+def test_mistakes_in_computed_values(expression: str, kind: type[gquery.GQueryError], message: str) -> None:
+    graph = gquery.from_arrow(vertices={"A": {"id": [1], "text": ["x"]}}, edges={})
+    with pytest.raises(kind) as caught:
+        graph.query(f"MATCH (a) RETURN {expression}").rows()
+    assert message in caught.value.message
+    assert (caught.value.span is not None) == (kind is gquery.BindError)
 
 
 def test_a_stored_time_of_the_day_with_an_offset(tmp_path: Path) -> None:

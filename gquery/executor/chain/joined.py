@@ -69,14 +69,14 @@ class Join:
         read = [part for condition in conditions for part in inputs(condition)]
         self._names = named(dict.fromkeys([*read, *self._carried, *([_SEEDS] if segment.bound else [])]))
         sides = {part: f"{'r' if self._is_before(part) else 'm'}.{quoted(name)}" for name, part in self._names.items()}
-        writer = SqlWriter(sides, parameters)
+        writer = SqlWriter(sides, parameters, snapshot)
         tests = [writer.condition(condition) for condition in conditions]
         tests += [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if segment.bound else []
         self.sql = "\n".join([
             "SELECT " + ", ".join([f"r.{quoted(_ROW)}", *(sides[part] for part in self._carried)]),
             f"FROM matches AS m JOIN rows AS r ON {' AND '.join(tests) or 'TRUE'}",
         ])  # fmt: skip
-        self._values = writer.asked(self.sql)
+        self._given = writer.asked(self.sql)
 
     def _is_before(self, part: Expression) -> bool:
         """Whether it is read of the rows, and not of the matches."""
@@ -165,7 +165,7 @@ class Join:
         fed = (part for batch in matches for part in told.batches(batch, control))
         beside = {"rows": self._relation(rows, numbers, control)}
         pairs = running.stream(
-            self.sql, self._values, told.schema, fed, control, running.rows_of(self._width(rows), control), beside
+            self.sql, self._given, told.schema, fed, control, running.rows_of(self._width(rows), control), beside
         )
         try:
             yield from pairs

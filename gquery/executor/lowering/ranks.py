@@ -55,7 +55,6 @@ def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: C
     """The ranks of the values of both sides, one side after the other. NaN equals nothing: it ranks as null does."""
     alike = types[0].kind is types[1].kind
     common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(types)
-    assert common is not None
     both = pa.concat_arrays([as_type(values, type_, common) for values, type_ in zip(sides, types, strict=True)])
     present = truths(is_known(both))
     for floats in _floats(both):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from gquery.arrays import filled, to_arrow, truths
 from gquery.errors import Span
 from gquery.executor.relational.gather import PATH_IDS, gather, plain_type
-from gquery.executor.relational.unions import cast, union_type, with_fields, with_items
+from gquery.executor.relational.unions import cast, union_type, with_fields, with_items, with_members
 from gquery.planner.ir.expr import NODE, RELATIONSHIP, STRING, Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import list_of, type_of_stored
 from gquery.storage.graph import Snapshot
@@ -61,6 +61,9 @@ class ElementWriter:
             case Kind.PATH | Kind.MAP if type_.arrow is None:
                 fields = [self.write(values.field(index), value) for index, (_, value) in enumerate(type_.fields)]
                 return with_fields(values, fields, wanted)
+            case Kind.ANY:
+                children = [self.write(values.field(index), member) for index, member in enumerate(type_.members)]
+                return with_members(values, children, wanted)
             case _:
                 return cast(values, wanted)
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gquery.arrays import of_values, to_arrow, to_scalar, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
+from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.gather import as_shown, gather, stored_column, take, travelling_type
 from gquery.executor.relational.growth import rows_at_once
@@ -108,7 +109,7 @@ def _values(
     if isinstance(expression, Column):
         return gather(snapshot, kind, expression, ids)
     read = {column: gather(snapshot, kind, column, ids) for column in columns(expression)}
-    found = _evaluate(expression, read, parameters, len(ids), control)
+    found = _evaluate(snapshot, expression, read, parameters, len(ids), control)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, found.type)
 
 
@@ -116,7 +117,7 @@ def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
     """The rank of each value among values of several types: equal values have equal ranks, order is kept."""
     relation = pa.table({"value": cast(values, travelling_type(type_)), "row": to_arrow(np.arange(len(values)))})
     ranked = f"SELECT row, dense_rank() OVER (ORDER BY {sorting_key(quoted('value'), type_)}) AS rank FROM elements"
-    found = running.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, {}, control, whole=True)
+    found = running.evaluate(f"SELECT rank FROM ({ranked}) ORDER BY row", relation, Given(), control, whole=True)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, pa.int64())
 
 
@@ -247,7 +248,7 @@ class _Scan:
 
     def _computed(self, predicate: Expression) -> pa.ChunkedArray:
         read = {column: self._column(column) for column in columns(predicate)}
-        return _evaluate(predicate, read, self.parameters, self.count, self.control, SqlWriter.condition)
+        return _evaluate(self.snapshot, predicate, read, self.parameters, self.count, self.control, SqlWriter.condition)
 
     def _column(self, column: Column) -> pa.Array | pa.ChunkedArray:
         if column.attribute is Attribute.PROPERTY or (column.attribute is Attribute.ID and self.kind is Kind.NODE):
@@ -350,6 +351,7 @@ def _stored_number(value: int | float | Decimal, stored: pa.DataType) -> pa.Scal
 
 
 def _evaluate(
+    snapshot: Snapshot,
     expression: Expression,
     read: Mapping[Column, pa.Array | pa.ChunkedArray],
     parameters: Parameters,
@@ -361,6 +363,6 @@ def _evaluate(
     relation = pa.table({names[column]: cast(values, travelling_type(column.type)) for column, values in read.items()})
     if not read:
         relation = pa.table({"row": to_arrow(np.zeros(count, np.int8))})
-    writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters)
+    writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters, snapshot)
     text = f"SELECT {write(writer, expression)} FROM elements"
     return running.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gquery.errors import Span
+from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.growth import may_be_long, rows_at_once
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.values import sorting_key
@@ -13,6 +14,7 @@ from gquery.executor.relational.sql.words import distinct_name, quoted
 from gquery.planner.ir.expr import INTEGER, Attribute, Call, Column, Expression, children, is_aggregated, is_volatile
 from gquery.planner.ir.segments import Project
 from gquery.records import record
+from gquery.storage.graph import Snapshot
 
 WEIGHT = " weight"
 WEIGHTS = Column(INTEGER, Span(0, 0), WEIGHT, Attribute.VALUE)
@@ -20,13 +22,13 @@ WEIGHTS = Column(INTEGER, Span(0, 0), WEIGHT, Attribute.VALUE)
 
 @record(frozen=True, slots=True)
 class Statement:
-    """inputs: the columns of the relation `matches` by name, and what is gathered into them. values: of the prepared
-    parameters. blocking: it has to see all matches before its first row. rows_in, rows_out: how many rows DuckDB may
+    """inputs: the columns of the relation `matches` by name, and what is gathered into them. given: parameters and
+    functions. blocking: it has to see all matches before its first row. rows_in, rows_out: how many rows DuckDB may
     see and answer at a time, None for any number.
     """
 
     sql: str
-    values: Mapping[str, object]
+    given: Given
     inputs: Mapping[str, Expression]
     blocking: bool
     rows_in: int | None
@@ -38,6 +40,7 @@ def build_statement(
     project: Project,
     residual: tuple[Expression, ...],
     parameters: Mapping[str, object],
+    snapshot: Snapshot,
     bounds: tuple[int, int | None],
     weighted: bool,
 ) -> Statement:
@@ -50,7 +53,7 @@ def build_statement(
             for part in inputs(expression)]  # fmt: skip
     names = named(dict.fromkeys([*read, *([WEIGHTS] if weighted else [])]))
     weight = f"m.{quoted(WEIGHT)}" if weighted else None
-    below = SqlWriter({part: f"m.{quoted(name)}" for name, part in names.items()}, parameters, weight=weight)
+    below = SqlWriter({part: f"m.{quoted(name)}" for name, part in names.items()}, parameters, snapshot, weight=weight)
     grouped = projection.distinct or any(is_aggregated(output) for output in outputs)
     keys = tuple(dict.fromkeys(output for output in outputs if not is_aggregated(output))) if grouped else ()
     above = replace(below, keys=frozenset(keys)) if grouped else below

@@ -68,8 +68,8 @@ class Tail:
         self.snapshot = snapshot
         self.parameters = parameters
         self.final = final
-        self.skip = _row_count(projection.skip, parameters, "SKIP") or 0
-        self.limit = _row_count(projection.limit, parameters, "LIMIT")
+        self.skip = _row_count(projection.skip, self, "SKIP") or 0
+        self.limit = _row_count(projection.limit, self, "LIMIT")
         self._kinds = {variable.name: variable.type.kind for variable in project.input} | {WEIGHT: Kind.INTEGER}
         self._early = {part for item in projection.order_by for part in inputs(item.expression)}
         self._early.update(part for predicate in residual for part in inputs(predicate))
@@ -111,8 +111,9 @@ class Tail:
         """None where there is nothing for DuckDB to do."""
         if self._is_plain:
             return None
+        bounds = (self.skip, self.limit)
         return build_statement(
-            self._outputs, self.project, self._residual, self.parameters, (self.skip, self.limit), self._reads_weights
+            self._outputs, self.project, self._residual, self.parameters, self.snapshot, bounds, self._reads_weights
         )
 
     @cached_property
@@ -218,7 +219,7 @@ class Tail:
             gathered = through(matches, lambda batch: inputs.batches(batch, control))
         fed = (part for batch in gathered for part in _sliced(batch, rows_in))
         rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * inputs.average_width, control))
-        rows = running.stream(statement.sql, statement.values, inputs.schema, fed, control, rows_out)
+        rows = running.stream(statement.sql, statement.given, inputs.schema, fed, control, rows_out)
         try:
             for batch in rows:
                 if batch.num_rows:
@@ -285,7 +286,7 @@ def _sliced(batch: pa.RecordBatch, rows: int | None) -> Iterator[pa.RecordBatch]
     return (batch.slice(begin, size) for begin in range(0, batch.num_rows, size))
 
 
-def _row_count(expression: Expression | None, parameters: Mapping[str, object], clause: str) -> int | None:
+def _row_count(expression: Expression | None, tail: Tail, clause: str) -> int | None:
     """SKIP and LIMIT as numbers; they read no match."""
     match expression:
         case None:
@@ -293,9 +294,9 @@ def _row_count(expression: Expression | None, parameters: Mapping[str, object], 
         case Constant(value=value):
             count: object = value
         case Parameter(name=name):
-            count = parameters[name]
+            count = tail.parameters[name]
         case _:
-            writer = SqlWriter({}, parameters)
+            writer = SqlWriter({}, tail.parameters, tail.snapshot)
             text = f"SELECT {writer.write(expression)} FROM elements"
             count = running.evaluate(text, pa.table({"row": [0]}), writer.asked(text), Control())[0].as_py()
     if not hasattr(count, "__index__") or isinstance(count, bool) or int(count) < 0:

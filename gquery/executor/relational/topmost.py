@@ -9,6 +9,7 @@ by the statement as ever.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -66,9 +67,9 @@ class TopRows:
         self._first = first
         self._inputs = Inputs(told.snapshot, told.kinds, named(dict.fromkeys(inputs(first.key))))
         columns = {part: f"e.{quoted(name)}" for name, part in self._inputs.read.items()}
-        writer = SqlWriter(columns, parameters)
+        writer = SqlWriter(columns, parameters, told.snapshot)
         self._key = writer.write(first.key)
-        self._values = writer.asked(self._key)
+        self._given = writer.asked(self._key)
         bound = parameter_sql(_BOUND, first.key.type)
         self._test = f"({self._key} < {bound}) IS NOT TRUE" if first.descending else f"{self._key} <= {bound}"
         self._order = "DESC NULLS FIRST" if first.descending else "ASC NULLS LAST"
@@ -108,13 +109,13 @@ class TopRows:
         if self._bound is None:
             return relation.column(_ROW)
         text = f"SELECT e.{quoted(_ROW)} FROM elements AS e WHERE {self._test}"
-        values = {**self._values, _BOUND: self._bound}
-        return running.evaluate(text, relation, values, control, alone=True)
+        given = replace(self._given, values={**self._given.values, _BOUND: self._bound})
+        return running.evaluate(text, relation, given, control, alone=True)
 
     def _last(self, relation: pa.Table, control: Control) -> Any:
         """The first key of the last of the first rows; None where it is null or no number."""
         order = f"ORDER BY k {self._order} LIMIT 1 OFFSET {self._first.count - 1}"
         text = f"SELECT {self._key} AS k FROM elements AS e {order}"
-        found = running.evaluate(text, relation, self._values, control, whole=True, alone=True)
+        found = running.evaluate(text, relation, self._given, control, whole=True, alone=True)
         last = found[0].as_py() if len(found) else None
         return None if last != last else last  # NaN is the greatest here, but not wherever DuckDB may compare rows

@@ -20,6 +20,7 @@ _INTERVAL = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", 
 _NAMES = {
     Kind.BOOLEAN: "boolean", Kind.INTEGER: "integer", Kind.FLOAT: "float", Kind.DECIMAL: "decimal",
     Kind.STRING: "string", Kind.BYTES: "bytes", Kind.LIST: "list", Kind.MAP: "map",
+    Kind.NODE: "node", Kind.RELATIONSHIP: "relationship", Kind.PATH: "path",
 }  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
         return _intervals_of(values)
     if pa.types.is_union(wanted):
         children = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
-        return pa.UnionArray.from_sparse(to_arrow(tags_of(values)), children, [field.name for field in wanted])
+        return with_members(values, children, wanted)
     plain = _is_plain(wanted) and _is_plain(values.type)
     if pa.types.is_list(wanted) and not plain:
         return with_items(values, cast(values.flatten(), wanted.value_type), wanted)
@@ -132,6 +133,11 @@ def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Arr
     lengths = filled(pc.list_value_length(values), 0)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pa.ListArray.from_arrays(to_arrow(offsets), items, type=wanted, mask=_mask(values))
+
+
+def with_members(values: pa.Array, children: list[pa.Array], wanted: pa.DataType) -> pa.Array:
+    """A union of the children, of the same members as `values`."""
+    return pa.UnionArray.from_sparse(to_arrow(tags_of(values)), children, [field.name for field in wanted])
 
 
 def with_fields(original: pa.Array, fields: list[pa.Array], wanted: pa.DataType) -> pa.Array:

@@ -87,6 +87,9 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int)
     import pyarrow.compute as pc
 
     match type_.kind:
+        case Kind.ANY if pa.types.is_union(values.type):
+            members = [element_widths(snapshot, values.field(at), each, most) for at, each in enumerate(type_.members)]
+            return _added(members)
         case Kind.NODE | Kind.RELATIONSHIP:
             return widths_of(snapshot, type_.kind, Column(type_, Span(0, 0), "", Attribute.ELEMENT), values, most)
         case Kind.LIST if type_.item is not None and type_.arrow is None and pa.types.is_list(values.type):
@@ -100,10 +103,15 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int)
         case Kind.PATH | Kind.MAP if type_.arrow is None and pa.types.is_struct(values.type):
             # Arrow aborts where it is to give a union, which holds no elements, the nulls of its map.
             fields = [(at, inner) for at, (_, inner) in enumerate(type_.fields) if inner.kind is not Kind.ANY]
-            found = [element_widths(snapshot, pc.struct_field(values, [at]), inner, most) for at, inner in fields]
-            known = [widths for widths in found if widths is not None]
-            return np.add.reduce(known) if known else None
+            return _added(
+                [element_widths(snapshot, pc.struct_field(values, [at]), inner, most) for at, inner in fields]
+            )
     return None
+
+
+def _added(widths: list[Bytes | None]) -> Bytes | None:
+    known = [each for each in widths if each is not None]
+    return np.add.reduce(known) if known else None
 
 
 def _columns(table: VertexTable | EdgeTable, column: Column) -> list[pa.ChunkedArray]:

@@ -139,7 +139,7 @@ class ClauseBinder:
             if output.keys() != outputs[0].keys():
                 listed = " and ".join(", ".join(names) for names in (outputs[0], output))
                 raise BindError(f"the queries of UNION return other columns: {listed}", span=query.span)
-        new = tuple(_common([output[name] for output in outputs], union.span) for name in outputs[0])
+        new = tuple(_common([output[name] for output in outputs]) for name in outputs[0])
         branches = [_as_types(branch, new, row) for branch in branches]
         apply = Apply("rows", tuple(branches), row, False, rows, (*rows, *new))
         return (apply, projected(new, apply.output, union.distinct, per))
@@ -212,14 +212,10 @@ def _distinct_names(query: ast.Query) -> ast.Query:
     return replace(query, clauses=(*before, replace(last, items=tuple(items))))
 
 
-def _common(columns: list[Variable], span: Span) -> Variable:
+def _common(columns: list[Variable]) -> Variable:
     """A column of UNION, of the type that holds the values of all branches."""
-    name = columns[0].name
     found = unify(column.type for column in columns)
-    if found is None:
-        listed = " and ".join(dict.fromkeys(str(column.type) for column in columns))
-        raise BindError(f"column `{name}` of UNION cannot be {listed}", span=span)
-    return Variable(name, found, any(column.nullable for column in columns))
+    return Variable(columns[0].name, found, any(column.nullable for column in columns))
 
 
 def _as_types(branch: tuple[Segment, ...], wanted: Rows, row: Variable | None) -> tuple[Segment, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.expressions.binder import ExpressionBinder, expect_boolean
+from gquery.planner.binding.expressions.elements import bind_element_property
 from gquery.planner.binding.labels import tables_of
 from gquery.planner.binding.patterns import unusable
 from gquery.planner.binding.scope import Block, Names, is_hidden
@@ -46,7 +47,7 @@ def _bound(block: Block, binder: ExpressionBinder) -> Iterator[Expression]:
     for element, variable in block.elements:
         subject = binder.variable(variable, element.span)
         for key, span, value in _entries(binder, element.properties):
-            yield binder.call("=", (binder.element_property(subject, key, span, span), value), span)
+            yield binder.call("=", (bind_element_property(binder, subject, key, span, span), value), span)
     for condition in block.conditions:
         if not _is_certain(condition, block, binder):
             yield from conjuncts(expect_boolean(binder.bind(condition), "WHERE"))

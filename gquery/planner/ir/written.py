@@ -111,6 +111,8 @@ def _call(function: str, arguments: tuple[Expression, ...]) -> Iterator[str]:
             return chain(_within(function, first), [f" {function.upper()}"])
         case "read" | "read there" | "moment" if first:
             return _written(first)
+        case "calculate":
+            return chain([f"{_key(arguments[0])}("], _joined(", ", map(_written, arguments[1:])), [")"])
         case _ if function in _TIGHTNESS:
             return _joined(f" {function.upper()} ", (_within(function, each) for each in arguments))
         case _:

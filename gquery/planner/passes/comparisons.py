@@ -9,7 +9,7 @@ from gquery.errors import UnsupportedError
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, variables
 from gquery.planner.ir.problem import Comparison, Pair
 from gquery.planner.ir.query_graph import Part, QueryGraph
-from gquery.planner.ir.types.common_type import is_number, unify
+from gquery.planner.ir.types.common_type import is_number
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
 
@@ -81,11 +81,14 @@ def _comparable(left: Expression, right: Expression, operator: str) -> bool:
     if is_number(left.type) and is_number(right.type):
         return True
     if Kind.ANY in kinds:
-        nested = any(_kinds(side.type) & {Kind.LIST, Kind.MAP} for side in (left, right))
-        return operator in ("=", "<>") and not nested and unify((left.type, right.type)) is not None
+        nested = any(_kinds(side.type) & _NESTED for side in (left, right))
+        return operator in ("=", "<>") and not nested
     if kinds in ((Kind.STRING,) * 2, (Kind.BOOLEAN,) * 2):
         return True
     return kinds == (Kind.TEMPORAL, Kind.TEMPORAL) and left.type.arrow == right.type.arrow
+
+
+_NESTED = frozenset({Kind.LIST, Kind.MAP, Kind.PATH, Kind.NODE, Kind.RELATIONSHIP})
 
 
 def _kinds(type_: Type) -> frozenset[Kind]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from gquery.errors import GQueryError, MemoryLimitError
 from gquery.executor.progress import Control
+from gquery.executor.relational.database.functions import Calls, Given, registered
 from gquery.executor.relational.database.private import private_duckdb
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.database.watch import watched
@@ -34,7 +35,7 @@ LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memor
 def evaluate(
     sql: str,
     relation: pa.Table,
-    values: Mapping[str, object],
+    given: Given,
     control: Control,
     rows: int | None = None,
     whole: bool = False,
@@ -44,21 +45,23 @@ def evaluate(
     the statement compares rows with each other, so that the relation cannot be taken in parts. `alone`: several threads
     ask at once, each on its own core."""
     blocks = _Feed(_in_blocks(relation, rows), control) if rows else None
-    # Every thread holds values of its own, which DuckDB does not count.
-    threads = 1 if alone or (control.memory_limit or _FOR_ALL_THREADS) < _FOR_ALL_THREADS else None
-    with _stoppable(control, blocks), _shared_cursor(threads) as cursor, watched(control, cursor.interrupt):
+    # Every thread holds values of its own, which DuckDB does not count; functions of ours are called from one.
+    few = alone or given.functions or (control.memory_limit or _FOR_ALL_THREADS) < _FOR_ALL_THREADS
+    calls = Calls(control)
+    with _stoppable(control, blocks, calls), _shared_cursor(1 if few else None) as cursor:
         found: list[pa.ChunkedArray] = []
         whole_or_fed = [relation] if blocks is None else [blocks.reader(relation.schema)]
-        for part in _parts(relation, control) if blocks is None and not whole else whole_or_fed:
-            cursor.register("elements", part)
-            control.check()
-            found.append(cursor.sql(sql, params=dict(values)).to_arrow_table().column(0))
+        with registered(cursor, sql, given.functions, calls) as text, watched(control, cursor.interrupt):
+            for part in _parts(relation, control) if blocks is None and not whole else whole_or_fed:
+                cursor.register("elements", part)
+                control.check()
+                found.append(cursor.sql(text, params=dict(given.values)).to_arrow_table().column(0))
     return pa.chunked_array([chunk for part in found for chunk in part.chunks], found[0].type)
 
 
 def stream(
     sql: str,
-    values: Mapping[str, object],
+    given: Given,
     schema: pa.Schema,
     batches: Iterator[pa.RecordBatch],
     control: Control,
@@ -72,19 +75,19 @@ def stream(
     reads. More threads would take turns at the one stream, and lose time by it. What `batches` raises comes out as it
     is.
     """
-    feed = _Feed(batches, control)
-    with _cursor_for(control) as cursor:
+    feed, calls = _Feed(batches, control), Calls(control)
+    with _cursor_for(control) as cursor, registered(cursor, sql, given.functions, calls) as text:
         reader = None
         try:
-            with _stoppable(control, feed), watched(control, cursor.interrupt):
+            with _stoppable(control, feed, calls), watched(control, cursor.interrupt):
                 for name, relation in (beside or {}).items():
                     cursor.register(name, relation)
                 cursor.register("matches", feed.reader(schema))
-                reader = cursor.sql(sql, params=dict(values)).to_arrow_reader(rows)
+                reader = cursor.sql(text, params=dict(given.values)).to_arrow_reader(rows)
                 batch = next(reader, None)
             while batch is not None:
                 yield batch
-                with _stoppable(control, feed), watched(control, cursor.interrupt):
+                with _stoppable(control, feed, calls), watched(control, cursor.interrupt):
                     control.check()
                     batch = next(reader, None)
         finally:
@@ -171,15 +174,16 @@ def _shared(process: int, threads: int | None) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def _stoppable(control: Control, feed: _Feed | None = None) -> Iterator[None]:
-    """What went wrong, as it was: in the feed, else because the query has to stop, else in DuckDB."""
+def _stoppable(control: Control, *asked: _Feed | Calls | None) -> Iterator[None]:
+    """What went wrong, as it was: in what DuckDB asked, else because the query has to stop, else in DuckDB."""
     import_apart(DATABASE, control.check)
     try:
         with translated():
             yield
     except (GQueryError, KeyboardInterrupt) as error:
-        if feed is not None and feed.error is not None:
-            raise feed.error from None
+        for each in asked:
+            if each is not None and each.error is not None:
+                raise each.error from None
         if isinstance(error, GQueryError):
             control.check()
         raise

@@ -65,7 +65,7 @@ def _keyed(one: Type, other: Type) -> Type | None:
     """The type among whose values two lists compare by their keys; None where their items are equal when DuckDB says
     so: where they are of one type, or of the same types, no two of which have equal values."""
     common = unify((one, other))
-    if common is None or common.item is None or not holds_any(common):
+    if common.item is None or not holds_any(common):
         return None
     members = common.item.members
     apart = len({family(member, members) for member in members}) == len(members)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gquery.errors import UnsupportedError
 from gquery.executor.relational.growth import write_range, write_replace
 from gquery.executor.relational.sql import lists, texts
 from gquery.executor.relational.sql.comparison import comparison
 from gquery.executor.relational.sql.numbers import arithmetic, percentile
 from gquery.executor.relational.sql.time import moments
 from gquery.executor.relational.sql.time.arithmetic import calculated, truncated
+from gquery.executor.relational.sql.words import failing
 from gquery.planner.ir.expr import Call, Kind
 from gquery.planner.ir.functions.calls import find
 from gquery.planner.ir.functions.operators import PERCENTILES
@@ -49,8 +49,14 @@ def _round(call: Call, arguments: list[str]) -> str:
     return f"round({arguments[0]}::DOUBLE, {arguments[1]}::INTEGER)"
 
 
-def _computed_end(call: Call, arguments: list[str]) -> str:
-    raise UnsupportedError(f"gquery has no {call.function}() of a computed relationship", span=call.span)
+def _no_element(call: Call, arguments: list[str]) -> str:
+    """One of several types that a value may have, which is that of no element."""
+    return failing(arguments[0], f"{call.function}() cannot take {call.arguments[0].type}")
+
+
+def _text(call: Call, arguments: list[str]) -> str:
+    """A value that may be a text, null where it is none."""
+    return arguments[0] if call.arguments[0].type.kind is Kind.STRING else "NULL"
 
 
 def _joined(template: str) -> Writer:
@@ -64,7 +70,7 @@ _WRITERS: dict[str, Writer] = {
     "index": lists.index, "slice": lists.slice_of,
     "map": lists.map_of, "field": lists.field, "range": write_range, "replace": write_replace,
     "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"),
-    "round": _round, "startnode": _computed_end, "endnode": _computed_end,
+    "round": _round, **dict.fromkeys(("id", "labels", "type"), _no_element), "text": _text,
     "left": texts.side, "right": texts.side, "substring": texts.substring,
     "tostring": texts.to_string,
     "moment": moments.moment, "truncate": truncated,

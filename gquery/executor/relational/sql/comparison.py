@@ -20,6 +20,7 @@ from gquery.planner.ir.functions.calls import comparable, has_order
 _DEPTH = 8  # of lists in lists; DuckDB takes twice as long for each
 _WHOLE_AND_FLOAT = {Kind.INTEGER, Kind.FLOAT}
 _NUMBER = '" number"'  # what a lambda calls what it is given
+_APART = frozenset({Kind.LIST, Kind.MAP, Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})  # only lists have an order
 PLAIN_ITEMS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.STRING, Kind.BOOLEAN})
 
 
@@ -128,11 +129,11 @@ def equal(left: str, one: Type, right: str, other: Type, may_be_nan: bool = True
 
 
 def _by_value(operator: str, left: str, one: Type, right: str, other: Type, depth: int = 0) -> str:
-    """A comparison of unlike numbers, or of values that carry their own types: lists and maps by their items,
-    everything else by keys."""
+    """A comparison of unlike numbers, or of values that carry their own types: lists and maps by their items, elements
+    by themselves, everything else by keys."""
     cases = []
     for (mine, this), (theirs, that) in product(members_of(left, one), members_of(right, other)):
-        if mine.kind is theirs.kind and mine.kind in (Kind.LIST, Kind.MAP):
+        if mine.kind is theirs.kind and mine.kind in _APART:
             nested = _nested(operator, this, mine, that, theirs, depth)
             cases.append(f"WHEN {this} IS NOT NULL AND {that} IS NOT NULL THEN {nested}")
     plain = compared(operator, left, one, right, other)

@@ -13,13 +13,16 @@ from dataclasses import field, replace
 from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
+from gquery.executor.relational.database.functions import Function, Given
 from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whole, searched
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
+from gquery.executor.relational.sql.gathered import gathering, is_gathered
 from gquery.executor.relational.sql.items import listed, name_of, quantified, reduced, reduced_names
 from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
+from gquery.executor.relational.sql.time.calculated import calculation, with_plain_texts
 from gquery.executor.relational.sql.time.moments import alike
 from gquery.executor.relational.sql.values import (
     by_member,
@@ -30,7 +33,7 @@ from gquery.executor.relational.sql.values import (
     sorting_key,
     sql_type,
 )
-from gquery.executor.relational.sql.words import distinct_name, literal
+from gquery.executor.relational.sql.words import distinct_name, literal, quoted
 from gquery.planner.ir.expr import (
     Aggregate,
     Attribute,
@@ -52,8 +55,9 @@ from gquery.planner.ir.expr import (
 from gquery.planner.ir.functions.calls import comparable
 from gquery.planner.ir.types.common_type import MOST_DIGITS, decimal, digits_and_scale, holds_any
 from gquery.records import record
+from gquery.storage.graph import Snapshot
 
-_PARAMETERS = re.compile(r"""'[^']*'|"[^"]*"|\$(\w+)""")  # none of those in texts and names
+_NAMES = re.compile(r"""'[^']*'|("(?:[^"]|"")*")|\$(\w+)""")  # identifiers and parameters, but for those in texts
 _CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})
 _CHEAP_TEXT = 80  # characters
 _SUBJECT = '" subject"'  # of a CASE, inside the lambda that it is given to
@@ -65,15 +69,17 @@ _CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 class SqlWriter:
     """Writes expressions over an input relation.
 
-    columns: SQL of everything that the relation holds. values: the statement's parameters, filled while expressions are
-    written. weight: SQL of how many matches a row stands for, None when each is one. keys: the grouping keys when the
-    text stands above GROUP BY, where only keys and aggregates can be read. subqueries: whether they can stand here.
-    locals: SQL of what stands for the items of lists.
+    columns: SQL of everything that the relation holds. values, functions: the statement's parameters, and functions by
+    their names, filled while expressions are written. weight: SQL of how many matches a row stands for, None when each
+    is one. keys: the grouping keys when the text stands above GROUP BY, where only keys and aggregates can be read.
+    subqueries: whether they can stand here. locals: SQL of what stands for the items of lists.
     """
 
     columns: Mapping[Expression, str]
     parameters: Mapping[str, object]
+    snapshot: Snapshot
     values: dict[str, object] = field(default_factory=dict)
+    functions: dict[Function, str] = field(default_factory=dict)
     keys: frozenset[Expression] | None = None
     weight: str | None = None
     subqueries: bool = True
@@ -115,6 +121,10 @@ class SqlWriter:
                 short = [self._is_short(part) for part in expression.arguments]
                 parts = [self._part(part, expression) for part in expression.arguments]
                 return once(parts, short, partial(write_call, expression))
+            case Call(function="calculate"):
+                return self._calculated(expression)
+            case Call(arguments=(subject, *_)) if is_gathered(expression, subject.type):
+                return self._gathered(expression, self.write(subject), subject.type)
             case Call(arguments=(Expression(type=Type(kind=Kind.ANY)), *_)) if expression.function not in _WHOLE:
                 return self._of_each_member(expression)
             case Call():
@@ -155,10 +165,14 @@ class SqlWriter:
                 return plain if plain is not None and not is_volatile(expression) else self.write(expression)
         return self.write(expression)
 
-    def asked(self, sql: str) -> dict[str, object]:
-        """The parameters that a statement of the writer's texts speaks of; DuckDB takes no others."""
-        names = set(_PARAMETERS.findall(sql))
-        return {name: value for name, value in self.values.items() if name in names}
+    def asked(self, sql: str) -> Given:
+        """The parameters and functions that a statement of the writer's texts speaks of; DuckDB takes no others."""
+        names = {name for found in _NAMES.findall(sql) for name in found}
+        functions = {quoted(name): function for function, name in self.functions.items()}
+        return Given(
+            {name: value for name, value in self.values.items() if name in names},
+            {name: function for name, function in functions.items() if name in names},
+        )
 
     def _call(self, call: Call, arguments: tuple[Expression, ...]) -> str:
         texts = [self.write(argument) for argument in arguments]
@@ -241,10 +255,27 @@ class SqlWriter:
         others = [self.write(argument) for argument in rest]
 
         def of_member(text: str, member: Type) -> str:
+            if is_gathered(call, member):
+                return self._gathered(call, text, member)
             known = Constant(member, several.span, None)
             return write_call(replace(call, arguments=(known, *rest)), [text, *others])
 
         return by_member(self.write(several), several.type, of_member)
+
+    def _gathered(self, call: Call, ids: str, element: Type) -> str:
+        """What elements that are computed have."""
+        function, type_ = gathering(call, element, self.snapshot)
+        return converted(f"{self._identifier(function)}({ids})", type_, call.type)
+
+    def _calculated(self, call: Call) -> str:
+        """A function of times that DuckDB does not have."""
+        _, *arguments = call.arguments
+        texts, function = [self.write(each) for each in arguments], self._identifier(calculation(call))
+        return once(texts, [self._is_short(each) for each in arguments],
+                    lambda given: with_plain_texts(call, given, function))  # fmt: skip
+
+    def _identifier(self, function: Function) -> str:
+        return quoted(self.functions.setdefault(function, distinct_name(function.name, self.functions.values())))
 
     def _as(self, expression: Expression, wanted: Type) -> str:
         return converted(self.write(expression), expression.type, wanted)

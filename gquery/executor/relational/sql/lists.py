@@ -19,7 +19,7 @@ from gquery.executor.relational.sql.texts import joined_texts
 from gquery.executor.relational.sql.time.fields import field_of_time
 from gquery.executor.relational.sql.time.moments import alike
 from gquery.executor.relational.sql.values import EMPTY_MAP, converted, needs_keys, sql_type
-from gquery.executor.relational.sql.words import literal
+from gquery.executor.relational.sql.words import failing, literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile
 from gquery.planner.ir.functions.calls import comparable
 
@@ -139,4 +139,6 @@ def field(call: Call, arguments: list[str]) -> str:
         if name not in types:  # other maps of several have it
             return f"NULL::{sql_type(call.type)}"
         return converted(field_of(arguments[0], name), types[name], call.type)
+    if subject.type.kind is not Kind.TEMPORAL:
+        return failing(arguments[0], f"a value of type {subject.type} has no `{key.value}`")
     return field_of_time(arguments[0], subject.type, str(key.value), key.span)

@@ -61,13 +61,13 @@ def needs_keys(one: Type, other: Type) -> bool:
     if Kind.NULL in kinds:
         return False
     if Kind.ANY in kinds:
-        return unify((one, other)) is not None
+        return True
     return kinds <= NUMBERS and common_number((one, other)) is None
 
 
 def compared(operator: str, left: str, one: Type, right: str, other: Type) -> str:
     """A comparison by keys. NaN equals nothing and is in no order; families of values have no order among them."""
-    common = _common(one, other)
+    common = unify((one, other))
     families = {family(member, common.members) for member in common.members}
     ordered = operator not in ("=", "<>")
 
@@ -124,12 +124,6 @@ def _length(type_: Type) -> Callable[[str], str] | None:
     if is_duration(type_):
         return length
     return (lambda value: nanoseconds(value, type_)) if pa.types.is_struct(type_.arrow) else None
-
-
-def _common(one: Type, other: Type) -> Type:
-    common = unify((one, other))
-    assert common is not None
-    return common
 
 
 def _struct(sql: str, type_: Type, common: Type, depth: int) -> str:
@@ -295,6 +289,8 @@ def sql_type(type_: Type) -> str:
         case Kind.DECIMAL:
             digits, scale = digits_and_scale(type_)
             return f"DECIMAL({min(digits, MOST_DIGITS)},{scale})"
+        case Kind.PATH:
+            return "STRUCT(nodes INTEGER[], relationships BIGINT[])"
         case Kind.INTEGER if arrow is not None and pa.types.is_uint64(arrow):
             return "UBIGINT"
         case Kind.TEMPORAL:

@@ -23,6 +23,11 @@ def literal(value: bool | int | float | Decimal | str | None) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def failing(text: str, message: str) -> str:
+    """What fails for every value but null."""
+    return f"CASE WHEN {text} IS NOT NULL THEN error({literal(message)}) END"
+
+
 def quoted(name: str) -> str:
     """A name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-import pyarrow as pa
-
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
-from gquery.planner.binding.expressions import maps, moments
+from gquery.planner.binding.expressions import elements, maps, moments
 from gquery.planner.binding.expressions.comparisons import COMPARISONS, notices, read_texts
 from gquery.planner.binding.expressions.items import bind_comprehension, bind_reduce
-from gquery.planner.binding.labels import expect_known
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import (
     BOOLEAN,
@@ -35,13 +32,14 @@ from gquery.planner.ir.expr import (
     is_volatile,
 )
 from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepared, resolve
-from gquery.planner.ir.functions.operators import PERCENTILES
-from gquery.planner.ir.types.common_type import type_of_stored
+from gquery.planner.ir.functions.operators import PERCENTILES, TEXT_TESTS
+from gquery.planner.ir.types.elements import ELEMENTS
 from gquery.planner.ir.types.value_types import type_of_value
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
+from gquery.values.time_functions import FUNCTIONS
 
-_ELEMENT_FUNCTIONS = {"id": Attribute.ID, "labels": Attribute.LABELS, "type": Attribute.TYPE}
+_DEEPEST = 10  # names of items within each other; DuckDB takes twice as long for each
 
 
 class ExpressionBinder:
@@ -89,7 +87,7 @@ class ExpressionBinder:
             case ast.Binary(operator=operator, left=left, right=right):
                 return self.call(operator, (self.bind(left), self.bind(right)), tree.span)
             case ast.LabelTest():
-                return self._label_test(tree)
+                return elements.bind_label_test(self, tree)
             case ast.Index(subject=subject, index=index):
                 return self._index(subject, index, tree.span)
             case ast.Slice():
@@ -116,6 +114,13 @@ class ExpressionBinder:
         known = self.locals.get(name)
         return None if known is None else replace(known, span=span)
 
+    def local(self, name: str, type_: Type, span: Span, place: int = 0) -> Local:
+        """A name of an item, deeper than those in sight."""
+        depth = max((each.depth + 1 for each in self.locals.values()), default=0) + place
+        if depth >= _DEEPEST:
+            raise UnsupportedError(f"gquery has {_DEEPEST} names of items within each other at most", span=span)
+        return Local(type_, span, name, depth)
+
     @contextmanager
     def with_locals(self, *locals_: Local) -> Iterator[None]:
         """What is bound meanwhile is asked of each item of a list."""
@@ -126,12 +131,6 @@ class ExpressionBinder:
             yield
         finally:
             self.locals, self.aggregates, self.place = before
-
-    def keys_of(self, element: Column) -> list[str]:
-        """The properties that a node or relationship of the type may have."""
-        if element.type.kind is Kind.NODE:
-            return list(self.schema.vertex_properties(element.type.tables or None))
-        return list(self.schema.edge_properties(self._edge_types(element) or None))
 
     def parameter(self, name: str, span: Span) -> Parameter:
         if name not in self.parameters:
@@ -151,6 +150,8 @@ class ExpressionBinder:
             return folded
         if function == "in" or function in COMPARISONS:
             given = self._compared(function, given, span)
+        if function in TEXT_TESTS:
+            given = tuple(map(_text, given))
         arguments = prepared(function, given)
         result = resolve(function, tuple(argument.type for argument in arguments), name_span or span)
         if result.kind is Kind.NODE and not result.tables:  # an end of a relationship
@@ -192,56 +193,16 @@ class ExpressionBinder:
 
     def _property(self, tree: ast.Property) -> Expression:
         subject = self.bind(tree.subject)
-        if (
-            isinstance(subject, Column)
-            and subject.attribute is Attribute.ELEMENT
-            and subject.type.kind is not Kind.PATH
-        ):
-            return self.element_property(subject, tree.key, tree.key_span, tree.span)
-        if subject.type.kind in (Kind.NODE, Kind.RELATIONSHIP):
-            raise UnsupportedError(
-                "gquery has no properties of computed nodes and relationships",
-                span=tree.span,
-                hint="give it a name by WITH first, or by UNWIND where it is in a list",
-            )
+        if subject.type.kind in ELEMENTS:
+            return elements.bind_element_property(self, subject, tree.key, tree.key_span, tree.span)
         if subject.type.kind is Kind.NULL:
             return Constant(NULL, tree.span, None)
-        if maps.is_map(subject.type):
+        if maps.has_keys(subject.type):
             return maps.bind_field(self, subject, tree.key, tree.key_span, tree.span)
         key = Constant(STRING, tree.key_span, tree.key)
         if subject.type.kind is Kind.TEMPORAL and tree.key in ("timezone", "offset"):
             return Call(STRING, tree.span, "field", (subject, key))
         return self.call("field", (subject, key), tree.span)
-
-    def element_property(self, subject: Expression, key: str, key_span: Span, span: Span) -> Column:
-        """The column of a node's or relationship's property; of nulls where no such element has it."""
-        assert isinstance(subject, Column)
-        name = subject.variable
-        if subject.type.kind is Kind.NODE:
-            stored = self.schema.vertex_property(key, subject.type.tables or None)
-        else:
-            stored = self.schema.edge_property(key, self._edge_types(subject) or None)
-        if not stored:
-            self.names.lack(self._no_property(subject, key, key_span), "always null")
-        return Column(type_of_stored(stored), span, name, Attribute.PROPERTY, key)
-
-    def _edge_types(self, relationship: Column) -> list[str]:
-        return sorted({self.schema.edge_tables[table].type for table in relationship.type.tables})
-
-    def _no_property(self, subject: Column, key: str, span: Span) -> BindError:
-        name = subject.variable
-        if subject.type.kind is Kind.NODE:
-            tables = subject.type.tables
-            properties = self.schema.vertex_properties(tables)
-            owners = sorted({label for table in tables for label in self.schema.vertex_tables[table].labels})
-        else:
-            owners = self._edge_types(subject)
-            properties = self.schema.edge_properties(owners)
-        return BindError(
-            f"`{name.strip()}`{_labelled(owners)} has no property `{key}`",
-            span=span,
-            hint=did_you_mean(key, properties) or _listing(properties),
-        )
 
     def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
         if operator == "+":
@@ -270,55 +231,6 @@ class ExpressionBinder:
             return Constant(NULL, span, None)
         return self.call("index", (of, at), span)
 
-    def _label_test(self, tree: ast.LabelTest) -> Expression:
-        subject = self.bind(tree.subject)
-        if subject.type.kind not in (Kind.NODE, Kind.RELATIONSHIP):
-            raise BindError("only a node or a relationship can be tested for labels", span=tree.subject.span)
-        if not isinstance(subject, Column):
-            raise UnsupportedError(
-                "gquery has no label tests of computed nodes and relationships",
-                span=tree.subject.span,
-                hint="test it in a clause after the WITH that names it",
-            )
-        expect_known(tree.labels, subject.type.kind, self.schema, self.names)
-        return self._label_expression(subject, tree.labels)
-
-    def _label_expression(self, subject: Column, labels: ast.LabelExpression) -> Expression:
-        match labels:
-            case ast.LabelName(name=name):
-                node = subject.type.kind is Kind.NODE
-                constant = Constant(STRING, labels.span, name)
-                column = self._attribute(subject, "labels" if node else "type", labels.span)
-                return self.call("in" if node else "=", (constant, column), labels.span)
-            case ast.LabelWildcard():
-                column = self._attribute(subject, "labels", labels.span)
-                size = self.call("size", (column,), labels.span)
-                return self.call(">", (size, Constant(INTEGER, labels.span, 0)), labels.span)
-            case ast.LabelNot(operand=operand):
-                return self.call("not", (self._label_expression(subject, operand),), labels.span)
-            case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):
-                parts = (self._label_expression(subject, left), self._label_expression(subject, right))
-                return self.call("and" if isinstance(labels, ast.LabelAnd) else "or", parts, labels.span)
-        raise AssertionError(labels)
-
-    def _attribute(self, subject: Expression, function: str, span: Span) -> Column | Constant:
-        attribute = _ELEMENT_FUNCTIONS[function]
-        fits = {"id": (Kind.NODE, Kind.RELATIONSHIP), "labels": (Kind.NODE,), "type": (Kind.RELATIONSHIP,)}[function]
-        if subject.type.kind is Kind.NULL:
-            return Constant(NULL, span, None)
-        if not (isinstance(subject, Column) and subject.attribute is Attribute.ELEMENT and subject.type.kind in fits):
-            wanted = " or ".join("a " + kind.value.lower() for kind in fits)
-            raise BindError(f"{function}() takes {wanted}, not {subject.type}", span=span)
-        if attribute is Attribute.LABELS:
-            return Column(Type(Kind.LIST, pa.list_(pa.string()), STRING), span, subject.variable, attribute)
-        if attribute is Attribute.TYPE:
-            return Column(STRING, span, subject.variable, attribute)
-        if subject.type.kind is Kind.RELATIONSHIP:
-            return Column(INTEGER, span, subject.variable, attribute)
-        tables = [self.schema.vertex_tables[index] for index in subject.type.tables]
-        type_ = type_of_stored(table.id_type for table in tables)
-        return Column(type_, span, subject.variable, attribute)
-
     def _function(self, tree: ast.FunctionCall) -> Expression:
         if is_aggregate(tree.name):
             return self._aggregate(tree, tree.name)
@@ -330,14 +242,14 @@ class ExpressionBinder:
         if is_operator(tree.name):
             raise BindError(f"there is no function `{tree.name}`", span=tree.name_span)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
-        if tree.name in moments.FUNCTIONS:
+        if tree.name in FUNCTIONS:
             return moments.bind_function(self, tree, arguments)
-        if tree.name in _ELEMENT_FUNCTIONS or tree.name in maps.FUNCTIONS:
+        if tree.name in elements.FUNCTIONS or tree.name in maps.FUNCTIONS:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
             if tree.name in maps.FUNCTIONS:
                 return maps.FUNCTIONS[tree.name](self, arguments[0], tree.span)
-            return self._attribute(arguments[0], tree.name, tree.span)
+            return elements.bind_attribute(self, arguments[0], tree.name, tree.span)
         return self.call(tree.name, arguments, tree.span, tree.name_span)
 
     def _aggregate(self, tree: ast.FunctionCall, function: str) -> Aggregate:
@@ -396,20 +308,22 @@ class ExpressionBinder:
         return Case(result, tree.span, tuple(zip(tests, values, strict=True)), default, subject)
 
 
+def _text(argument: Expression) -> Expression:
+    """What is asked of a text is null of every other value. What is written, given or stored as no text is a slip,
+    which is left to be said."""
+    kinds = {each.kind for each in argument.type.members or (argument.type,)}
+    if Kind.STRING in kinds and len(kinds) > 1:
+        return Call(STRING, argument.span, "text", (argument,))
+    slip = isinstance(argument, Constant | Parameter)
+    slip = slip or (isinstance(argument, Column) and argument.attribute is not Attribute.VALUE)
+    return argument if slip or kinds <= _TEXTS else Constant(NULL, argument.span, None)
+
+
+_TEXTS = frozenset({Kind.STRING, Kind.NULL})
+
+
 def expect_boolean(expression: Expression, place: str) -> Expression:
     """The expression itself when it can be a condition."""
     if expression.type not in (BOOLEAN, NULL):
         raise BindError(f"{place} needs a condition, not {expression.type}", span=expression.span)
     return expression
-
-
-def _labelled(names: list[str]) -> str:
-    return (
-        "" if not names else " (" + ", ".join(f":{name}" for name in names[:4]) + ("…" if len(names) > 4 else "") + ")"
-    )
-
-
-def _listing(properties: Mapping[str, object]) -> str:
-    if not properties:
-        return "it has no properties at all"
-    return "it has " + ", ".join(f"`{name}`" for name in list(properties)[:8]) + ("…" if len(properties) > 8 else "")

@@ -58,8 +58,7 @@ def _read(value: Expression, wanted: Type, parameters: Mapping[str, object]) -> 
         return value
     if many and isinstance(value, Call):
         items = tuple(_beside(item, wanted, parameters) for item in value.arguments)
-        common = unify(item.type for item in items)
-        return value if common is None else replace(value, type=list_of(common), arguments=items)
+        return replace(value, type=list_of(unify(item.type for item in items)), arguments=items)
     family = temporal_family(wanted.arrow)
     found = [_reading(text, family, value.span) for text in texts if text is not None]
     zones = {each.zone for each in found}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gquery.errors import BindError, UnsupportedError
+from gquery.errors import BindError
 from gquery.grammar import ast
 from gquery.planner.ir.expr import (
     BOOLEAN,
@@ -12,7 +12,6 @@ from gquery.planner.ir.expr import (
     Comprehension,
     Expression,
     Kind,
-    Local,
     Reduce,
     Type,
 )
@@ -22,14 +21,13 @@ from gquery.planner.ir.types.common_type import list_of, unify
 if TYPE_CHECKING:
     from gquery.planner.binding.expressions.binder import ExpressionBinder
 
-_DEEPEST = 10  # names of items within each other; DuckDB takes twice as long for each
 _ROUNDS = 3  # in which the type of an accumulator has to settle
 
 
 def bind_comprehension(binder: ExpressionBinder, tree: ast.Comprehension) -> Comprehension:
     """A list comprehension, or `all`, `any`, `none`, `single`."""
     items, item = _items(binder, tree.items, "a list comprehension" if tree.form == "list" else f"{tree.form}()")
-    variable = _local(binder, tree.variable, item)
+    variable = binder.local(tree.variable.name, item, tree.variable.span)
     with binder.with_locals(variable):
         where = None if tree.where is None else binder.bind(tree.where)
         result = None if tree.result is None else binder.bind(tree.result)
@@ -45,14 +43,12 @@ def bind_reduce(binder: ExpressionBinder, tree: ast.Reduce) -> Reduce:
     initial = binder.bind(tree.initial)
     wanted = initial.type
     for _ in range(_ROUNDS):
-        accumulator = _local(binder, tree.accumulator, wanted)
-        variable = _local(binder, tree.variable, item, 1)
+        accumulator = binder.local(tree.accumulator.name, wanted, tree.accumulator.span)
+        variable = binder.local(tree.variable.name, item, tree.variable.span, 1)
         with binder.with_locals(accumulator, variable):
             step = binder.bind(tree.step)
         given, made = prepared("coalesce", (initial, step))
         common = unify((given.type, made.type))
-        if common is None:
-            break
         if common == wanted:
             return Reduce(common, tree.span, accumulator, initial, variable, items, step)
         wanted = common
@@ -66,11 +62,3 @@ def _items(binder: ExpressionBinder, tree: ast.Expression, what: str) -> tuple[E
     if items.type.kind not in (Kind.LIST, Kind.NULL):
         raise BindError(f"{what} takes a list, not {items.type}", span=tree.span)
     return items, items.type.item or NULL
-
-
-def _local(binder: ExpressionBinder, name: ast.Variable, type_: Type, place: int = 0) -> Local:
-    """A name of an item, deeper than those in sight."""
-    depth = max((each.depth + 1 for each in binder.locals.values()), default=0) + place
-    if depth >= _DEEPEST:
-        raise UnsupportedError(f"gquery has {_DEEPEST} names of items within each other at most", span=name.span)
-    return Local(type_, name.span, name.name, depth)

@@ -7,27 +7,25 @@ from typing import TYPE_CHECKING
 
 from gquery.errors import BindError, Notice, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
+from gquery.planner.binding.expressions.elements import bind_element_property, once
 from gquery.planner.ir.expr import (
     BOOLEAN,
     NULL,
     STRING,
-    Attribute,
     Call,
     Case,
-    Column,
     Comprehension,
     Constant,
     Expression,
     Kind,
-    Local,
     Type,
 )
-from gquery.planner.ir.types.common_type import list_of, unify
+from gquery.planner.ir.types.common_type import list_of, type_of_stored, unify
+from gquery.planner.ir.types.elements import ELEMENTS, stored_properties, stored_property
 
 if TYPE_CHECKING:
     from gquery.planner.binding.expressions.binder import ExpressionBinder
 
-_ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP})
 Entries = list[tuple[str, Expression]]
 
 
@@ -58,61 +56,67 @@ def bind_properties(binder: ExpressionBinder, subject: Expression, span: Span) -
     """The map of an element's properties, null where it does not have one; a map as it is."""
     if subject.type.kind in (Kind.MAP, Kind.NULL):
         return subject
-    return _unless_null(subject, map_of(_entries(binder, subject, span), span))
+
+    def of(element: Expression) -> Expression:
+        return _unless_null(element, map_of(_entries(binder, element, span), span))
+
+    return once(binder, subject, span, of)
 
 
 def bind_keys(binder: ExpressionBinder, subject: Expression, span: Span) -> Expression:
     """The keys of a map; of an element those of the properties that it has."""
     if subject.type.kind is Kind.NULL:
         return Constant(NULL, span, None)
-    entries, listed = _entries(binder, subject, span), list_of(STRING)
-    keys = [Constant(STRING, span, key) for key, _ in entries]
-    if subject.type.kind is Kind.MAP or not keys:
-        return _unless_null(subject, Call(listed, span, "list", tuple(keys)))
-    null = Constant(NULL, span, None)
-    held = (
-        Case(STRING, span, ((Call(BOOLEAN, span, "is null", (value,)), null),), key)
-        for key, (_, value) in zip(keys, entries, strict=True)
+    if subject.type.kind is Kind.MAP:
+        keys = tuple(Constant(STRING, span, key) for key, _ in subject.type.fields)
+        return _unless_null(subject, Call(list_of(STRING), span, "list", keys))
+    return once(binder, subject, span, lambda element: _unless_null(element, _present_keys(binder, element, span)))
+
+
+def _present_keys(binder: ExpressionBinder, element: Expression, span: Span) -> Expression:
+    """The keys of the properties that are not null."""
+    null, listed = Constant(NULL, span, None), list_of(STRING)
+    held = tuple(
+        Case(STRING, span, ((Call(BOOLEAN, span, "is null", (value,)), null),), Constant(STRING, span, key))
+        for key, value in _entries(binder, element, span)
     )
-    item = Local(STRING, span, "key", max((each.depth + 1 for each in binder.locals.values()), default=0))
+    item = binder.local("key", STRING, span)
     present = Call(BOOLEAN, span, "is not null", (item,))
-    own = Comprehension(listed, span, "list", item, Call(listed, span, "list", tuple(held)), present, None)
-    return _unless_null(subject, own)
+    return Comprehension(listed, span, "list", item, Call(listed, span, "list", held), present, None)
 
 
 def bind_field(binder: ExpressionBinder, subject: Expression, key: str, key_span: Span, span: Span) -> Expression:
-    """`map.key`: null, with a word, where no map of the type has the key."""
+    """`map.key`: null, with a word, where no map of the type has the key. Of values of several types, some of which
+    have no keys, it fails when the query runs."""
     members = subject.type.members or (subject.type,)
-    fields = dict(field for member in members for field in member.fields)
     types = [type_ for member in members for name, type_ in member.fields if name == key]
+    held = (stored_property(binder.schema, member, key) for member in members if member.kind in ELEMENTS)
+    types += map(type_of_stored, filter(None, held))
     if not types:
-        hint = did_you_mean(key, fields)
+        hint = did_you_mean(key, dict(field for member in members for field in member.fields))
         binder.names.notices.append(Notice(f"the map has no key `{key}`: always null", key_span, hint))
         return Constant(NULL, span, None)
-    common = unify(types)
-    if common is None:
-        raise BindError(f"`{key}` is an element in one map and a value in another", span=key_span)
-    return Call(common, span, "field", (subject, Constant(STRING, key_span, key)))
+    return Call(unify(types), span, "field", (subject, Constant(STRING, key_span, key)))
 
 
 def bind_lookup(binder: ExpressionBinder, subject: Expression, key: Expression, span: Span) -> Expression:
     """`subject[key]` with a computed key: of a map, or of an element's properties."""
     if key.type.kind not in (Kind.STRING, Kind.NULL):
         raise BindError(f"a key is a text, not {key.type}", span=key.span)
-    entries = _entries(binder, subject, span)
-    common = unify(value.type for _, value in entries)
-    if common is None:
-        raise UnsupportedError("gquery has no computed keys of maps that hold elements and values", span=span)
     if subject.type.kind is Kind.MAP:
-        return Call(common, span, "look up", (subject, key))
-    branches = tuple((Constant(STRING, span, name), value) for name, value in entries)
-    null = Constant(NULL, span, None)
-    return Case(common, span, branches, null, key) if branches else null
+        return Call(unify(type_ for _, type_ in subject.type.fields), span, "look up", (subject, key))
+
+    def of(element: Expression) -> Expression:
+        entries, null = _entries(binder, element, span), Constant(NULL, span, None)
+        branches = tuple((Constant(STRING, span, name), value) for name, value in entries)
+        return Case(unify(value.type for _, value in entries), span, branches, null, key) if branches else null
+
+    return once(binder, subject, span, of)
 
 
-def is_map(type_: Type) -> bool:
-    """Whether all values of the type are maps."""
-    return type_.kind is Kind.MAP or (bool(type_.members) and all(each.kind is Kind.MAP for each in type_.members))
+def has_keys(type_: Type) -> bool:
+    """Whether values of the type may be maps, or elements among others."""
+    return any(each.kind in (Kind.MAP, *ELEMENTS) for each in type_.members or (type_,))
 
 
 def _entries(binder: ExpressionBinder, subject: Expression, span: Span) -> Entries:
@@ -122,15 +126,10 @@ def _entries(binder: ExpressionBinder, subject: Expression, span: Span) -> Entri
             (key, Call(type_, span, "field", (subject, Constant(STRING, span, key))))
             for key, type_ in subject.type.fields
         ]
-    if subject.type.kind not in _ELEMENTS:
+    if subject.type.kind not in ELEMENTS:
         raise BindError(f"only nodes, relationships and maps have keys, not {subject.type}", span=subject.span)
-    if not (isinstance(subject, Column) and subject.attribute is Attribute.ELEMENT):
-        raise UnsupportedError(
-            "gquery has no properties of computed nodes and relationships",
-            span=subject.span,
-            hint="give it a name by WITH first, or by UNWIND where it is in a list",
-        )
-    return [(key, binder.element_property(subject, key, span, span)) for key in binder.keys_of(subject)]
+    keys = stored_properties(binder.schema, subject.type)
+    return [(key, bind_element_property(binder, subject, key, span, span)) for key in keys]
 
 
 def _unless_null(subject: Expression, value: Expression) -> Case:

@@ -1,4 +1,5 @@
-"""Binds dates, times and durations. What is written is calculated here, exactly; what is computed is left to SQL.
+"""Binds dates, times and durations. What is written is calculated here, exactly; what is computed is left to SQL, or to
+the same functions while the query runs.
 
 A moment or a duration that is known is the call `moment` of its text, and its type says its kind and its zone. A WITH
 hands it on as such, so that what is made of it later is known too.
@@ -15,20 +16,21 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
+from gquery.planner.binding.expressions.calculated import type_of_calculated
 from gquery.planner.binding.expressions.comparisons import read_datetime
 from gquery.planner.ir.expr import BOOLEAN, NULL, STRING, Call, Constant, Expression, Kind, Type
-from gquery.planner.ir.types.common_type import DATE, DURATION, TIME
+from gquery.planner.ir.types.common_type import DATE, DURATION, TIME, temporal_family
 from gquery.planner.ir.types.temporal import known_moment
-from gquery.values.durations import Duration, duration_of, parse_duration, plus, times
-from gquery.values.moments import Family, Moment, converted, moment_of, offset_text, parse_moment
-from gquery.values.time_arithmetic import between, in_days, in_months, in_seconds, later, truncated
+from gquery.values.durations import Duration, duration_of, plus, times
+from gquery.values.moments import Moment, offset_text
+from gquery.values.time_arithmetic import in_seconds, later
+from gquery.values.time_functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from gquery.planner.binding.expressions.binder import ExpressionBinder
 
-_FAMILIES: tuple[Family, ...] = ("date", "localtime", "time", "localdatetime", "datetime")
-_CLOCKS = ("transaction", "statement", "realtime")
 _UNKNOWN = object()
+_CONVERTED = ("date", "localtime", "localdatetime", "datetime")  # by SQL, from other moments
 COMPUTED_UNITS = ("decade", "year", "quarter", "month", "week", "day", "hour", "minute", "second")
 _FINE_YEARS = range(-(2**63), 2**63)  # nanoseconds around 1970 of points in time that know nanoseconds
 _DATES, _POINTS = 2_100_000_000, 105_000_000  # days around 1970 that DuckDB has for dates, and for points in time
@@ -55,13 +57,12 @@ def bind_function(binder: ExpressionBinder, tree: ast.FunctionCall, arguments: t
     computed = _computed(binder, tree.name, arguments, tree.span)
     if computed is not None:
         return computed
-    if "." in tree.name or tree.name in ("time", "duration"):
-        raise UnsupportedError(
-            f"gquery has {tree.name}() only of values that are written in the query",
-            span=tree.span,
-            hint="write out its arguments, or add durations to a column",
-        )
-    return binder.call(tree.name, arguments, tree.span, tree.name_span)
+    if not arguments and FUNCTIONS[tree.name][0] == 1:  # now, by whatever clock
+        return binder.call(tree.name.partition(".")[0], arguments, tree.span, tree.name_span)
+    if tree.name in _CONVERTED and len(arguments) == 1 and arguments[0].type.kind not in (Kind.STRING, Kind.MAP):
+        return binder.call(tree.name, arguments, tree.span, tree.name_span)
+    name = Constant(STRING, tree.name_span, tree.name)
+    return Call(type_of_calculated(tree, arguments), tree.span, "calculate", (name, *arguments))
 
 
 def _computed(binder: ExpressionBinder, name: str, arguments: tuple[Expression, ...], span: Span) -> Expression | None:
@@ -70,19 +71,29 @@ def _computed(binder: ExpressionBinder, name: str, arguments: tuple[Expression, 
     match name, arguments:
         case "datetime", (text,):
             return read_datetime(text, binder.parameters)
-        case "duration.inseconds", (one, other):
+        case "duration.inseconds", (one, other) if _differ_in_seconds(one.type, other.type):
             return binder.call("-", (other, one), span)
         case (
             ("date.truncate" | "localdatetime.truncate" | "datetime.truncate"),
             (Constant(value=str() as unit), value),
-        ):
+        ) if value.type.kind is Kind.TEMPORAL and temporal_family(value.type.arrow) in ("date", "datetime"):
             if unit not in COMPUTED_UNITS:
                 return None
             subject = binder.call(family, (value,), span)
             return Call(subject.type, span, "truncate", (Constant(STRING, span, unit), subject))
-        case "duration", (Call(function="map", arguments=parts),):
+        case "duration", (Call(function="map", arguments=parts),) if parts:
             return _of_parts(binder, parts, span)
     return None
+
+
+def _differ_in_seconds(one: Type, other: Type) -> bool:
+    """Whether the time between two is their difference in SQL: of two dates, or two points in time that both have
+    zones or have none."""
+    if not one.kind is other.kind is Kind.TEMPORAL:
+        return False
+    families = {temporal_family(one.arrow), temporal_family(other.arrow)}
+    zoned = {getattr(each.arrow, "tz", None) is None for each in (one, other)}
+    return families in ({"date"}, {"datetime"}) and len(zoned) == 1
 
 
 def _of_parts(binder: ExpressionBinder, parts: tuple[Expression, ...], span: Span) -> Expression:
@@ -161,61 +172,6 @@ def _known(expression: Expression) -> Any:
             value = _known(part)
             return -value if isinstance(value, int | float | Decimal) else _UNKNOWN
     return _UNKNOWN
-
-
-# --- functions ---------------------------------------------------------------------------------------------------
-
-
-def _made(family: Family) -> Callable[[Any], Moment]:
-    def make(value: Any) -> Moment:
-        if isinstance(value, str):
-            return parse_moment(value, family)
-        if isinstance(value, Mapping):
-            return moment_of({key: part for key, part in value.items() if part is not None}, family)
-        if isinstance(value, Moment):
-            return converted(value, family)
-        raise ValueError(f"{family}() takes a text, a map or another date or time, not {value!r}")
-
-    return make
-
-
-def _made_duration(value: Any) -> Duration:
-    if isinstance(value, str):
-        return parse_duration(value)
-    if isinstance(value, Mapping):
-        return duration_of(value)
-    if isinstance(value, Duration):
-        return value
-    raise ValueError(f"duration() takes a text, a map or another duration, not {value!r}")
-
-
-def _cut(family: Family) -> Callable[..., Moment]:
-    def cut(unit: Any, value: Any, parts: Any = None) -> Moment:
-        if not isinstance(value, Moment) or not isinstance(unit, str) or not isinstance(parts, Mapping | None):
-            raise ValueError(f"{family}.truncate() takes the name of a unit, a date or time, and a map")
-        return truncated(unit, value, family, parts or {})
-
-    return cut
-
-
-def _between(function: Callable[[Moment, Moment], Duration]) -> Callable[[Any, Any], Duration]:
-    def lying(one: Any, other: Any) -> Duration:
-        if not isinstance(one, Moment) or not isinstance(other, Moment):
-            raise ValueError("a duration lies between two dates or times")
-        return function(one, other)
-
-    return lying
-
-
-FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration]]] = {
-    **{family: (1, _made(family)) for family in _FAMILIES},
-    **{f"{family}.{clock}": (1, _made(family)) for family in _FAMILIES for clock in _CLOCKS},
-    **{f"{family}.truncate": (3, _cut(family)) for family in _FAMILIES},
-    "duration": (1, _made_duration), "duration.between": (2, _between(between)),
-    "duration.inmonths": (2, _between(in_months)), "duration.indays": (2, _between(in_days)),
-    "duration.inseconds": (2, _between(in_seconds)),
-}  # fmt: skip
-"""How many arguments each takes, and what it gives."""
 
 
 # --- operators ---------------------------------------------------------------------------------------------------

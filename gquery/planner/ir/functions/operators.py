@@ -35,6 +35,8 @@ _TEXT_TEST = fixed(BOOLEAN, TEXT, TEXT)
 _LOGIC = fixed(BOOLEAN, TRUTH, TRUTH)
 _ARITHMETIC = Signature(2, 2, arithmetic)
 
+TEXT_TESTS = frozenset({"=~", "starts with", "ends with", "contains"})
+
 PERCENTILES = ("percentilecont", "percentiledisc")
 """Calls over what is collected: DuckDB's own aggregates want the share to be a constant."""
 
@@ -58,6 +60,7 @@ OPERATORS: dict[str, Function] = {
     "slice": Function(Signature(3, 3, slice_type), None), "field": Function(fixed(INTEGER, TEMPORAL, TEXT), None),
     "unwind": Function(Signature(1, 1, item), "unnest({0})"),  # as the item of a projection only: it makes rows
     "moment": Function(Signature(1, 1, lambda _: None), None),  # the binder makes it, with its type
+    "calculate": Function(Signature(2, 4, lambda _: None), None),  # likewise: the function of time that comes first
     "truncate": Function(Signature(2, 2, lambda arguments: arguments[1]), None),  # behind date.truncate()
     "look up": Function(Signature(2, 2, item), None),
     "percentiledisc": Function(Signature(2, 2, percentile), None),

@@ -122,8 +122,7 @@ def plus(arguments: tuple[Type, ...]) -> Type | None:
         if Kind.NULL in kinds:
             return left if left.kind is Kind.LIST else right
         items = [each.item or NULL if each.kind is Kind.LIST else each for each in arguments]
-        item = unify(items)
-        return None if item is None else list_of(item)
+        return list_of(unify(items))
     if Kind.TEMPORAL in kinds:
         durations = [each for each in arguments if _family(each) == "duration"]
         return shifted(arguments) if durations or Kind.NULL in kinds else None
@@ -147,9 +146,8 @@ def membership(arguments: tuple[Type, ...]) -> Type | None:
     return BOOLEAN if fits(arguments[1], LIST) else None
 
 
-def list_type(arguments: tuple[Type, ...]) -> Type | None:
-    item = unify(arguments)
-    return None if item is None else Type(Kind.LIST, None, item if arguments else None)
+def list_type(arguments: tuple[Type, ...]) -> Type:
+    return Type(Kind.LIST, None, unify(arguments) if arguments else None)
 
 
 def item(arguments: tuple[Type, ...]) -> Type | None:

@@ -50,7 +50,7 @@ class Scalar(Function):
         return self.written.partition("(")[0]
 
 
-_WRITTEN = Signature(1, 3, lambda _: None)  # the binder calculates them: SQL has none of them
+_CALCULATED = Signature(1, 3, lambda _: None)  # the binder makes calls of `calculate` of them
 _TO_TEXT = fixed(STRING, TEXT)
 _TO_FLOAT = fixed(FLOAT, NUMBER)
 _FIRST_ITEM = Signature(1, 1, item)
@@ -157,14 +157,14 @@ def _of_time() -> Iterator[Scalar]:
     yield Scalar(Signature(0, 1, local_datetime_type), None, "localdatetime(value?)", says, example)
     says = "a time of the day without an offset"
     yield Scalar(Signature(0, 1, local_time_type), None, "localtime(value?)", says, "localtime('10:30').minute = 30")
-    says = "a time of the day with an offset; of what is written"
+    says = "a time of the day with an offset: of a text, a map of its parts, or another moment"
     example = "time('10:30+01:00') = time('09:30Z')"
-    yield Scalar(_WRITTEN, None, "time(value)", says, example)
-    says = "months, days and seconds; of what is written"
-    yield Scalar(_WRITTEN, None, "duration(value)", says, "duration('P1DT2H').hours = 2")
+    yield Scalar(_CALCULATED, None, "time(value)", says, example)
+    says = "months, days and seconds: of a text, or a map of numbers"
+    yield Scalar(_CALCULATED, None, "duration(value)", says, "duration('P1DT2H').hours = 2")
     says = "the beginning of the unit that the moment is in, with some parts changed: date, datetime, localtime …"
     example = "date.truncate('month', date('2024-01-15')).day = 1"
-    yield Scalar(_WRITTEN, None, "date.truncate(unit, moment, parts?)", says, example)
+    yield Scalar(_CALCULATED, None, "date.truncate(unit, moment, parts?)", says, example)
     for name, says, example in (
         ("between", "the months, days and seconds between two moments", "P1M5D"),
         ("inMonths", "the whole months between two moments", "P1M"),
@@ -172,7 +172,7 @@ def _of_time() -> Iterator[Scalar]:
         ("inSeconds", "the time between two moments", "PT864H"),
     ):
         example = f"duration.{name}(date('2024-01-15'), date('2024-02-20')) = duration('{example}')"
-        yield Scalar(_WRITTEN, None, f"duration.{name}(from, to)", says, example)
+        yield Scalar(_CALCULATED, None, f"duration.{name}(from, to)", says, example)
 
 
 def _conversions() -> Iterator[Scalar]:

@@ -28,10 +28,10 @@ MOST_DIGITS = 38  # of a decimal that DuckDB can calculate with
 
 Family = Literal["datetime", "date", "time", "zoned time", "duration"]
 
-_ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
+_ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP})
 _ALONE = {Kind.BOOLEAN: BOOLEAN, Kind.FLOAT: FLOAT, Kind.STRING: STRING, Kind.BYTES: Type(Kind.BYTES, pa.binary())}
-_ORDER = (Kind.MAP, Kind.LIST, Kind.TEMPORAL, Kind.BYTES, Kind.STRING, Kind.BOOLEAN,
-          Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)  # fmt: skip
+_ORDER = (Kind.MAP, Kind.NODE, Kind.RELATIONSHIP, Kind.LIST, Kind.PATH, Kind.TEMPORAL, Kind.BYTES, Kind.STRING,
+          Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)  # fmt: skip
 """The families in the order in which ORDER BY puts their values; numbers are one."""
 _TIMES = get_args(Family)
 """Likewise among times."""
@@ -72,14 +72,11 @@ def type_of_stored(arrows: Iterable[pa.DataType]) -> Type:
     if len(distinct) <= 1:
         return distinct[0] if distinct else NULL
     number = common_number(distinct) if all(each.kind in NUMBERS for each in distinct) else None
-    several = number or any_of(distinct)
-    assert several is not None  # nothing stored holds nodes
-    return several
+    return number or any_of(distinct)
 
 
-def unify(types: Iterable[Type]) -> Type | None:
-    """The one type that values of all `types` can have; NULL gives way. None when nodes, relationships or paths meet
-    values of another kind."""
+def unify(types: Iterable[Type]) -> Type:
+    """The one type that values of all `types` can have; NULL gives way."""
     distinct = [each for each in dict.fromkeys(types) if each.kind is not Kind.NULL]
     if len(distinct) <= 1:
         return distinct[0] if distinct else NULL
@@ -90,14 +87,16 @@ def unify(types: Iterable[Type]) -> Type | None:
     if len(kinds) > 1 or kind is Kind.ANY:
         return any_of(distinct)
     if kind is Kind.LIST:
-        item = unify(each.item or NULL for each in distinct)
-        return None if item is None else list_of(item)
+        return list_of(unify(each.item or NULL for each in distinct))
     if kind is Kind.MAP:
         return _unify_maps(distinct) or any_of(distinct)
     if kind is Kind.TEMPORAL:
         return _unify_times(distinct) or any_of(distinct)
-    tables = tuple(sorted({table for each in distinct for table in each.tables}))
-    return Type(kind, STRING.arrow if kind is Kind.STRING else None, tables=tables)
+    if kind in _ELEMENTS:
+        return _unify_elements(distinct)
+    if kind is Kind.PATH:
+        return replace(_unify_maps(distinct) or distinct[0], kind=kind)
+    return Type(kind, STRING.arrow if kind is Kind.STRING else None)
 
 
 def temporal_family(arrow: pa.DataType | None) -> Family:
@@ -117,13 +116,10 @@ def list_of(item: Type) -> Type:
     return Type(Kind.LIST, None, item)
 
 
-def any_of(types: Iterable[Type]) -> Type | None:
-    """ANY with these members, or the member when there is but one. None when one is or holds a node, a relationship or
-    a path: these travel as ids."""
+def any_of(types: Iterable[Type]) -> Type:
+    """ANY with these members, or the member when there is but one."""
     members: list[Type] = []
     for each in types:
-        if _holds_elements(each):
-            return None
         for new in each.members or ((each,) if each.kind is not Kind.NULL else ()):
             _add(members, new)
     if len(members) == 1:
@@ -235,7 +231,7 @@ def _merged(one: Type, other: Type) -> Type | None:
         return common if common is not None and common.kind is one.kind else None
     if one == other:
         return replace(one, arrow=None) if one.kind is Kind.LIST else one
-    if one.kind is Kind.LIST:
+    if one.kind in (Kind.LIST, Kind.NODE, Kind.RELATIONSHIP, Kind.PATH):
         return unify((one, other))
     return _unify_maps([one, other]) if one.kind is Kind.MAP else None
 
@@ -246,12 +242,10 @@ def _are_alike(one: Type, other: Type) -> bool:
     return {one.kind, other.kind} <= NUMBERS or _merged(one, other) is not None
 
 
-def _holds_elements(type_: Type) -> bool:
-    if type_.kind in _ELEMENTS:
-        return True
-    return (type_.item is not None and _holds_elements(type_.item)) or any(
-        _holds_elements(field) for _, field in type_.fields
-    )
+def _unify_elements(types: list[Type]) -> Type:
+    """Of the tables of all; one that has none says of any."""
+    tables = {table for each in types for table in each.tables}
+    return Type(types[0].kind, tables=tuple(sorted(tables)) if all(each.tables for each in types) else ())
 
 
 def _unify_maps(maps: list[Type]) -> Type | None:
@@ -259,8 +253,7 @@ def _unify_maps(maps: list[Type]) -> Type | None:
     if len(set(keys)) > 1:
         return None
     values = [unify(column) for column in zip(*([value for _, value in each.fields] for each in maps), strict=True)]
-    fields = tuple((key, value) for key, value in zip(keys[0], values, strict=True) if value is not None)
-    return Type(Kind.MAP, None, None, fields) if len(fields) == len(keys[0]) else None
+    return Type(Kind.MAP, None, None, tuple(zip(keys[0], values, strict=True)))
 
 
 def _unify_times(times: list[Type]) -> Type | None:

@@ -63,8 +63,4 @@ def _common_item(items: list[Any], span: Span, what: str) -> Type | None:
         for item in items
     ]
     common = unify(types)
-    if common is None:
-        raise BindError(
-            f"{what} mixes {' and '.join(dict.fromkeys(str(each) for each in types))} in one list", span=span
-        )
     return INTEGER if common == NARROW_INTEGER else common

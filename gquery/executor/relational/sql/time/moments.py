@@ -19,12 +19,6 @@ from gquery.planner.ir.types.temporal import known_moment
 from gquery.values.durations import Duration
 from gquery.values.moments import Moment
 
-_ELSEWHERE = r"[T ].*([+-]0*:?0*[1-9]|[A-Za-z]{2})"  # an offset that is not zero, the name of a zone
-_LOST_OFFSET = (
-    "datetime() of a computed text cannot keep its offset from UTC; "
-    "give a parameter that is a datetime, or load the column as timestamps"
-)
-
 _NOW = "now()"
 _BEYOND = "beside nanoseconds there are points in time from 1677 to 2262 only"
 
@@ -72,23 +66,17 @@ def date_of(call: Call, arguments: list[str]) -> str:
 
 
 def clock_of(call: Call, arguments: list[str]) -> str:
-    """localtime() of a point in time, a time of the day or a text."""
+    """localtime() of a point in time or a time of the day."""
     if not arguments:
         return f"timezone('UTC', {_NOW})::TIME::{_sql_type(call.type.arrow)}"
-    type_ = call.arguments[0].type
-    if type_.kind is Kind.STRING:
-        return f"{arguments[0]}::TIME_NS"
-    return f"{local(arguments[0], type_)}::{_sql_type(call.type.arrow)}"
+    return f"{local(arguments[0], call.arguments[0].type)}::{_sql_type(call.type.arrow)}"
 
 
 def local_datetime_of(call: Call, arguments: list[str]) -> str:
-    """localdatetime() of a point in time, a date or a text."""
+    """localdatetime() of a point in time or a date."""
     if not arguments:
         return f"timezone('UTC', {_NOW})"
-    type_ = call.arguments[0].type
-    if type_.kind is Kind.STRING:
-        return f"{arguments[0]}::TIMESTAMP"
-    return f"{local(arguments[0], type_)}::{_sql_type(call.type.arrow)}"
+    return f"{local(arguments[0], call.arguments[0].type)}::{_sql_type(call.type.arrow)}"
 
 
 def begun(local: str, type_: Type) -> str:
@@ -101,16 +89,12 @@ def begun(local: str, type_: Type) -> str:
 
 
 def datetime_of(call: Call, arguments: list[str]) -> str:
-    """A computed text has no offset but UTC's: its zone could not be known before it is read."""
+    """datetime() of a point in time or a date."""
     if not arguments:
         return _NOW
-    (text,) = arguments
-    type_ = call.arguments[0].type
-    if type_.kind is not Kind.STRING:
-        local_type = "TIMESTAMP_NS" if is_fine(call.type) else "TIMESTAMP"
-        return text if zone_of(type_) is not None else f"timezone('UTC', {text}::{local_type})"
-    elsewhere = f"regexp_matches({text}, {literal(_ELSEWHERE)})"
-    return f"CASE WHEN {elsewhere} THEN error({literal(_LOST_OFFSET)}) ELSE {text}::TIMESTAMPTZ END"
+    local_type = "TIMESTAMP_NS" if is_fine(call.type) else "TIMESTAMP"
+    zoned = zone_of(call.arguments[0].type) is not None
+    return arguments[0] if zoned else f"timezone('UTC', {arguments[0]}::{local_type})"
 
 
 def read(call: Call, arguments: list[str]) -> str:

@@ -1,0 +1,54 @@
+"""Functions of times that DuckDB does not have, as functions of our own: exact, a value at a time. Texts in the form in
+which most are written are left to DuckDB, which reads them far faster."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pyarrow as pa
+
+from gquery.errors import ExecutionError
+from gquery.executor.relational.database.functions import Function
+from gquery.executor.relational.gather import plain_type
+from gquery.executor.relational.sql.values import sql_type
+from gquery.executor.relational.sql.words import literal
+from gquery.planner.ir.expr import Call, Constant, Kind
+from gquery.values.time_columns import column_of, exact_values
+from gquery.values.time_functions import calculated
+
+_DAY = r"(1[7-9]\d\d|2[01]\d\d|22[0-5]\d)-\d\d-\d\d"  # of the years that nanoseconds reach
+_CLOCK = r"\d\d:\d\d(:\d\d(\.\d{1,9})?)?"
+_PLAIN = {
+    "date": (r"\d{4}-\d\d-\d\d", "DATE"), "localtime": (_CLOCK, "TIME_NS"),
+    "localdatetime": (f"{_DAY}[T ]{_CLOCK}", "TIMESTAMP_NS"), "datetime": (f"{_DAY}[T ]{_CLOCK}Z?", "TIMESTAMPTZ_NS"),
+}  # fmt: skip
+"""By function: texts that DuckDB reads as we do, and the type that it reads them as."""
+
+
+def calculation(call: Call) -> Function:
+    """The function of a struct of the arguments that gives what a call of `calculate` asks for."""
+    name, *arguments = call.arguments
+    assert isinstance(name, Constant)
+    takes = ", ".join(f"a{place} {sql_type(each.type)}" for place, each in enumerate(arguments))
+    types = [plain_type(each.type) for each in arguments]
+    calculate = partial(_calculated, str(name.value), types, plain_type(call.type))
+    return Function(f" {name.value}", f"STRUCT({takes})", sql_type(call.type), calculate)
+
+
+def with_plain_texts(call: Call, arguments: list[str], function: str) -> str:
+    """A call of the function, but for texts that DuckDB reads."""
+    name, *given = call.arguments
+    calculated = f"{function}({{{', '.join(f'a{place}: {text}' for place, text in enumerate(arguments))}}})"
+    plain = _PLAIN.get(name.value) if isinstance(name, Constant) and isinstance(name.value, str) else None
+    if plain is None or given[0].type.kind is not Kind.STRING:
+        return calculated
+    (text,), (form, read) = arguments, plain
+    return f"CASE WHEN regexp_full_match({text}, {literal(form)}) THEN {text}::{read} ELSE {calculated} END"
+
+
+def _calculated(name: str, types: list[pa.DataType], wanted: pa.DataType, rows: pa.StructArray) -> pa.Array:
+    columns = [exact_values(part, type_) for part, type_ in zip(rows.flatten(), types, strict=True)]
+    try:
+        return column_of([calculated(name, list(row)) for row in zip(*columns, strict=True)], wanted)
+    except (ValueError, OverflowError) as error:
+        raise ExecutionError(str(error)) from None

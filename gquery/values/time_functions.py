@@ -1,0 +1,71 @@
+"""The functions of dates, times and durations: of texts, maps of parts, and each other. All raise ValueError or
+OverflowError for what they cannot take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gquery.values.durations import Duration, duration_of, parse_duration
+from gquery.values.moments import Family, Moment, converted, moment_of, parse_moment
+from gquery.values.time_arithmetic import between, in_days, in_months, in_seconds, truncated
+
+FAMILIES: tuple[Family, ...] = ("date", "localtime", "time", "localdatetime", "datetime")
+_CLOCKS = ("transaction", "statement", "realtime")
+
+
+def calculated(name: str, arguments: list[Any]) -> Moment | Duration | None:
+    """What the function gives; null where an argument is."""
+    return None if None in arguments else FUNCTIONS[name][1](*arguments)
+
+
+def _made(family: Family) -> Callable[[Any], Moment]:
+    def make(value: Any) -> Moment:
+        if isinstance(value, str):
+            return parse_moment(value, family)
+        if isinstance(value, Mapping):
+            return moment_of({key: part for key, part in value.items() if part is not None}, family)
+        if isinstance(value, Moment):
+            return converted(value, family)
+        raise ValueError(f"{family}() takes a text, a map or another date or time, not {value!r}")
+
+    return make
+
+
+def _made_duration(value: Any) -> Duration:
+    if isinstance(value, str):
+        return parse_duration(value)
+    if isinstance(value, Mapping):
+        return duration_of(value)
+    if isinstance(value, Duration):
+        return value
+    raise ValueError(f"duration() takes a text, a map or another duration, not {value!r}")
+
+
+def _cut(family: Family) -> Callable[..., Moment]:
+    def cut(unit: Any, value: Any, parts: Any = None) -> Moment:
+        if not isinstance(value, Moment) or not isinstance(unit, str) or not isinstance(parts, Mapping | None):
+            raise ValueError(f"{family}.truncate() takes the name of a unit, a date or time, and a map")
+        return truncated(unit, value, family, parts or {})
+
+    return cut
+
+
+def _between(function: Callable[[Moment, Moment], Duration]) -> Callable[[Any, Any], Duration]:
+    def lying(one: Any, other: Any) -> Duration:
+        if not isinstance(one, Moment) or not isinstance(other, Moment):
+            raise ValueError("a duration lies between two dates or times")
+        return function(one, other)
+
+    return lying
+
+
+FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration]]] = {
+    **{family: (1, _made(family)) for family in FAMILIES},
+    **{f"{family}.{clock}": (1, _made(family)) for family in FAMILIES for clock in _CLOCKS},
+    **{f"{family}.truncate": (3, _cut(family)) for family in FAMILIES},
+    "duration": (1, _made_duration), "duration.between": (2, _between(between)),
+    "duration.inmonths": (2, _between(in_months)), "duration.indays": (2, _between(in_days)),
+    "duration.inseconds": (2, _between(in_seconds)),
+}  # fmt: skip
+"""How many arguments each takes, and what it gives."""
