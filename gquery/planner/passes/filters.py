@@ -34,7 +34,10 @@ def required_filters(draft: Draft, context: Context) -> Draft:
         for vertex in graph.vertices
     ]
     looked_up = {each.vertex: each.predicate for each in filters if isinstance(each, LookupFilter)}
-    filters += [BindingFilter(edge.target, edge.index) for edge in bindings]
+    by = {lookup.vertex: lookup.condition for lookup in draft.segment.lookups}
+    filters += [
+        BindingFilter(edge.target, edge.index, by.get(graph.vertices[edge.target].variable)) for edge in bindings
+    ]
     filters += [EdgePredicateFilter(edge.index, edge.predicates) for edge in graph.edges if edge.predicates]
     filters += _predicates(graph, looked_up, context)
     if draft.kept:  # a sum begins where it is looked up, and goes no further than that leads
