@@ -69,6 +69,13 @@ def _bits(buffer: pa.Buffer, values: pa.Array) -> NDArray[np.bool_]:
     return bits[begin:].view(np.bool_)
 
 
+def ranges(begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers from each begin up to its end, one range after the other."""
+    lengths = ends - begins
+    skipped = begins - np.cumsum(lengths) + lengths
+    return np.repeat(skipped, lengths) + np.arange(int(lengths.sum()))
+
+
 def to_scalar(value: Any, type: pa.DataType) -> pa.Scalar:
     """A value of Python's. Raises ArrowInvalid, ArrowTypeError or OverflowError where the type does not have it."""
     if isinstance(value, str) and type == pa.string():

@@ -281,9 +281,9 @@ class Matching:
         return self._listed(tuple(dict.fromkeys((*self.plan.rows, *left))))
 
     def from_seeds(self, seeds: Seeds, listed: tuple[str, ...]) -> Rows:
-        """The matches that begin with a seed, each with the seed's number in the column SEED. Where nothing is bound
-        there is no such column."""
-        return self._listed((*listed, *([SEED] if self.plan.segment.bound else [])), seeds)
+        """The matches that begin with a seed, each with the seed's number in the column SEED. Where the rows before say
+        nothing of what it begins with there is no such column."""
+        return self._listed((*listed, *([SEED] if self.plan.segment.seeded else [])), seeds)
 
     def _listed(self, listed: tuple[str, ...], seeds: Seeds | None = None) -> Rows:
         as_rows = as_ids(self.plan.graph, listed)

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
@@ -192,7 +193,8 @@ def _match_heading(plan: QueryPlan) -> str:
     word = words.get(type(segment), "MATCH")
     edges = [edge.described for edge in segment.graph.edges]
     alone = [vertex.described for vertex in segment.graph.vertices if not segment.graph.incident()[vertex.index]]
-    joined = [*segment.bound, *(["conditions"] if segment.predicates else [])]
+    looked_up = [written((lookup.condition,)) for lookup in segment.lookups]
+    joined = [*segment.bound, *looked_up, *(["conditions"] if segment.predicates else [])]
     heading = f"{word} {', '.join([*edges, *alone])}" + (f", joined by {', '.join(joined)}" if joined else "")
     if segment.input and plan.counting:
         return f"{heading}, counted once for all rows"
@@ -263,8 +265,10 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
             return f"{graph.vertices[vertex].described}: {written((predicate,))}, by an index"
         case SeedFilter():
             return "seeds: distinct bindings of the clauses before"
-        case BindingFilter(vertex=vertex):
+        case BindingFilter(vertex=vertex, by=None):
             return f"{graph.vertices[vertex].described}: bound by a seed"
+        case BindingFilter(vertex=vertex, by=Expression() as condition):
+            return f"{graph.vertices[vertex].described}: {written((condition,))}, looked up for each row"
         case ReachedFilter(vertex=vertex, edge=edge, most=most):
             return f"{graph.vertices[vertex].described}: where {graph.edges[edge].described} leads, if {most:,} at most"
         case PredicateFilter(vertex=vertex, predicates=predicates):

@@ -31,6 +31,7 @@ from gquery.planner.passes.demand import (
 from gquery.planner.passes.draft import Draft, Pass, Wanted, problem_of
 from gquery.planner.passes.filters import required_filters
 from gquery.planner.passes.listing import keep_what_is_listed
+from gquery.planner.passes.lookups import with_lookups
 from gquery.planner.passes.parts import plain_parts
 from gquery.planner.passes.seeds import with_seeds
 from gquery.planner.search.context import Context
@@ -88,8 +89,9 @@ class _Planning:
 
 def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = True) -> QueryPlan:
     """The plan of one segment. `starts`: it is the first of the chain, and there are no rows before it."""
+    segment = with_lookups(segment, context)
     own = wanted_of(segment, wanted, starts and not isinstance(segment, OptionalMatch))
-    draft = Draft(segment, own, problem_of(with_seeds(segment.graph, segment.bound)))
+    draft = Draft(segment, own, problem_of(with_seeds(segment.graph, segment.bound, segment.lookups)))
     for step in PASSES:
         context.check()
         draft = step(draft, context)

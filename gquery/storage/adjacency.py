@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.arrays import ranges
 from gquery.records import record
 
 
@@ -30,12 +31,10 @@ class Adjacency:
         """The vertices, ascending, that are neighbours of some others; None when more than `most` entries tell."""
         row = vertices.astype(np.int64) - self.first
         row = row[(row >= 0) & (row < self.rows)]
-        begins = self.offsets[row]
-        lengths = self.offsets[row + 1] - begins
-        if int(lengths.sum()) > most:
+        begins, ends = self.offsets[row], self.offsets[row + 1]
+        if int((ends - begins).sum()) > most:
             return None
-        steps = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return np.unique(self.neighbours[np.repeat(begins, lengths) + steps])
+        return np.unique(self.neighbours[ranges(begins, ends)])
 
     @property
     def nbytes(self) -> int:

@@ -87,7 +87,7 @@ class Snapshot:
     @cached_property
     def statistics(self) -> Statistics:
         """What is about so: good plans rely on it."""
-        return Statistics(self.counts)
+        return Statistics(self.counts, self.indexes.seems_unique)
 
     def signatures(self, bits: int = 2**SIGNATURE_BITS - 1) -> NDArray[np.uint64]:
         """uint64[vertex_count]: see `signatures.py`. Those of a saved graph are verified, the asked bits of them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow, to_numpy
+from gquery.arrays import of_values, ranges, to_arrow, to_numpy, truths
 from gquery.stopping import Check, unchecked
 from gquery.storage.cache import Cache, Meter
 from gquery.storage.tables import VertexTable
@@ -27,6 +27,8 @@ from gquery.storage.tables import VertexTable
 FEWEST = 1 << 14  # rows of a table that has any
 ENOUGH = 16  # times that a column is scanned before it is sorted
 _PROBE = 2_000  # rows scanned while one value is looked up
+_FEW = 16  # values that are looked up one by one in the time in which a few times as many are together
+_LOOKED_AT = 1 << 16  # values that are compared to tell whether all differ
 _POLL = 0.02  # seconds between two looks at the clock
 _BLOCK = 1 << 17  # rows looked at together
 
@@ -38,9 +40,26 @@ class Index:
     values: pa.ChunkedArray
     order: NDArray[np.int32]
 
+    def places(self, wanted: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where in `order` the rows of each of some values begin and end: all values are bisected for at once."""
+        return self._before(wanted, pc.less), self._before(wanted, pc.less_equal)
+
+    def _before(self, wanted: pa.Array, is_before: Callable[[Any, pa.Array], Any]) -> NDArray[np.int64]:
+        """For each of some values, how many rows have one that is before it."""
+        low, high = np.zeros(len(wanted), np.int64), np.full(len(wanted), len(self.order))
+        while np.any(open_ := low < high):
+            middle = np.minimum((low + high) // 2, len(self.order) - 1)
+            before = truths(is_before(self.values.take(to_arrow(self.order[middle])), wanted)) & open_
+            low, high = np.where(before, middle + 1, low), np.where(open_ & ~before, middle, high)
+        return low
+
     def rows(self, wanted: Iterable[Any]) -> NDArray[np.int32]:
         """The rows that have one of some values of the column's type, ascending. O(log n) for each."""
-        found = [self.order[:0], *(self._equal(value) for value in set(wanted) if value is not None)]
+        distinct = [value for value in set(wanted) if value is not None]
+        if len(distinct) > _FEW:
+            begins, ends = self.places(of_values(distinct, self.values.type))
+            return np.sort(self.order[ranges(begins, ends)])
+        found = [self.order[:0], *map(self._equal, distinct)]
         return np.sort(np.concatenate(found))
 
     def _equal(self, value: Any) -> NDArray[np.int32]:
@@ -67,7 +86,7 @@ class Indexes:
         """Of a property, or of the users' ids when `name` is None, to look up so many values. None where there is none
         yet, where its type has none, or where scanning is quicker."""
         values = self._tables[table].column(name)
-        if values is None or not _has_index(values) or wanted * _PROBE > len(values):
+        if values is None or not _has_index(values) or min(wanted, _FEW + wanted // _FEW) * _PROBE > len(values):
             return None
         key = (table, name)
         stored = self._tables[table].orders.get(name)
@@ -79,6 +98,16 @@ class Indexes:
             return stored(check) if stored else _apart(lambda: order_of(values), check)
 
         return Index(values, self._cache.get(("order", *key), order, 16 * len(values), "an index", meter))
+
+    def seems_unique(self, table: int, name: str | None) -> bool:
+        """Whether no two vertices of a table share a value, of those that are looked at: there is one for each id."""
+        shown = self._tables[table]
+        values = None if name in (None, shown.id_name) else shown.column(name)
+        if values is None:
+            return True
+        values = values.slice(0, _LOOKED_AT)
+        distinct = pc.count_distinct(values.unique() if pa.types.is_dictionary(values.type) else values)
+        return bool(distinct.as_py() == len(values) - values.null_count)
 
     def orders(self, table: int) -> Mapping[str | None, NDArray[np.int32]]:
         """By column, the orders of a table that are worth saving: of its ids, and of what was asked for often."""

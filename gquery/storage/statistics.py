@@ -6,7 +6,7 @@ that do not fit together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from gquery.records import record
 from gquery.storage.cache import remembered
@@ -37,13 +37,20 @@ class _TypeEstimates:
 class Statistics:
     """Estimates for a graph with these counts. Edge types and tables are asked for as tuples."""
 
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, counts: Counts, unique: Callable[[int, str | None], bool] = lambda *_: False) -> None:
+        """unique: looks whether the vertices of a table seem to differ in a property, or in the users' id (None)."""
         self._counts = counts
+        self._unique = unique
         self._estimates: dict[str, _TypeEstimates] = {}
         self._answers: dict[object, object] = {}
 
     def vertex_count(self, tables: Iterable[int]) -> int:
         return sum(self._counts.vertices[table] for table in set(tables))
+
+    @remembered
+    def unique(self, table: int, name: str | None) -> bool:
+        """Whether no two vertices of the table share a value of the property, or a users' id where it is None."""
+        return self._unique(table, name)
 
     @remembered
     def edges_between(

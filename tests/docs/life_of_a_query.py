@@ -107,8 +107,8 @@ of them, the same for every backend. Only ids travel: an int32 for a vertex, an 
 ## 6. The answer
 
 `gquery/executor/run.py` goes through the segments, each reading the rows of the one before while its own are read. A
-pattern that begins with what is bound already starts from the distinct bindings (`chain/seeds.py`), and its matches
-are joined back to the rows (`chain/joined.py`).
+pattern that begins with what is bound already, or with what values of the rows name (`chain/lookups.py`), starts from
+the distinct bindings (`chain/seeds.py`), and its matches are joined back to the rows (`chain/joined.py`).
 
 `gquery/executor/relational/tail.py` gathers the columns that are spoken of (`gather.py`) for each batch of matches,
 or counts rows that are alike where there are many and properties of few values are grouped (`alike.py`), and gives them

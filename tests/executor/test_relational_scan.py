@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
+import operator
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.database import running
@@ -19,6 +23,7 @@ from tests.executor.relational_graph import snapshot
 
 PERSON, CITY = 0, 1
 KNOWS, IN = 0, 1
+NOON = datetime.datetime(2012, 1, 1, 12)
 
 
 def predicates_of(element: str, condition: str, parameters: dict[str, Any]) -> tuple[Expression, ...]:
@@ -99,3 +104,18 @@ def test_values_of_edges() -> None:
     edges = np.array([3, 0], np.int64)
     assert scan.edge_values(snapshot(), value_of("e.since + 1"), edges, {}, Control()).to_pylist() == [2006, 2001]
     assert scan.edge_values(snapshot(), value_of("type(e)"), edges, {}, Control()).to_pylist() == ["KNOWS", "KNOWS"]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize(
+    "asked", [NOON.replace(**part) for part in ({}, {"microsecond": 1_500}, {"year": 1}, {"year": 9999})]
+)
+def test_points_in_time_are_compared_as_they_are_stored(unit: str, asked: datetime.datetime) -> None:
+    """Whatever the unit: what it cannot hold is not cut off to something else that it can."""
+    times = [NOON, NOON.replace(hour=11), NOON.replace(hour=13), None]
+    stored = pa.table({"id": range(4), "t": pa.array(times, pa.timestamp(unit))})
+    graph = gquery.from_arrow(vertices={"A": stored}, edges={})
+    signs = {"<": operator.lt, "<=": operator.le, "=": operator.eq, "<>": operator.ne, ">": operator.gt}
+    for sign, test in signs.items():
+        found = graph.query(f"MATCH (a) WHERE a.t {sign} $asked RETURN a.id", {"asked": asked}).rows()
+        assert sorted(found) == [(place,) for place, time in enumerate(times) if time and test(time, asked)]

@@ -11,7 +11,7 @@ from tests.evaluator.values import Binding, Failure, Graph
 from tests.soak.patterns import MODES, Patterns, joined
 from tests.soak.projections import all_returned, carried, numbers, returned
 from tests.soak.tables import Tables, to_evaluator
-from tests.soak.tree import Call, Clause, Expression, Projection, Query, Unwind, Variable
+from tests.soak.tree import Call, Clause, Expression, Node, Projection, Property, Query, Unwind, Variable, Walk
 from tests.soak.typed import LISTED, Meaning
 
 TRIES = 3  # for a clause of a chain that leaves some rows
@@ -43,6 +43,61 @@ def counting_chain(random: Random, tables: Tables) -> Query:
     not be listed is multiplied."""
     clauses, maker = _chain(random, tables, 0.35)
     return Query((*clauses, numbers(random, maker.typed())))
+
+
+def looking_up(random: Random, tables: Tables) -> Query:
+    """Values that are listed or that vertices have, and patterns some of whose vertices have them too."""
+    maker = Patterns(random, tables, conditions=0.2)
+    mode = random.choice(MODES)
+    clauses = _valued(maker, mode)
+    while len(clauses) < 3 or random.random() < 0.3:
+        known = maker.nodes()
+        clause = maker.optional(mode) if random.random() < 0.3 else maker.clause(mode, old=0.15)
+        clauses.append(replace(clause, walks=tuple(_keyed(maker, walk, known) for walk in clause.walks)))
+    counted = random.random() < 0.3
+    last = numbers(random, maker.typed()) if counted else all_returned(random, maker.typed())
+    return Query((*clauses, last))
+
+
+def _valued(maker: Patterns, mode: str) -> list[Clause]:
+    """Clauses that give rows with values, one or two each."""
+    random, values = maker.random, frozenset({"int", "text", "date"})
+    if random.random() < 0.5:
+        ids = [id for table in maker.tables.vertices for id, _ in table.rows]
+        listed = [random.choice([*ids, *ids, 0, 1, 2, "a", "0", None]) for _ in range(random.choice([1, 3, 5]))]
+        if random.random() < 0.6:  # of one type
+            listed = [each for each in listed if type(each) in (type(listed[0]), type(None))]
+        names = ["s1", "s2"][: random.choice([1, 1, 2])]
+        maker.names = {name: Meaning("value", kinds=values) for name in names}
+        return [Unwind(maker.typed().literal(listed, always=True), name) for name in names]
+    first = maker.clause(mode)
+    nodes = maker.nodes() or ["_"]
+    held = [(name, key) for name in nodes if name != "_" for key in (*maker.names[name].properties, "id")]
+    items = [(Property(Variable(name), key), f"s{place}") for place, (name, key) in enumerate(held[:8])]
+    chosen = tuple(random.sample(items, min(len(items), random.choice([1, 2]))))
+    kept = tuple((Variable(name), name) for name in nodes if name != "_" and random.random() < 0.5)
+    if not chosen:
+        return [first]
+    maker.names = {name: maker.names[name] for _, name in kept}
+    maker.names |= {name: Meaning("value", kinds=values) for _, name in chosen}
+    maker.bound = []
+    return [first, Projection((*chosen, *kept), distinct=random.random() < 0.3)]
+
+
+def _keyed(maker: Patterns, walk: Walk, known: Sequence[str]) -> Walk:
+    """The walk, some of whose vertices are told by a value."""
+    random = maker.random
+    values = [name for name, meaning in maker.names.items() if meaning.kind == "value"]
+
+    def node(each: Node) -> Node:
+        if not values or random.random() < (0.9 if each.name in known else 0.4):
+            return each
+        properties = maker.names[each.name].properties if each.name in maker.names else {}
+        key = random.choice(["id", "id", *properties])
+        return replace(each, properties=((key, Variable(random.choice(values))),))
+
+    steps = tuple(replace(step, target=node(step.target)) for step in walk.steps)
+    return replace(walk, start=node(walk.start), steps=steps)
 
 
 def _chain(random: Random, tables: Tables, old: float) -> tuple[list[Clause], Patterns]:

@@ -10,9 +10,10 @@ from collections import Counter
 
 import pytest
 
+from gquery.storage import indexes
 from tests.soak.__main__ import REFUSED
 from tests.soak.check import Make
-from tests.soak.queries import counting_chain, random_chain, random_query
+from tests.soak.queries import counting_chain, looking_up, random_chain, random_query
 from tests.soak.run import reproduction, soaked
 
 CHUNKS = 8
@@ -20,6 +21,7 @@ MORE = 10 if os.environ.get("GQUERY_SLOW") else 1
 GRAPHS = 32 * MORE  # a chunk, of eight queries each
 CHAINED = 14 * MORE
 COUNTED = 7 * MORE
+LOOKED_UP = 8 * MORE
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -37,6 +39,14 @@ def test_chains_of_clauses_agree_with_the_evaluator(chunk: int, device: str) -> 
 def test_what_need_not_be_listed_is_multiplied(chunk: int, device: str) -> None:
     """Chains whose rows are counted, with patterns that share nothing with the rows before."""
     _soak(counting_chain, range(chunk * COUNTED, (chunk + 1) * COUNTED), device)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_values_of_rows_are_looked_up(chunk: int, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By scanning, and in indexes, which these graphs are too small for."""
+    for name in ("FEWEST", "ENOUGH", "_PROBE") if chunk % 2 else ():
+        monkeypatch.setattr(indexes, name, 0)
+    _soak(looking_up, range(chunk * LOOKED_UP, (chunk + 1) * LOOKED_UP), device)
 
 
 def _soak(make: Make, seeds: range, device: str = "auto") -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import Span
+from gquery.executor.chain.lookups import RowLookup
 from gquery.executor.chain.rows import Rows, batch_of, hidden_variables, kept, product, repeated, too_many
 from gquery.executor.chain.seeds import Numbers, seeds_of
 from gquery.executor.lowering.seeds import Seeds
@@ -67,16 +68,17 @@ class Join:
         self._carried += [WEIGHTS] if self._counts else []
         self._names_carried = [column.variable for column in self._carried]
         read = [part for condition in conditions for part in inputs(condition)]
-        self._names = named(dict.fromkeys([*read, *self._carried, *([_SEEDS] if segment.bound else [])]))
+        self._names = named(dict.fromkeys([*read, *self._carried, *([_SEEDS] if segment.seeded else [])]))
         sides = {part: f"{'r' if self._is_before(part) else 'm'}.{quoted(name)}" for name, part in self._names.items()}
         writer = SqlWriter(sides, parameters, snapshot)
         tests = [writer.condition(condition) for condition in conditions]
-        tests += [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if segment.bound else []
+        tests += [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if segment.seeded else []
         self.sql = "\n".join([
             "SELECT " + ", ".join([f"r.{quoted(_ROW)}", *(sides[part] for part in self._carried)]),
             f"FROM matches AS m JOIN rows AS r ON {' AND '.join(tests) or 'TRUE'}",
         ])  # fmt: skip
         self._given = writer.asked(self.sql)
+        self._lookups = [RowLookup(lookup, plan, snapshot, parameters) for lookup in segment.lookups]
 
     def _is_before(self, part: Expression) -> bool:
         """Whether it is read of the rows, and not of the matches."""
@@ -110,7 +112,8 @@ class Join:
                 yield batch_of({**columns, WEIGHT: product(weights)}, batch.num_rows)
 
     def _joined(self, rows: pa.Table, find: FromSeeds, control: Control) -> Iterator[pa.RecordBatch]:
-        seeds, numbers = seeds_of(rows, self.plan.segment.bound)
+        found = {each.vertex: each.found(rows, control) for each in self._lookups}
+        seeds, numbers = seeds_of(rows, self.plan.segment.bound, found)
         if self.plan.merging:
             rows, numbers = _merged(rows, numbers)
         met = np.zeros(rows.num_rows, np.bool_)
@@ -147,7 +150,7 @@ class Join:
         most = running.rows_of(self._width(rows), control)
         with closing(matches):  # type: ignore[type-var]
             for batch in matches:
-                found = to_numpy(batch.column(SEED)) if self.plan.segment.bound else np.zeros(batch.num_rows, np.int64)
+                found = to_numpy(batch.column(SEED)) if self.plan.segment.seeded else np.zeros(batch.num_rows, np.int64)
                 ends = np.cumsum(begins[found + 1] - begins[found])
                 firsts = begins[found + 1] - ends  # where the rows of a match begin in `order`, less those before
                 for begin in range(0, int(ends[-1]) if len(ends) else 0, most):

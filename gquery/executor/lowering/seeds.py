@@ -1,4 +1,4 @@
-"""What a run begins with when earlier clauses have bound vertices: their distinct bindings."""
+"""What a run begins with when earlier clauses have bound vertices, or have values that name some: distinct bindings."""
 
 from __future__ import annotations
 
@@ -7,25 +7,48 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency
 from gquery.storage.schema import Direction
 
 
 @record(frozen=True, slots=True)
+class Bound:
+    """Internal vertices by row: those of row i are `vertices[offsets[i] : offsets[i + 1]]`, ascending, each once.
+
+    offsets: int64[rows + 1]; vertices: int32[m].
+    """
+
+    offsets: NDArray[np.int64]
+    vertices: NDArray[np.int32]
+
+    @classmethod
+    def one_each(cls, vertices: NDArray[np.int32]) -> Bound:
+        return cls(np.arange(len(vertices) + 1), vertices)
+
+    def of(self, rows: NDArray[np.int64]) -> Bound:
+        """Those of some rows, in their order."""
+        begins, ends = self.offsets[rows], self.offsets[rows + 1]
+        return Bound(np.concatenate([[0], np.cumsum(ends - begins)]), self.vertices[ranges(begins, ends)])
+
+
+@record(frozen=True, slots=True)
 class Seeds:
-    """Seed i binds the internal vertex `columns[variable][i]` to each variable: int32[count], none of them null."""
+    """Seed i binds each variable of `columns` to the vertices of row i there."""
 
     count: int
-    columns: Mapping[str, NDArray[np.int32]]
+    columns: Mapping[str, Bound]
 
     def bound(self, column: str) -> NDArray[np.int32]:
         """The vertices that any seed binds, ascending."""
-        return np.unique(self.columns[column])
+        return np.unique(self.columns[column].vertices)
 
     def adjacency(self, column: str, direction: Direction) -> Adjacency:
-        """From each seed to the vertex that it binds (`out`), or from vertices to the seeds that bind them (`in`)."""
-        vertices, seeds = self.columns[column], np.arange(self.count, dtype=np.int32)
+        """From each seed to the vertices that it binds (`out`), or from vertices to the seeds that bind them (`in`)."""
+        bound = self.columns[column]
+        entries = np.arange(len(bound.vertices))
         if direction == "in":
-            return build_adjacency(vertices, seeds, seeds.astype(np.int64))
-        return Adjacency(0, np.arange(self.count + 1, dtype=np.int64), vertices, seeds.astype(np.int64), True)
+            seeds = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(bound.offsets))
+            return build_adjacency(bound.vertices, seeds, entries)
+        return Adjacency(0, bound.offsets, bound.vertices, entries, True)

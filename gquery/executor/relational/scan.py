@@ -328,9 +328,21 @@ def as_stored(value: object, stored: pa.DataType) -> pa.Scalar | None:
             return to_scalar(value, stored) if types.is_string(stored) or types.is_large_string(stored) else None
         case int() | float() | Decimal():
             return _stored_number(value, stored)
-        case datetime.date() if not isinstance(value, datetime.datetime):
+        case datetime.datetime():
+            return _stored_time(value, stored)
+        case datetime.date():
             return to_scalar(value, stored) if types.is_date32(stored) else None
     return None
+
+
+def _stored_time(value: datetime.datetime, stored: pa.DataType) -> pa.Scalar | None:
+    """A point in time without a zone, where none is stored."""
+    if value.tzinfo is not None or not pa.types.is_timestamp(stored) or stored.tz is not None:
+        return None
+    try:
+        return to_scalar(value, pa.timestamp("us")).cast(stored)
+    except pa.ArrowInvalid:  # a part of it, or the whole, is beyond what can be stored
+        return None
 
 
 def _stored_number(value: int | float | Decimal, stored: pa.DataType) -> pa.Scalar | None:

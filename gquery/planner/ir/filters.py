@@ -35,10 +35,12 @@ class LookupFilter:
 
 @record(frozen=True, slots=True)
 class BindingFilter:
-    """Keeps the vertices that some seed binds: the edge leads from the seeds to them."""
+    """Keeps the vertices that some seed binds: the edge leads from the seeds to them. by: the condition that they were
+    looked up by, None where the rows have the vertices themselves."""
 
     vertex: int
     edge: int
+    by: Expression | None = None
 
 
 @record(frozen=True, slots=True)

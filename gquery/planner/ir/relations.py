@@ -160,16 +160,17 @@ class Composed(_Made):
 
 @record(frozen=True, slots=True)
 class Binding(_Made):
-    """From each seed to the vertex that is bound in a column of the seeds. Seeds are of no table: how many there are is
-    known when a run begins."""
+    """From each seed to the vertex that a column of the seeds binds; to those that it binds where it is not
+    `functional`. Seeds are of no table: how many there are is known when a run begins."""
 
     column: str
+    functional: bool = True
 
     def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
         return False
 
     def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
-        return 1 if direction == "out" else None
+        return 1 if direction == "out" and self.functional else None
 
 
 Relation = Types | Identity | Loops | Composed | Binding

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from gquery.errors import Notice
-from gquery.planner.ir.expr import Aggregate, Attribute, Expression, Kind, Type, is_aggregated, walk
+from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.records import record
 
@@ -34,11 +34,24 @@ class Variable:
 
 
 @record(frozen=True, slots=True)
+class Lookup:
+    """A condition that tells for each row which vertices of the query graph's `vertex` (a variable) are looked at: its
+    property or id `key` is equal to a value of the row. unique: hardly two vertices of a table have the same."""
+
+    vertex: str
+    key: Column
+    value: Expression
+    condition: Expression
+    unique: bool
+
+
+@record(frozen=True, slots=True)
 class Match:
     """Consecutive MATCH clauses: every row that comes in goes out once for each match that it has.
 
     bound: the vertices of the query graph that the rows before bind; null matches nothing. predicates: the conditions
-    that speak of earlier variables which are no vertices of the query graph too.
+    that speak of earlier variables which are no vertices of the query graph too. lookups: those of them that the
+    planner has found to be look-ups, one a vertex at most.
     """
 
     graph: QueryGraph
@@ -46,6 +59,12 @@ class Match:
     predicates: tuple[Expression, ...]
     input: tuple[Variable, ...]
     output: tuple[Variable, ...]
+    lookups: tuple[Lookup, ...] = ()
+
+    @property
+    def seeded(self) -> tuple[str, ...]:
+        """The vertices that matching begins with, as the rows before tell: seeds have a column for each."""
+        return (*self.bound, *(lookup.vertex for lookup in self.lookups))
 
 
 @record(frozen=True, slots=True)

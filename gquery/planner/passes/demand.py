@@ -122,7 +122,7 @@ def wanted_of(match: Match, wanted: Wanted, starts: bool) -> Wanted:
     """What is asked of the matches themselves: of a condition one each, for every seed or altogether. Where there are
     rows before and nothing joins them with the matches, how many matches there are, or whether any; a limit holds where
     every match belongs to a row."""
-    alone = not match.bound and not match.predicates
+    alone = not match.seeded and not match.predicates
     if isinstance(match, Exists | NotExists):
         return Wanted(frozenset(), False, True, True, 1 if alone else None)
     if starts:

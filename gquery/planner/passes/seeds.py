@@ -1,4 +1,4 @@
-"""A pattern that begins with what earlier clauses have bound.
+"""A pattern that begins with what earlier clauses have bound, or with what their values name.
 
 The distinct bindings are the seeds, and a seed is a vertex of its own kind: from each an edge leads to every query
 vertex that it binds. The planner may begin with them or elsewhere, and needs to know nothing else of them.
@@ -11,27 +11,29 @@ from dataclasses import replace
 
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import SEED, Binding
+from gquery.planner.ir.segments import Lookup
 
 
-def with_seeds(graph: QueryGraph, bound: Iterable[str]) -> QueryGraph:
-    """The graph with a vertex for the seeds, which bind some of its vertices (variables); as it is where they bind
-    none."""
-    bound = tuple(bound)
-    if not bound:
-        return graph
+def with_seeds(graph: QueryGraph, bound: Iterable[str], lookups: Iterable[Lookup] = ()) -> QueryGraph:
+    """The graph with a vertex for the seeds, which bind some of its vertices (variables), or tell what is looked up for
+    them; as it is where they do neither."""
     number = {vertex.variable: vertex.index for vertex in graph.vertices}
+    relations = [Binding(variable) for variable in bound]
+    relations += [Binding(lookup.vertex, functional=False) for lookup in lookups]
+    if not relations:
+        return graph
     seed = QueryVertex(len(graph.vertices), SEED, (), (), "(a seed)")
     bindings = tuple(
         QueryEdge(
             len(graph.edges) + place,
-            f" seed {variable}",
+            f" seed {relation.column}",
             seed.index,
-            number[variable],
-            Binding(variable),
+            number[relation.column],
+            relation,
             True,
             (),
-            f"(a seed)->({variable.strip()})",
+            f"(a seed)->({relation.column.strip()})",
         )
-        for place, variable in enumerate(bound)
+        for place, relation in enumerate(relations)
     )
     return replace(graph, vertices=(*graph.vertices, seed), edges=(*graph.edges, *bindings))

@@ -9,6 +9,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Binding
 from gquery.planner.search.costs import GUESSES, CostModel
 from gquery.storage.statistics import Statistics
 
@@ -16,7 +17,6 @@ from gquery.storage.statistics import Statistics
 def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None = None) -> Cardinalities:
     """Cardinalities from the graph's statistics: alone, which is what EXPLAIN shows, or with what a run has counted."""
     everything = [max(1.0, statistics.vertex_count(vertex.tables)) for vertex in graph.vertices]
-    bindings = {edge.index: edge for edge in graph.bindings()}
     if counted is not None:
         sizes = [max(1e-9, float(size)) for size in counted.vertices]
     else:
@@ -24,9 +24,10 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
     own = counted.shares if counted else {}
     edges, degrees = [], []
     for edge in graph.edges:
-        if edge.index in bindings:
-            edges.append(sizes[edge.source])
-            degrees.append((1.0, sizes[edge.source] / sizes[edge.target]))
+        if isinstance(edge.relation, Binding):
+            seeds, bound = sizes[edge.source], sizes[edge.target]
+            edges.append(seeds if edge.relation.functional else max(seeds, bound))
+            degrees.append((edges[-1] / seeds, edges[-1] / bound))
             continue
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
         total = edges_between(edge, source.tables, target.tables, statistics)
