@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from threading import Lock
 from typing import Protocol
 
@@ -42,7 +42,7 @@ class SecondHalf(Protocol):
         """What is known of sizes."""
         ...
 
-    def space(self, known: Cardinalities, check: Check) -> tuple[Space, str]:
+    def space(self, known: Callable[[], Cardinalities], check: Check) -> tuple[Space, str]:
         """Where matching looks for neighbours, and why."""
         ...
 
@@ -308,14 +308,14 @@ class Matching:
             reading = Reading(engine.snapshot, engine.parameters, self.control, seeds)
             matcher = Matcher(engine.backend(), plan.graph, plan.filters, reading)
         with profile.timed("plan"):
-            known = self.second_half.cardinalities(matcher.counted)
-            space, reason = self.second_half.space(known, check)
+            filtered = cache(lambda: self.second_half.cardinalities(matcher.counted))
+            space, reason = self.second_half.space(filtered, check)
         if space == "candidates":
             with profile.timed("refine"):
                 matcher.candidates.refine()
-            known = self.second_half.cardinalities(matcher.counted)
-        sampler = matcher.candidates.sampler if space == "candidates" else None
         with profile.timed("plan"):
+            known = self.second_half.cardinalities(matcher.counted) if space == "candidates" else filtered()
+            sampler = matcher.candidates.sampler if space == "candidates" else None
             matchings = self.second_half.matchings(known, space, reason, check, sampler)
         self.measured.matchings, self.measured.candidates = matchings, matcher.candidates
         return matcher

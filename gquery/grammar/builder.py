@@ -173,7 +173,8 @@ class Builder:
         return balanced(operands, _label_and)
 
     def label_name(self, children: Children) -> ast.LabelName:
-        return ast.LabelName(name=read_name(children[0].text, children[0].span), span=children[0].span)
+        token, span = children[0], children[0].span
+        return ast.LabelName(name=read_name(token.text, span), span=span)
 
     def label_wildcard(self, children: Children) -> ast.LabelWildcard:
         return ast.LabelWildcard(span=_span(children))
@@ -322,8 +323,8 @@ class Builder:
         return ast.MapEntry(key=read_name(key.text, key.span), value=value, span=_span(children))
 
     def variable(self, children: Children) -> ast.Variable:
-        token = children[0]
-        return ast.Variable(name=read_name(token.text, token.span), span=token.span)
+        token, span = children[0], children[0].span
+        return ast.Variable(name=read_name(token.text, span), span=span)
 
     def parameter(self, children: Children) -> ast.Parameter:
         token = children[0]
@@ -392,8 +393,10 @@ def _with_all(children: Children, items: tuple[ast.ProjectionItem, ...], where: 
 
 
 def _span(children: Children) -> Span:
-    present = [child for child in children if child is not None]
-    first, last = present[0], present[-1]
+    first, last = children[0], children[-1]
+    if first is None or last is None:
+        present = [child for child in children if child is not None]
+        first, last = present[0], present[-1]
     while isinstance(last, list):
         last = last[-1]
     start = first.start if isinstance(first, Token) else first.span.start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from gquery.grammar.scanner import Token
@@ -93,7 +94,17 @@ def _unless_single(make: Make) -> Make:
     return lambda children: children[0] if len(children) == 1 else make(children)
 
 
+def _picked(make: Make, order: list[int | None]) -> Make:
+    if len(order) == 1:
+        return lambda values: make([None if place is None else values[place] for place in order])
+    pick = itemgetter(*(-1 if place is None else place for place in order))
+    return lambda values: make([*pick((*values, None))])
+
+
 def _arranged(make: Make, order: list[int | None], spread: frozenset[int]) -> Make:
+    if not spread:
+        return _picked(make, order)
+
     def arranged(values: list[Any]) -> Any:
         children: list[Any] = []
         for place in order:
@@ -115,9 +126,10 @@ class Unexpected(Exception):
 
 
 class Machine:
-    """One parse. Values of reductions are made as they happen."""
+    """One parse. Values of reductions are made as they happen. fed: the tokens that it took."""
 
     def __init__(self, automaton: Automaton) -> None:
+        self.fed: list[Token] = []
         self._actions = automaton.actions
         self._end = automaton.end
         self._states = [automaton.begin]
@@ -138,11 +150,16 @@ class Machine:
             if isinstance(action, int):
                 states.append(action)
                 values.append(token)
+                self.fed.append(token)
                 return None
             size, name, make, passed_on = action
-            first = len(values) - size
-            if not passed_on:
+            if size == 1:  # which is what most are
+                if not passed_on:
+                    values[-1] = make([values[-1]])
+                states[-1] = actions[states[-2]][name]  # type: ignore[assignment]
+            else:
+                first = len(values) - size
                 values[first:] = (make(values[first:]),)
-            states[first + 1 :] = (actions[states[first]][name],)  # type: ignore[assignment]
+                states[first + 1 :] = (actions[states[first]][name],)  # type: ignore[assignment]
             if kind == END and states[-1] == self._end:
                 return values[-1]

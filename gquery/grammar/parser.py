@@ -102,7 +102,7 @@ class _Reader:
         self._pairs: Pairs = pair_brackets(tokens)
         self._automaton = language.automaton
         self._machine = Machine(language.automaton)
-        self._fed: list[Token] = []
+        self._feed = self._machine.feed
         self._bars: set[int] = set()
 
     def read(self) -> ast.Query:
@@ -121,23 +121,24 @@ class _Reader:
         token = self._tokens[place]
         if token.type == NAME:
             return self._word(place, self._machine.choices)
-        if token.text == "(":
-            if _PATTERN in self._machine.choices and opens_pattern(self._tokens, self._pairs, place):
-                self._feed(Token(_PATTERN, "", token.start, token.start))
-        elif token.text == "[" and _FUNCTION in self._machine.choices:
+        if token.text in "([" or place in self._bars:
             token = self._opening(place)
-        elif place in self._bars:
-            token = token._replace(type=_BAR)
         self._feed(token)
         return 1
 
     def _opening(self, place: int) -> Token:
-        """The `[` at `place`, where an expression may begin."""
-        for kind, opens in _COMPREHENSIONS.items():
-            if opens(self._tokens, self._pairs, place):
-                self._bars.update(bars_of(self._tokens, self._pairs, place))
-                return self._tokens[place]._replace(type=kind)
-        return self._tokens[place]
+        """The bracket or bar at `place`, as what it is where an expression may begin."""
+        token, choices = self._tokens[place], self._machine.choices
+        if place in self._bars:
+            return token._replace(type=_BAR)
+        if token.text == "(" and _PATTERN in choices and opens_pattern(self._tokens, self._pairs, place):
+            self._feed(Token(_PATTERN, "", token.start, token.start))
+        elif token.text == "[" and _FUNCTION in choices:
+            for kind, opens in _COMPREHENSIONS.items():
+                if opens(self._tokens, self._pairs, place):
+                    self._bars.update(bars_of(self._tokens, self._pairs, place))
+                    return token._replace(type=kind)
+        return token
 
     def _word(self, place: int, acceptable: Any) -> int:
         """Feed a keyword, a function's name with all its dots, or another name."""
@@ -166,20 +167,16 @@ class _Reader:
         self._feed(function)
         return end - place
 
-    def _feed(self, token: Token) -> Any:
-        result = self._machine.feed(token)
-        self._fed.append(token)
-        return result
-
     def _broken(self, place: int) -> Broken:
+        fed = self._machine.fed
         return Broken(
             tokens=self._tokens,
             place=place,
             pairs=self._pairs,
             keywords=frozenset(self._lexicon.keywords),
-            last=self._fed[-1] if self._fed else None,
-            accepted=self._accepted_after(self._fed),
-            accepted_for_last=self._accepted_after(self._fed[:-1]),
+            last=fed[-1] if fed else None,
+            accepted=self._accepted_after(fed),
+            accepted_for_last=self._accepted_after(fed[:-1]),
         )
 
     def _accepted_after(self, fed: list[Token]) -> set[str]:

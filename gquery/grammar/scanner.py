@@ -74,13 +74,14 @@ def scan(text: str, lexicon: Lexicon) -> list[Token]:
             hint="was the text decoded with the right encoding?",
         )
     tokens: list[Token] = []
+    ignored, punctuation = lexicon.ignored, lexicon.punctuation
     for match in lexicon.pattern.finditer(text):
         kind = match.lastgroup or _ILLEGAL
-        if kind in lexicon.ignored:
+        if kind in ignored:
             continue
         found = match[0]
         if kind == _PUNCTUATION:
-            kind = lexicon.punctuation[found]
+            kind = punctuation[found]
         elif kind == _ILLEGAL:
             raise _illegal(text, match.start())
         tokens.append(Token(kind, found, *match.span()))

@@ -44,6 +44,16 @@ def test_candidates_among_vertices(candidates: set[int], vertices: set[int]) -> 
     assert found.tolist() == sorted(candidates & vertices)
 
 
+@given(VERTICES, VERTICES)
+def test_candidates_within_a_bitset(candidates: set[int], gone: set[int]) -> None:
+    left = candidates - gone
+    found = CandidateSet(np.array(sorted(candidates), np.int32), UNIVERSE).within(bits(left))
+    same = CandidateSet(np.array(sorted(left), np.int32), UNIVERSE)
+    assert found.vertices.tolist() == sorted(left)
+    assert found.ranks.tolist() == same.ranks.tolist()
+    assert found.ranks.tolist() == [sum(vertex < 64 * word for vertex in left) for word in range(len(same.words))]
+
+
 @given(st.lists(VERTICES, min_size=1, max_size=5), st.integers(0, UNIVERSE - 1), st.integers(1, UNIVERSE))
 def test_all_rows_as_bitsets(rows: list[set[int]], begin: int, length: int) -> None:
     assume(any(rows))

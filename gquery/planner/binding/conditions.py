@@ -45,6 +45,8 @@ def _bound(block: Block, binder: ExpressionBinder) -> Iterator[Expression]:
         first, second = (Column(RELATIONSHIP, span, variable, Attribute.ELEMENT) for variable in (known, again))
         yield binder.call("=", (first, second), span)
     for element, variable in block.elements:
+        if element.properties is None:
+            continue
         subject = binder.variable(variable, element.span)
         for key, span, value in _entries(binder, element.properties):
             yield binder.call("=", (bind_element_property(binder, subject, key, span, span), value), span)
@@ -65,7 +67,7 @@ def _is_certain(condition: ast.Expression, block: Block, binder: ExpressionBinde
 
 
 def _entries(
-    binder: ExpressionBinder, properties: ast.MapLiteral | ast.Parameter | None
+    binder: ExpressionBinder, properties: ast.MapLiteral | ast.Parameter
 ) -> Iterator[tuple[str, Span, Expression]]:
     """`{key: value}` gives its entries, a map parameter one entry for each of its keys."""
     match properties:

@@ -145,13 +145,14 @@ def _query_graph(names: Names, predicates: Iterable[Expression], schema: Schema)
         for index, vertex in enumerate(names.vertices.values())
     )
     all_types = tuple(sorted(schema.types))
+    relations = {types: Types(types) for types in dict.fromkeys(edge.types for edge in names.edges.values())}
     edges = tuple(
         QueryEdge(
             index,
             edge.variable,
             edge.source,
             edge.target,
-            Types(edge.types),
+            relations[edge.types],
             edge.directed,
             tuple(edge.predicates),
             described_edge(edge, vertices, all_types),

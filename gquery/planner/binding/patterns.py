@@ -137,10 +137,12 @@ class PatternBinder:
             variable = self._variable(node.variable, block, "node")
             if variable in self.names.vertices:
                 self._use(node.variable, self.names.vertices[variable].part, block)
-        known = self.names.incoming.get(variable)
-        part = block.part if known is None else None
-        draft = VertexDraft(len(self.names.vertices), variable, node.variable is not None, part, known)
-        vertex = self.names.vertices.setdefault(variable, draft)
+        vertex = self.names.vertices.get(variable)
+        if vertex is None:
+            known = self.names.incoming.get(variable)
+            part = block.part if known is None else None
+            vertex = VertexDraft(len(self.names.vertices), variable, node.variable is not None, part, known)
+            self.names.vertices[variable] = vertex
         if node.labels is not None and vertex.part == block.part:
             vertex.labels.append(node.labels)
         elif node.labels is not None:

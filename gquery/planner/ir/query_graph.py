@@ -146,6 +146,8 @@ class QueryGraph:
     def binds(self, edge: int, vertex: int) -> bool:
         """Whether every match of the vertex takes a match of the edge: not so when the vertex may be matched although
         the part that has the edge is not."""
+        if not self.parts:
+            return True
         number = next((number for number, part in enumerate(self.parts) if edge in part.edges), None)
         while number is not None and self.parts[number].kind == "exists":
             if vertex in self.parts[number].vertices:

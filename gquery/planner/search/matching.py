@@ -6,7 +6,7 @@ be searched for one match of every symmetric class only, and each sums its verti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -29,12 +29,13 @@ Item = TypeVar("Item")
 _DOUBT = "estimates for so many vertices are not to be trusted"
 
 
-def pick_space(plan: QueryPlan, cardinalities: Cardinalities, context: Context) -> tuple[Space, str]:
+def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Context) -> tuple[Space, str]:
     """Candidate graph or raw adjacency, by estimated work, and why. A LIMIT shortens the enumeration, not the
     building."""
     graph, costs = plan.graph, context.costs
     if plan.limit is None and is_doubted(plan.problem, costs):
         return "candidates", _DOUBT
+    cardinalities = known()
     believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
     raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context).best(plan.problem).tree
     if raw.is_folded:

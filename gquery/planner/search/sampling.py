@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
@@ -33,10 +34,20 @@ class Sampling:
         self.sizes = sizes
         self.sampler = sampler
         self.costs = costs
-        self._joined = _partners(query, ((edge.source, edge.target) for edge in query.edges))
-        self._near = _partners(problem.graph, ((edge.source, edge.target) for edge in problem.graph.edges))
-        self._different = _partners(problem.graph, problem.different)
+        self._query = query
         self._numbers: dict[frozenset[int], float] = {}
+
+    @cached_property
+    def _joined(self) -> list[set[int]]:
+        return _partners(self._query, ((edge.source, edge.target) for edge in self._query.edges))
+
+    @cached_property
+    def _near(self) -> list[set[int]]:
+        return _partners(self.problem.graph, ((edge.source, edge.target) for edge in self.problem.graph.edges))
+
+    @cached_property
+    def _different(self) -> list[set[int]]:
+        return _partners(self.problem.graph, self.problem.different)
 
     def seen(self, levels: Plain, above: Mapping[int, tuple[int, ...]], width: int) -> Seen:
         """What a walk down these levels sees."""

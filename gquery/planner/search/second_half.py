@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
@@ -26,8 +26,8 @@ class SecondHalf:
         """What is known of sizes."""
         return estimate(self.plan.graph, self.context.statistics, counted)
 
-    def space(self, known: Cardinalities, check: Check) -> tuple[Space, str]:
-        """Where matching looks for neighbours, and why."""
+    def space(self, known: Callable[[], Cardinalities], check: Check) -> tuple[Space, str]:
+        """Where matching looks for neighbours, and why; some patterns tell without what is known of sizes."""
         return pick_space(self.plan, known, self.context.under(check))
 
     def matchings(
@@ -44,4 +44,4 @@ class SecondHalf:
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""
         known = self.cardinalities(None)
-        return self.matchings(known, *self.space(known, check), check)
+        return self.matchings(known, *self.space(lambda: known, check), check)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,26 +111,37 @@ def _built(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[Adjacenc
         return []
     jobs = _jobs(candidates, wanted)
     counts = _counts(candidates, jobs)
-    ends = np.cumsum(jobs[:, filters.SIZE] + 1).tolist()
-    offsets = [counts[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
-    for each in offsets:
-        np.cumsum(each, out=each)
-    totals = [int(each[-1]) for each in offsets]
-    edges = [total if each.with_edges else 0 for total, each in zip(totals, wanted, strict=True)]
-    total, total_edges = sum(totals), sum(edges)
+    lengths = jobs[:, filters.SIZE] + 1
+    np.cumsum(counts, out=counts)
+    ends = counts[np.cumsum(lengths) - 1]
+    begins = np.concatenate([[0], ends[:-1]])
+    counts -= np.repeat(begins, lengths)  # which makes them offsets, each job's from 0 on
+    edges = np.where([each.with_edges for each in wanted], ends - begins, 0)
+    edge_ends = np.cumsum(edges)
+    total, total_edges = int(ends[-1]), int(edge_ends[-1])
     candidates.control.memory.reserve(counts.nbytes + 4 * total + 8 * total_edges, f"{total:,} candidate edges")
-    jobs[:, filters.NEIGHBOURS_BEGIN] = np.cumsum(totals) - totals
-    jobs[:, filters.EDGES_BEGIN] = np.where([each.with_edges for each in wanted], np.cumsum(edges) - edges, -1)
+    jobs[:, filters.NEIGHBOURS_BEGIN] = begins
+    jobs[:, filters.EDGES_BEGIN] = np.where([each.with_edges for each in wanted], edge_ends - edges, -1)
     new_neighbours, new_edges = np.empty(total, np.int32), np.empty(total_edges, np.int64)
     _in_batches(
         candidates,
         jobs,
         lambda batch, begin, end: filters.fill_edges(batch, begin, end, counts, new_neighbours, new_edges),
     )
-    neighbours_of = np.split(new_neighbours, jobs[1:, filters.NEIGHBOURS_BEGIN])
-    edges_of = np.split(new_edges, (np.cumsum(edges) - edges)[1:])
-    simple = [candidates.adjacency(each.rows).simple for each in wanted]
-    return [Adjacency(0, *parts) for parts in zip(offsets, neighbours_of, edges_of, simple, strict=True)]
+    parts = zip(
+        _split(counts, np.cumsum(lengths)),
+        _split(new_neighbours, ends),
+        _split(new_edges, edge_ends),
+        (candidates.adjacency(each.rows).simple for each in wanted),
+        strict=True,
+    )
+    return [Adjacency(0, *each) for each in parts]
+
+
+def _split(array: NDArray[Any], ends: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """The parts of an array that end there."""
+    places = ends.tolist()
+    return [array[begin:end] for begin, end in zip([0, *places[:-1]], places, strict=True)]
 
 
 def _count_edges(candidates: CandidateSets) -> None:
@@ -149,8 +160,8 @@ def _count_edges(candidates: CandidateSets) -> None:
 def _jobs(candidates: CandidateSets, wanted: Sequence[Wanted]) -> NDArray[np.int64]:
     """The table of jobs, one row for each that is wanted; where neighbours and edges go is not known yet."""
     jobs, begin = [], 0
+    candidates.control.check()
     for rows, source, other, with_edges in wanted:
-        candidates.control.check()
         size = len(source.vertices)
         jobs.append(
             (

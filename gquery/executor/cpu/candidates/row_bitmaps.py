@@ -21,6 +21,7 @@ from gquery.storage.adjacency import Adjacency
 
 LARGEST = 1 << 24  # bytes of one matrix: half of a third-level cache
 _WORD, _ENTRY, _LOOK = 0.5, 4.0, 5.0  # nanoseconds to clear a word, to set a bit, and that a bit test saves
+_TEST, _AND = 2.0, 0.5  # that it takes, and that a word of two rows takes
 
 # Values of the columns MARKS, MARKED, MATRIX, STRIDE, MATRIX_BEGIN and MATRIX_END.
 Columns = tuple[int, int, int, int, int, int]
@@ -38,10 +39,16 @@ class Bitsets:
     rows: int = 0
     matrices: dict[tuple[int, int, int], NDArray[np.uint64]] = field(default_factory=dict)
 
-    def looked_into(self, adjacency: Adjacency, begin: int, end: int, universe: int, looks: float) -> Columns:
+    def looked_into(
+        self, adjacency: Adjacency, begin: int, end: int, universe: int, looks: float, stays: bool = False
+    ) -> Columns:
         """For rows that are looked into about `looks` times for one of `begin .. end - 1`. universe: number of
-        positions."""
-        self._build(adjacency, begin, end, looks)
+        positions. stays: each row is looked into as often as it ever is before the next."""
+        saved = _LOOK
+        if stays:  # one row at a time is enough, unless words are fewer than neighbours
+            length = max(1.0, len(adjacency.neighbours) / max(1, adjacency.rows))
+            saved = max(0.0, _TEST - _AND * ((end - begin) / 64) / length)
+        self._build(adjacency, begin, end, looks * saved)
         found = self.walked(adjacency, begin, end)
         words = (max(universe, end) >> 6) + 1
         available = self.budget.available
@@ -59,15 +66,15 @@ class Bitsets:
         stride = 8 * words.shape[1]
         return -1, self.rows - 1, address(words) - 8 * (begin >> 6), stride, begin, end
 
-    def _build(self, adjacency: Adjacency, begin: int, end: int, looks: float) -> None:
-        """Writes all rows, where that pays and there is space for it."""
+    def _build(self, adjacency: Adjacency, begin: int, end: int, saved: float) -> None:
+        """Writes all rows, where that saves more nanoseconds than it takes and there is space for it."""
         key = (id(adjacency), begin, end)
         shape = (adjacency.rows, ((end - 1) >> 6) - (begin >> 6) + 1)
         size = 8 * shape[0] * shape[1]
         available = self.budget.available
         if key in self.matrices or not 0 < size <= LARGEST or (available is not None and size > available // 8):
             return
-        if size / 8 * _WORD + len(adjacency.neighbours) * _ENTRY > looks * _LOOK:
+        if size / 8 * _WORD + len(adjacency.neighbours) * _ENTRY > saved:
             return
         self.budget.reserve(size, "rows as bitsets")
         words = np.zeros(shape, np.uint64)

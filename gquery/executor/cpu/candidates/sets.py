@@ -65,13 +65,15 @@ class CandidateSet:
     @cached_property
     def ranks(self) -> NDArray[np.int32]:
         """Candidates before each word of the bitset."""
-        counts = np.bitwise_count(self.words)
-        return np.concatenate([[0], np.cumsum(counts, dtype=np.int32)[:-1]]).astype(np.int32)
+        ranks = np.zeros(len(self.words), np.int32)
+        np.cumsum(np.bitwise_count(self.words[:-1]), dtype=np.int32, out=ranks[1:])
+        return ranks
 
     def within(self, words: NDArray[np.uint64]) -> CandidateSet:
         """The candidates that are in a bitset; there are no others in it."""
-        narrowed = CandidateSet(self.vertices[_inside(words, self.vertices)], self.universe)
-        narrowed.words = words
+        vertices, ranks = np.empty_like(self.vertices), np.empty(len(words), np.int32)
+        narrowed = CandidateSet(vertices[: filters.read_bits(words, vertices, ranks)].copy(), self.universe)
+        narrowed.words, narrowed.ranks = words, ranks
         return narrowed
 
     @cached_property
@@ -146,12 +148,13 @@ class CandidateSets:
     def adjacency(self, rows: Rows) -> Adjacency:
         """The data edges of a relation that its mask leaves."""
         key = (rows.relation, rows.direction)
-        if key not in self._held:
-            self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
+        held = self._held.get(key)
+        if held is None:
+            held = self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
         if rows.edge is None:
-            return self._held[key]
+            return held
         if (rows.edge, rows.direction) not in self._filtered:
-            filtered = masked(self._held[key], self.masks.edges[rows.edge])
+            filtered = masked(held, self.masks.edges[rows.edge])
             described = self.graph.edges[rows.edge].described
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {described}")
             self._filtered[rows.edge, rows.direction] = filtered

@@ -21,6 +21,22 @@ def set_bits(vertices, words):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def read_bits(words, vertices, ranks):  # type: ignore[no-untyped-def]
+    """Writes the vertices whose bits are set, ascending, and for each word how many are set before it; returns how many
+    there are. vertices: int32[], with room for all; ranks: int32[len(words)]."""
+    count = np.int64(0)
+    for index in range(len(words)):
+        ranks[index] = count
+        left = words[index]
+        while left != np.uint64(0):
+            lowest = left & (~left + np.uint64(1))
+            left ^= lowest
+            vertices[count] = (index << 6) + count_bits(lowest - np.uint64(1))  # type: ignore[call-arg]
+            count += 1
+    return count
+
+
+@kernel
 def with_neighbours(vertices, begin, end, adjacency, words, required, kept):  # type: ignore[no-untyped-def]
     """Copies the vertices that have `required` entries of their row in the bitset (address 0: all vertices) to
     kept[begin:] and returns how many they are."""

@@ -168,7 +168,7 @@ class _Packer:
         found = {}
         for index in sorted(range(len(levels)), key=lambda each: levels[each]):
             if levels[index] < max(levels):
-                found[index] = self.bitsets.looked_into(rows[index], *among, universe, looks)
+                found[index] = self.bitsets.looked_into(rows[index], *among, universe, looks, levels[index] == 0)
             else:
                 found[index] = self.bitsets.walked(rows[index], *among)
         for index in sorted(found):
@@ -199,7 +199,10 @@ class _Packer:
         return room
 
     def _looks(self, number: int, rows: list[Adjacency]) -> float:
-        """About how often a row of a level is looked into while another is walked."""
+        """About how often a row of a level is looked into while another is walked. Inside of neighbourhoods rows are
+        written for each of these."""
+        if self.program.strategy == "inside":
+            return 0.0
         walked = min((len(adjacency.neighbours) / max(1, adjacency.rows) for adjacency in rows), default=0.0)
         return self.program.levels[self.program.levels[number].parent].rows * max(1.0, walked)
 
@@ -211,7 +214,8 @@ class _Packer:
         row[packed.ABSENT_BEGIN] = len(self.absent)
         for each in self.program.levels[number].absent:
             missed.append(self.candidates.adjacency(each))
-            bitsets = self.bitsets.looked_into(missed[-1], *among, universe, self._looks(number, rows))
+            looks, stays = self._looks(number, rows), each.level == 0
+            bitsets = self.bitsets.looked_into(missed[-1], *among, universe, looks, stays)
             self.absent.append(self._adjacency_row(each.level, missed[-1], bitsets))
         row[packed.ABSENT_END] = len(self.absent)
         return missed

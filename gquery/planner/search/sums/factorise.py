@@ -216,9 +216,8 @@ class Factoriser:
             measured = seen.extension(len(levels)) if seen else None
             if measured is not None:
                 factor, looks = measured
-            else:
-                thinned = 1 + len(above.get(vertex, ()))
-                factor, looks = factor / thinned, looks / thinned
+            else:  # fewer candidates, but hardly fewer looks: finding where the rest of a row begins takes some, too
+                factor /= 1 + len(above.get(vertex, ()))
             leaf = not listed and vertex not in children
             if vertex in foldable:
                 above_all = self.model.sizes[parents[vertex]]
@@ -235,15 +234,14 @@ class Factoriser:
                 others = leaves.setdefault((parent, context), [])
                 like = next((level for level in others if self._same(levels[level].vertex, vertex, context, above)), -1)
                 others.append(placed[vertex])
-            if not listed and like < 0:
-                trivial = leaf and backward == 1 and context.bit_count() == 1
-                if trivial:
-                    number = needed = visits
-                elif seen:
+            worth = costs.worth_recalling(below[vertex])
+            trivial = leaf and backward == 1 and context.bit_count() == 1
+            if not (listed or trivial) and like < 0 and visits > worth:  # less often no sum comes again
+                if seen:
                     number, needed = seen.sums(len(levels), _members(context), visits)
                 else:
                     number = needed = self._number(context)
-                if needed * costs.worth_recalling(below[vertex]) < visits:
+                if needed * worth < visits:
                     evaluations, remembered = needed, number
                     cost += visits * costs.recall
             counted = leaf and backward == 1 and not self.ties.checked[vertex] & context

@@ -11,7 +11,7 @@ made from it two of these may have become one.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import permutations
+from itertools import chain, permutations
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge
@@ -28,12 +28,13 @@ def implied_in(problem: Problem, asked: Asked) -> tuple[int, ...]:
     implied = [0] * len(problem.graph.vertices)
     if not problem.different or len(implied) > _MOST:
         return tuple(implied)
-    links, apart = _links(problem), certainly_apart(problem)
-    plain = _plain(problem, links, apart, asked)
-    for one, other in problem.different:
-        for leaf, vertex in ((one, other), (other, one)):
-            if plain[leaf] and _covers(problem, links, vertex, leaf):
-                implied[leaf] |= 1 << vertex
+    links = _links(problem)
+    both_ways = chain.from_iterable(((one, other), (other, one)) for one, other in problem.different)
+    pairs = [(leaf, vertex) for leaf, vertex in both_ways if links[leaf].keys() <= links[vertex].keys()]
+    plain = _plain(problem, links, certainly_apart(problem), asked) if pairs else ()
+    for leaf, vertex in pairs:
+        if plain[leaf] and _covers(problem, links, vertex, leaf):
+            implied[leaf] |= 1 << vertex
     return tuple(implied)
 
 
