@@ -33,7 +33,7 @@ class RowLookup:
         (self._tables,) = (vertex.tables for vertex in plan.graph.vertices if vertex.variable == lookup.vertex)
         names = named(dict.fromkeys(inputs(lookup.value)))
         self._inputs = Inputs(snapshot, {each.name: each.type.kind for each in plan.segment.input}, names)
-        writer = SqlWriter({part: quoted(name) for name, part in names.items()}, parameters)
+        writer = SqlWriter({part: quoted(name) for name, part in names.items()}, parameters, snapshot)
         self._sql = f"SELECT {writer.write(lookup.value)} FROM elements"
         self._asked = writer.asked(self._sql)
 
