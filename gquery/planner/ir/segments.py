@@ -13,6 +13,7 @@ from gquery.errors import Notice
 from gquery.planner.ir.expr import Aggregate, Attribute, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.records import record
+from gquery.settings import Device
 
 ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
 
@@ -38,7 +39,8 @@ class Match:
     """Consecutive MATCH clauses: every row that comes in goes out once for each match that it has.
 
     bound: the vertices of the query graph that the rows before bind; null matches nothing. predicates: the conditions
-    that speak of earlier variables which are no vertices of the query graph too.
+    that speak of earlier variables which are no vertices of the query graph too. lead: the vertices that the matching
+    order is to begin with, as far as they are matched one by one.
     """
 
     graph: QueryGraph
@@ -46,6 +48,7 @@ class Match:
     predicates: tuple[Expression, ...]
     input: tuple[Variable, ...]
     output: tuple[Variable, ...]
+    lead: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -189,10 +192,12 @@ Segment = Match | Project | Apply
 
 @record(frozen=True, slots=True)
 class BoundQuery:
-    """The segments in order, the last one a Project. `notices`: what the user is warned of."""
+    """The segments in order, the last one a Project. `notices`: what the user is warned of. device: where the query
+    wants to be matched, None where it says nothing."""
 
     segments: tuple[Segment, ...]
     notices: tuple[Notice, ...] = ()
+    device: Device | None = None
 
     @property
     def all_segments(self) -> tuple[Segment, ...]:
