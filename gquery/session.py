@@ -141,6 +141,8 @@ class Prepared:
         bound = known.bound(
             asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check, strict=settings.strict)
         )
+        if bound.device is not None:
+            settings = settings.changed(device=bound.device)
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
         context = partial(Context, snapshot.invariants, snapshot.statistics, costs_of(settings.device))
@@ -150,7 +152,7 @@ class Prepared:
             lambda memos: plan_chain(bound, limits, [context(memo, check) for memo in memos]),
         )
         self.command = tree.command
-        self.notices = bound.notices
+        self.notices, self.device = bound.notices, bound.device
         self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
         beside = card_beside(settings)
         self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, beside)
@@ -176,6 +178,8 @@ class Prepared:
             lambda number: self._placed(number, control),
             ran,
         )
+        if self.device is not None:
+            text = f"Match by device {self.device}, as USING says\n{text}"
         yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
 
     def _placed(self, number: int, control: Control) -> str:

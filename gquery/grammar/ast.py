@@ -298,13 +298,28 @@ class Clause(Node):
 
 
 @record(frozen=True, slots=True)
+class OrderHint(Node):
+    """`USING START node` or `USING ORDER nodes`: what the matching order begins with."""
+
+    nodes: tuple[Variable, ...]
+
+
+@record(frozen=True, slots=True)
+class DeviceHint(Node):
+    """`USING DEVICE device`, as it is written."""
+
+    device: str
+
+
+@record(frozen=True, slots=True)
 class Match(Clause):
-    """`[OPTIONAL] MATCH [mode] patterns [WHERE where]`; `mode` None means the session's."""
+    """`[OPTIONAL] MATCH [mode] patterns [hints] [WHERE where]`; `mode` None means the session's."""
 
     patterns: tuple[PathPattern, ...]
     where: Expression | None
     mode: MatchMode | None
     optional: bool
+    hints: tuple[OrderHint | DeviceHint, ...] = ()
 
 
 @record(frozen=True, slots=True)

@@ -56,10 +56,15 @@ class Builder:
         return ast.Query(clauses=(match,), command=None, span=span)
 
     def match(self, children: Children) -> ast.Match:
-        optional, _match, mode, patterns, where = children
-        return ast.Match(
-            patterns=tuple(patterns), where=where, mode=mode, optional=optional is not None, span=_span(children)
-        )
+        optional, _match, mode, patterns, *hints, where = children
+        span = _span(children)
+        return ast.Match(tuple(patterns), where, mode, optional is not None, tuple(hints), span=span)
+
+    def order_hint(self, children: Children) -> ast.OrderHint:
+        return ast.OrderHint(tuple(_nodes(children)), span=_span(children))
+
+    def device_hint(self, children: Children) -> ast.DeviceHint:
+        return ast.DeviceHint(read_name(children[-1].text, children[-1].span), span=_span(children))
 
     def different_edges(self, children: Children) -> ast.MatchMode:
         return "different edges"

@@ -49,7 +49,15 @@ def _match(match: ast.Match) -> str:
     if match.mode is not None:
         words.append(match.mode.upper())
     words.append(_listed(map(_path, match.patterns)))
+    words += map(_hint, match.hints)
     return " ".join([*words, *_where(match.where)])
+
+
+def _hint(hint: ast.OrderHint | ast.DeviceHint) -> str:
+    if isinstance(hint, ast.DeviceHint):
+        return f"USING DEVICE {_name(hint.device)}"
+    word = "START" if len(hint.nodes) == 1 else "ORDER"
+    return f"USING {word} {_listed(_name(node.name) for node in hint.nodes)}"
 
 
 def _unwind(clause: ast.Unwind) -> str:

@@ -210,6 +210,8 @@ def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], 
         lines += [f"Build the candidate graph ({first.reason}{size})" + _time(actual, "refine")]
     else:
         lines += [f"Walk the raw adjacency ({first.reason})"]
+    if plan.segment.lead:
+        lines += [f"Begin the order with {', '.join(plan.segment.lead)}, as USING says"]
     for number, matching in enumerate(matchings):
         enumerations = actual.profile.enumerations if actual else ()
         measured = enumerations[number] if number < len(enumerations) else None

@@ -158,6 +158,7 @@ def matches(values: SearchStrategy[object], optional: SearchStrategy[bool]) -> S
         where=maybe(values),
         mode=st.sampled_from([None, "different edges", "different nodes", "repeatable elements", "induced"]),
         optional=optional,
+        hints=tuples(build(ast.OrderHint, nodes=tuples(variables, 1)) | build(ast.DeviceHint, device=names), most=2),
     )
 
 
@@ -201,6 +202,10 @@ def test_queries(query: ast.Query) -> None:
     ("text", "canonical"),
     [
         ("match (a:A:B)-->(b) return a.x as y;", "MATCH (a:A&B)-[]->(b)\nRETURN a.x AS y"),
+        (
+            "match (a) using start a using order a, b using device GPU where a.x return a",
+            "MATCH (a) USING START a USING ORDER a, b USING DEVICE GPU WHERE a.x\nRETURN a",
+        ),
         ("return a and (b and (c or d))", "RETURN a AND (b AND (c OR d))"),
         ("return a and b and c and d and e", "RETURN a AND b AND c AND d AND e"),
         ("return 1 < a <= 2", "RETURN 1 < a AND a <= 2"),

@@ -40,7 +40,6 @@ _CLAUSES |= dict.fromkeys(
 )
 _CLAUSES |= {
     "USE": "gquery has no USE; a query runs on the graph that it is given to",
-    "USING": "gquery has no planner hints",
     "LOAD": "gquery has no LOAD CSV; data is loaded with `gquery.load`",
 }
 """Words that begin a clause, or a part of one."""

@@ -46,7 +46,7 @@ def bind(
     segments = ClauseBinder(matches, projections).chain(tree, ())
     if not isinstance(segments[-1], Project):
         raise UnsupportedError("a query ends with RETURN", span=tree.span)
-    return BoundQuery(segments, tuple(dict.fromkeys(notices)))
+    return BoundQuery(segments, tuple(dict.fromkeys(notices)), matches.hints.device)
 
 
 @dataclass(slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gquery.errors import Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.conditions import bind_conditions
 from gquery.planner.binding.describe import described_edge, described_vertex
 from gquery.planner.binding.expressions.binder import ExpressionBinder
+from gquery.planner.binding.hints import Hints
 from gquery.planner.binding.labels import expect_known, tables_of
 from gquery.planner.binding.mentions import binds
 from gquery.planner.binding.pattern_condition import PatternTest
@@ -37,6 +38,7 @@ class MatchBinder:
     strict: bool
     check: Check
     notices: list[Notice]
+    hints: Hints = field(default_factory=Hints)
 
     def bind(self, clauses: tuple[ast.Match, ...], incoming: tuple[Variable, ...]) -> Iterator[Match]:
         """MATCH clauses with those OPTIONAL ones of which only the number of matches is asked, or one OPTIONAL MATCH
@@ -51,6 +53,7 @@ class MatchBinder:
         if optional and patterns.deferred:
             raise _foreign(patterns.deferred[0][0].span)
         match = self._bound(patterns, OptionalMatch if optional else Match, clauses[0].span.to(clauses[-1].span))
+        match = replace(match, lead=self.hints.lead(clauses, patterns.names))
         yield match
         for test, mode, visible in patterns.deferred:
             known = tuple(variable for variable in match.output if variable.name in visible)

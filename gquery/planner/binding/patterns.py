@@ -81,6 +81,8 @@ class PatternBinder:
         self._declare_test(test, self._open(PartDraft(test.kind, within, test.described, test.span)), mode)
 
     def _declare_test(self, test: PatternTest, part: int | None, mode: MatchMode) -> None:
+        if test.match.hints:
+            raise BindError("USING stands behind a MATCH, not in a condition", span=test.match.hints[0].span)
         block = self._declare_block(test.match, Block(part, test.new_names), test.match.mode or mode)
         for condition in _conditions(test.match):
             if pattern_test(condition) is not None:

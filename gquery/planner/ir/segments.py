@@ -13,6 +13,7 @@ from gquery.errors import Notice
 from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.records import record
+from gquery.settings import Device
 
 ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
 
@@ -50,8 +51,13 @@ class Match:
     """Consecutive MATCH clauses: every row that comes in goes out once for each match that it has.
 
     bound: the vertices of the query graph that the rows before bind; null matches nothing. predicates: the conditions
+<<<<<<< HEAD
     that speak of earlier variables which are no vertices of the query graph too. lookups: those of them that the
     planner has found to be look-ups, one a vertex at most.
+=======
+    that speak of earlier variables which are no vertices of the query graph too. lead: the vertices that the matching
+    order is to begin with, as far as they are matched one by one.
+>>>>>>> wt/strict
     """
 
     graph: QueryGraph
@@ -60,6 +66,7 @@ class Match:
     input: tuple[Variable, ...]
     output: tuple[Variable, ...]
     lookups: tuple[Lookup, ...] = ()
+    lead: tuple[str, ...] = ()
 
     @property
     def seeded(self) -> tuple[str, ...]:
@@ -208,10 +215,12 @@ Segment = Match | Project | Apply
 
 @record(frozen=True, slots=True)
 class BoundQuery:
-    """The segments in order, the last one a Project. `notices`: what the user is warned of."""
+    """The segments in order, the last one a Project. `notices`: what the user is warned of. device: where the query
+    wants to be matched, None where it says nothing."""
 
     segments: tuple[Segment, ...]
     notices: tuple[Notice, ...] = ()
+    device: Device | None = None
 
     @property
     def all_segments(self) -> tuple[Segment, ...]:

@@ -57,6 +57,8 @@ def _chains(draft: Draft, context: Context) -> Iterator[tuple[QueryEdge, QueryEd
         edges = incident[middle.index]
         if len(edges) != 2 or middle.index in told or middle.predicates or middle.variable in spoken_of:
             continue
+        if middle.variable in draft.segment.lead:
+            continue
         if any(edge.predicates or edge.index in chosen or edge.variable in spoken_of for edge in edges):
             continue
         for first, second in (edges, edges[::-1]):

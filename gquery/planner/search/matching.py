@@ -37,7 +37,7 @@ def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Con
         return "candidates", _DOUBT
     cardinalities = known()
     believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
-    raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context).best(plan.problem).tree
+    raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context, lead=_lead(plan)).best(plan.problem).tree
     if raw.is_folded:
         return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
     if not believed:
@@ -45,7 +45,7 @@ def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Con
     raw_work, building = _work(raw, plan.limit), _building(graph, cardinalities, costs)
     with_graph = building + raw_work * _shrunk(graph, cardinalities)
     if with_graph + costs.weighing(len(graph.vertices)) < raw_work:  # else looking closer costs more than it can save
-        solver = Solver(plan.problem, plan.kept, cardinalities, "candidates", context)
+        solver = Solver(plan.problem, plan.kept, cardinalities, "candidates", context, lead=_lead(plan))
         with_graph = building + _work(solver.best(plan.problem).tree, plan.limit)
     if with_graph < raw_work:
         return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
@@ -109,7 +109,7 @@ def plan_matching(
     counts."""
     found: dict[object, Solution] = {}
     asked = asked_by(plan.filters, plan.graph, cardinalities.vain)
-    solver = Solver(plan.problem, plan.kept, cardinalities, space, context, asked)
+    solver = Solver(plan.problem, plan.kept, cardinalities, space, context, asked, _lead(plan))
     for solution in _CountPlanner(plan.counting, solver, context).cheapest(plan.problem):
         key = solution.problem.key
         if key in found:
@@ -117,6 +117,12 @@ def plan_matching(
             solution = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
         found[key] = solution
     return tuple(_match_plan(plan, s, space, reason) for s in found.values() if s.problem.coefficient)
+
+
+def _lead(plan: QueryPlan) -> tuple[int, ...]:
+    """The vertices that the order is told to begin with."""
+    number = {vertex.variable: vertex.index for vertex in plan.graph.vertices}
+    return tuple(number[variable] for variable in plan.segment.lead if variable in number)
 
 
 class _CountPlanner:
@@ -135,7 +141,7 @@ class _CountPlanner:
         """The problem itself, or a cheaper sum of others."""
         solution, effort = self.solver.best(problem), self.costs.effort
         enough = self.costs.dear if self.walking else self.costs.worth_improving
-        if not self.counting or solution.tree.cost < enough or solution.tree.is_folded:
+        if self.solver.lead or not self.counting or solution.tree.cost < enough or solution.tree.is_folded:
             return (self.solver.improved(problem),)
         least = solution.tree.cost * effort.gain
         chosen: tuple[Problem, ...] = ()

@@ -29,7 +29,7 @@ def rooted_orders(
     chosen = tuple(vertices)
     found: dict[int, tuple[float, tuple[int, ...]]] = {}
     for root in chosen:
-        candidate = _rooted(model, root, chosen, check)
+        candidate = _begun(model, (root,), chosen, check)
         found[colours[root]] = min(found.get(colours[root], candidate), candidate)
     return [order for _, order in sorted(found.values())[: model.costs.effort.roots]]
 
@@ -56,7 +56,16 @@ def _loose(order: Sequence[int], near: Sequence[int]) -> int:
     return count
 
 
-def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...], check: Check) -> tuple[float, tuple[int, ...]]:
+def led_order(model: PrefixModel, lead: Sequence[int], vertices: Iterable[int], check: Check) -> tuple[int, ...]:
+    """The order of some vertices that begins with those of `lead` and goes on with what leaves the fewest partial
+    matches."""
+    return _begun(model, tuple(lead), tuple(vertices), check)[1]
+
+
+def _begun(
+    model: PrefixModel, lead: tuple[int, ...], vertices: tuple[int, ...], check: Check
+) -> tuple[float, tuple[int, ...]]:
+    root, forced = lead[0], list(reversed(lead[1:]))
     rows = cost = model.sizes[root]
     order, matched = [root], 1 << root
     left = set(vertices) - {root}
@@ -65,7 +74,10 @@ def _rooted(model: PrefixModel, root: int, vertices: tuple[int, ...], check: Che
         check()
         for vertex in left & model.neighbours[order[-1]]:
             connected[vertex] = model.extension(vertex, matched)
-        extensions = connected or {vertex: model.extension(vertex, matched) for vertex in left}
+        others = forced[-1:] or left
+        extensions = {} if forced else connected
+        extensions = extensions or {vertex: model.extension(vertex, matched) for vertex in others}
+        del forced[-1:]
         factor, vertex = min((factor, -backward, vertex) for vertex, (factor, _, backward) in extensions.items())[::2]
         cost += rows * (extensions[vertex][1] + factor)
         rows = max(1.0, rows * factor)

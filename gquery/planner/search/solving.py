@@ -16,7 +16,7 @@ from gquery.planner.search.alike.symmetry import Breaking, Symmetry
 from gquery.planner.search.cardinality import PrefixModel, derived
 from gquery.planner.search.context import Context
 from gquery.planner.search.grouping import Region, regions_of
-from gquery.planner.search.ordering import moved, pick_order, rooted_orders
+from gquery.planner.search.ordering import led_order, moved, pick_order, rooted_orders
 from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree, folds_whole
 from gquery.planner.search.sums.inside import Neighbourhoods
@@ -69,8 +69,8 @@ class _Structure:
 
 class Solver:
     """Solves problems of one query in one space: the query's own and those that are made from it. kept: what the query
-    lists. asked: by the filters, of its vertices; nothing for who solves the query alone. Solutions are remembered with
-    the plan."""
+    lists. asked: by the filters, of its vertices; nothing for who solves the query alone. lead: the vertices that its
+    order is told to begin with; then no other is looked for. Solutions are remembered with the plan."""
 
     def __init__(
         self,
@@ -80,8 +80,10 @@ class Solver:
         space: Space,
         context: Context,
         asked: Asked = (),
+        lead: tuple[int, ...] = (),
     ) -> None:
         self.query = query
+        self.lead = lead
         self.kept = kept
         self.asked = asked
         self.context = context
@@ -109,6 +111,8 @@ class Solver:
 
     def _solved(self, problem: Problem, key: object) -> Solution:
         orders = self._orders(problem)
+        if self.lead:
+            return orders.led(self.lead)
         if (easy := orders.easy()) is not None:
             return easy
         alike = (self._alike, key)
@@ -138,7 +142,7 @@ class Solver:
 
     def _changed(self, problem: Problem, key: object) -> Solution:
         solution = self.best(problem)
-        if self.context.sampler is None or solution.tree.cost < self.context.costs.dear:
+        if self.lead or self.context.sampler is None or solution.tree.cost < self.context.costs.dear:
             return solution
         solution = self._orders(problem).improved(solution)
         self.memo.advise((self._alike, key), (solution.tree.order, solution.broken), problem)
@@ -225,6 +229,17 @@ class _Orders:
                 return first
             return self._confirmed(self.walked(each) for each in self._weighed(trees))
         return min(self._weighed(trees), key=_dearness)
+
+    def led(self, lead: tuple[int, ...]) -> Solution:
+        """The cheapest with an order that begins with some vertices: those that are listed, or required, of them."""
+        vertices = sorted(self.kept) if self.kept else self.structure.required
+        first = [vertex for vertex in lead if vertex in vertices]
+        order = led_order(self.model, first, vertices, self.check) if first else self._listed
+        order = (*order, *(vertex for vertex in self._eliminated if vertex not in order))
+        plain = self._tree(self.factoriser, order)
+        breakable = self._breakable and not plain.is_folded and not self._symmetry.is_trivial
+        broken = self._broken([(plain, order)]) if breakable else ()
+        return self.walked(min((self._plain(plain), *broken), key=_dearness))
 
     def like(self, solution: Solution) -> Solution:
         """The cheapest of few orders: of those at hand, and that of a problem that this was made from."""
