@@ -51,13 +51,9 @@ class Match:
     """Consecutive MATCH clauses: every row that comes in goes out once for each match that it has.
 
     bound: the vertices of the query graph that the rows before bind; null matches nothing. predicates: the conditions
-<<<<<<< HEAD
     that speak of earlier variables which are no vertices of the query graph too. lookups: those of them that the
-    planner has found to be look-ups, one a vertex at most.
-=======
-    that speak of earlier variables which are no vertices of the query graph too. lead: the vertices that the matching
-    order is to begin with, as far as they are matched one by one.
->>>>>>> wt/strict
+    planner has found to be look-ups, one a vertex at most. lead: the vertices that the matching order is to begin
+    with, as far as they are matched one by one.
     """
 
     graph: QueryGraph
