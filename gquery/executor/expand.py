@@ -62,6 +62,7 @@ class Expansion:
 
     def matches(self, partial: PartialMatches) -> Iterator[Matches]:
         """All that the partial matches stand for."""
+        partial = _times(partial, self.plan.times)
         for repeated in [partial] if self.plan.weighted else _repeated(partial, self._piece):
             for batch in self._with_edges(repeated):
                 yield from self._turned(batch)
@@ -99,6 +100,15 @@ class Expansion:
                 vertices[vertex] = columns[0] if len(turns) == 1 else np.concatenate(columns)
             weights = batch.weights if batch.weights is None else np.tile(batch.weights, len(turns))
             yield Matches(batch.count * len(turns), vertices, {}, weights)
+
+
+def _times(partial: PartialMatches, times: int) -> PartialMatches:
+    """Each of them so many times."""
+    if times == 1:
+        return partial
+    assert partial.sums is not None  # what changes places has been summed out
+    assert partial.sizes is not None
+    return PartialMatches(partial.positions, partial.count, partial.sums * np.uint64(times), partial.sizes * times)
 
 
 def _weights(partial: PartialMatches) -> NDArray[np.int64]:

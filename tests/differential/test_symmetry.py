@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from random import Random
 
@@ -27,7 +28,12 @@ PATTERNS = {
     "house": "(a)-[:E]-(b)-[:E]-(c)-[:E]-(d)-[:E]-(a), (a)-[:F]-(e)-[:F]-(b)",
 }
 CONDITIONS = (" WHERE a.x > 1 AND b.x > 1", " WHERE a.x > 1", " WHERE a.x < b.x", " WHERE a.x + b.x > 2")
-RETURNS = ("id(a) AS a, id(b) AS b", "a.x AS x, id(b) AS b, count(*) AS n")
+RETURNS = (
+    "id(a) AS a, id(b) AS b",
+    "a.x AS x, id(b) AS b, count(*) AS n",
+    "id(b) AS b, count(*) AS n",
+    "DISTINCT id(a) AS a",
+)
 
 
 def random_graph(random: Random, simple: bool) -> gquery.Graph:
@@ -58,7 +64,7 @@ def test_every_match_comes_once(name: str, seed: int, device: str, monkeypatch: 
     monkeypatch.setattr(expand, "PIECE", random.choice([1, 7, 1 << 15]))
     for mode in MODES:
         for condition in ("", *random.sample(CONDITIONS, 1)):
-            for returned in (everything, *RETURNS):
+            for returned in (everything, *random.sample(RETURNS, 2)):
                 text = f"MATCH {mode} {PATTERNS[name]}{condition} RETURN {returned}"
                 rows = Counter(tuple(row) for row in graph.query(text, device=device).rows())
                 with monkeypatch.context() as patch:
@@ -66,6 +72,18 @@ def test_every_match_comes_once(name: str, seed: int, device: str, monkeypatch: 
                     fresh = gquery.Graph(graph.snapshot)
                     expected = Counter(tuple(row) for row in fresh.query(text, device=device).rows())
                 assert rows == expected, f"seed {seed}, {space}: {text}"
+
+
+def test_what_is_summed_out_changes_places_too(device: str) -> None:
+    source, target = zip(*itertools.combinations(range(7), 2), strict=True)
+    edges = {("K", "E", "K"): {"source": source[1:], "target": target[1:]}}
+    graph = gquery.from_arrow(vertices={"K": {"id": range(7)}}, edges=edges)
+    clique = f"MATCH DIFFERENT NODES {PATTERNS['clique']} RETURN id(a) AS a"
+    assert "each match stands for 6" in graph.explain(f"{clique}, count(*) AS n")
+    rows = graph.query(clique, device=device).rows()
+    assert dict(graph.query(f"{clique}, count(*) AS n", device=device).rows()) == Counter(a for (a,) in rows)
+    assert sorted(graph.query(clique.replace("RETURN", "RETURN DISTINCT"), device=device).rows()) == sorted(set(rows))
+    assert len(rows) == graph.query(clique.replace("id(a) AS a", "count(*)"), device=device).scalar() > 0
 
 
 def test_a_limit_takes_any_of_them(device: str) -> None:

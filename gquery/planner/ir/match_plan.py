@@ -90,9 +90,9 @@ class MatchPlan:
     below it (`chain`), depth first (`tree`), or so inside the neighbourhood of each match of the first vertex
     (`inside`), or pushed, from the first vertex along chains to the second (`push`); None when there are none below
     what is listed or scanned.
-    factor: matches that each one found stands for (symmetry); permutations: which, when they are listed: in each of
-    them query vertex v is matched to what was found for p[v]. weighted: what is listed comes with the number of matches
-    that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
+    factor: matches that each one found stands for (symmetry); permutations: of what is listed, in each of which query
+    vertex v is matched to what was found for p[v]. weighted: what is listed comes with
+    the number of matches that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
     neighbours looked at.
     """
 
@@ -126,6 +126,11 @@ class MatchPlan:
     def order(self) -> tuple[int, ...]:
         """The matching order: query vertices by level."""
         return tuple(step.vertex for step in self.steps)
+
+    @property
+    def times(self) -> int:
+        """How many matches stand for each that is found and turned: what is summed out may change places, too."""
+        return self.factor // max(1, len(self.permutations))
 
     @property
     def counting(self) -> bool:

@@ -231,7 +231,7 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) 
         kept,
         groups,
         strategy_of(problem, steps, kept, tree.strategy),
-        solution.factor,
+        len(solution.permutations) or 1 if plan.existence else solution.factor,
         solution.permutations,
         plan.weighted,
         None if plan.residual else plan.limit,

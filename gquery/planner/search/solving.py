@@ -31,7 +31,7 @@ Above = Mapping[int, tuple[int, ...]]  # vertices that must be smaller
 @record(frozen=True, slots=True)
 class Solution:
     """A problem with its tree. `above`, `factor`: how its symmetry is broken, at the vertices `broken`; `permutations`:
-    and how to get all matches back, when they are listed."""
+    and how to get all back of what is listed, each as often as the factor says beyond that."""
 
     problem: Problem
     cardinalities: Cardinalities
@@ -43,11 +43,12 @@ class Solution:
 
 
 class _Structure:
-    """What does not depend on cardinalities, each worked out when it is first asked for. required: the vertices outside
-    of all parts."""
+    """What does not depend on cardinalities, each worked out when it is first asked for. kept: the vertices that are
+    listed; required: those outside of all parts."""
 
-    def __init__(self, problem: Problem, is_query: bool, asked: Asked, check: Check) -> None:
+    def __init__(self, problem: Problem, is_query: bool, kept: frozenset[int], asked: Asked, check: Check) -> None:
         self._problem = problem
+        self._kept = kept
         self._symmetry: Symmetry | None = None
         self._told_apart = None if is_query else [asked_of(group, asked) for group in problem.merged]
         check()
@@ -63,7 +64,7 @@ class _Structure:
     def symmetry(self, check: Check) -> Symmetry:
         """check: of who asks; what is worked out for one query may stay for others."""
         if self._symmetry is None:
-            self._symmetry = Symmetry(self._problem, check, self._told_apart)
+            self._symmetry = Symmetry(self._problem, check, self._told_apart, self._kept)
         return self._symmetry
 
 
@@ -162,7 +163,7 @@ class Solver:
         own = problem is self.query
         structure: _Structure = self.memo.structures.get(
             problem.key if own else (problem.key, self.cardinalities.vain),
-            lambda: _Structure(problem, own, self.asked, self.context.check),
+            lambda: _Structure(problem, own, self.kept, self.asked, self.context.check),
         )
         return structure
 
@@ -323,11 +324,8 @@ class _Orders:
 
     @property
     def _breakable(self) -> bool:
-        """Whether all matches of a class can be had from one: always of counts, and of lists of all vertices."""
-        if not self.kept:
-            return True
-        listed = any(choice.listed for choice in self.problem.constraints.choices)
-        return len(self.kept) == len(self.problem.graph.vertices) and not listed
+        """Whether all matches of a class can be had from one: all but those whose edges are listed."""
+        return not self.kept or not any(choice.listed for choice in self.problem.constraints.choices)
 
     def along(self, order: tuple[int, ...], vertices: tuple[int, ...]) -> Solution:
         """The solution of one order, with symmetry broken at the vertices where it can be."""
@@ -391,10 +389,11 @@ class _Orders:
     def _with(self, order: tuple[int, ...], breaking: Breaking) -> Solution | None:
         """The solution of one order with symmetry broken; None when there is none, or too much for a list."""
         factor, above = breaking.factor, breaking.above
-        if factor == 1 or (self.kept and factor > self.costs.effort.permutations):
+        listed = breaking.at(self.kept)
+        if factor == 1 or listed.factor > self.costs.effort.permutations:
             return None
         tree = self._tree(self.factoriser.tied(self.structure.ties.broken(above)), order, above)
-        permutations = breaking.permutations() if self.kept else ()
+        permutations = listed.permutations() if self.kept else ()
         return Solution(self.problem, self.cardinalities, tree, factor, above, permutations, breaking.vertices)
 
 

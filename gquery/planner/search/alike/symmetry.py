@@ -108,15 +108,21 @@ def _turns(vertex: int, generators: Sequence[Automorphism]) -> dict[int, Automor
 class Symmetry:
     """The automorphisms of a problem: permutations of its vertices that keep labels, predicates, edges and tests.
 
-    told_apart: what else to tell a vertex by. colours: numbers of the query vertices; only those of equal colour can
-    change places.
+    told_apart: what else to tell a vertex by. kept: the vertices that are listed, which change places with each other
+    only. colours: numbers of the query vertices; only those of equal colour can change places.
     """
 
-    def __init__(self, problem: Problem, check: Check, told_apart: Sequence[Hashable] | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        check: Check,
+        told_apart: Sequence[Hashable] | None = None,
+        kept: Collection[int] = (),
+    ) -> None:
         self.problem = problem
         self.size = len(problem.graph.vertices)
         self._links: Links = []
-        self.colours = _colours(problem, told_apart)
+        self.colours = _colours(problem, told_apart, kept)
         if not self.is_trivial:
             self._links = _links(problem, check)
             self.colours = refined(self._links, self.colours, check)
@@ -157,7 +163,7 @@ def _is_within(orbit: tuple[int, ...], different: list[int]) -> bool:
     return all(not mask & ~different[vertex] for vertex in orbit)
 
 
-def _colours(problem: Problem, told_apart: Sequence[Hashable] | None) -> list[int]:
+def _colours(problem: Problem, told_apart: Sequence[Hashable] | None, kept: Collection[int]) -> list[int]:
     """Vertices of equal colour may change places as far as they alone are concerned. Those that a comparison
     speaks of, and those of parts, stay where they are; so do in problems made from a query the ends of edges that may
     still be one data edge: others of their clause may be allowed to."""
@@ -174,6 +180,7 @@ def _colours(problem: Problem, told_apart: Sequence[Hashable] | None) -> list[in
     return _numbered(
         (
             vertex.index if vertex.index in speaking else -1,
+            vertex.index in kept,
             vertex.tables,
             _anonymous(vertex.predicates),
             frozenset(Counter(loops.get(vertex.index, ())).items()),
