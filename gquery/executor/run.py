@@ -20,13 +20,14 @@ from gquery.executor.chain.rows import Rows, as_ids, hidden_variables, one_row
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
+from gquery.executor.paths.search import PathSearch
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.executor.relational.streams import Made, Work, through
 from gquery.executor.relational.tail import Tail
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
-from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
 from gquery.planner.ir.walks import Sampler
@@ -120,6 +121,7 @@ class Chain:
     totals: Mapping[int, Tail]
     subqueries: Mapping[int, tuple[Chain, ...]]
     engine: Engine
+    weighted: bool
 
     @classmethod
     def of(cls, plan: ChainPlan, second_halves: Mapping[int, SecondHalf], engine: Engine, whole: bool = True) -> Chain:
@@ -132,7 +134,9 @@ class Chain:
         weighted = False
         for number, step in enumerate(plan.steps):
             before = plan.steps[number - 1] if number else None
-            if isinstance(step, QueryPlan):
+            if isinstance(step, PathsPlan):
+                joins[number] = Join(step, engine.snapshot, engine.parameters)
+            elif isinstance(step, QueryPlan):
                 if _starts(step, number, plan):
                     weighted |= step.weighted
                 else:
@@ -140,6 +144,7 @@ class Chain:
                     weighted |= joins[number].weighted
             elif isinstance(step, ApplyPlan):
                 subqueries[number] = tuple(cls.of(branch, second_halves, engine, False) for branch in step.branches)
+                weighted |= step.segment.asked == "rows" and any(each.weighted for each in subqueries[number])
             else:
                 residual: tuple[Expression, ...] = ()
                 if isinstance(before, QueryPlan) and number - 1 not in joins:
@@ -150,7 +155,7 @@ class Chain:
                 if step.is_total:
                     totals[number] = tails[number].of_all()
                 weighted = tails[number].weighted
-        return cls(plan, second_halves, tails, joins, totals, subqueries, engine)
+        return cls(plan, second_halves, tails, joins, totals, subqueries, engine, weighted)
 
     @property
     def schema(self) -> pa.Schema:
@@ -166,7 +171,9 @@ class Chain:
         count: Callable[[], int] = int
         for number, step in enumerate(self.plan.steps):
             here = measured[number] if measured else Measured()
-            if isinstance(step, QueryPlan):
+            if isinstance(step, PathsPlan):
+                rows = self.joins[number].run(rows, PathSearch(step, self._reading(control)).from_seeds, control)
+            elif isinstance(step, QueryPlan):
                 matching = Matching(step, self.second_halves[step.number], self.engine, control, here)
                 count = matching.count
                 if number not in self.joins:
@@ -178,7 +185,8 @@ class Chain:
             elif isinstance(step, ApplyPlan):
                 chains = zip(self.subqueries[number], here.below(step), strict=True)
                 branches = [partial(_branch, chain, control, below) for chain, below in chains]
-                rows = Applied(step).run(rows, branches, control)
+                weighted = any(each.weighted for each in self.subqueries[number])
+                rows = Applied(step, weighted).run(rows, branches, control)
             elif number in self.totals:
                 rows = self._total(number, rows, outer, control)
             else:
@@ -186,6 +194,9 @@ class Chain:
                 rows = counted(tail, count, control) if self.plan.counts(number) else tail.run(rows, control)
             rows = _watched(rows, here) if measured else rows
         return rows
+
+    def _reading(self, control: Control) -> Reading:
+        return Reading(self.engine.snapshot, self.engine.parameters, control)
 
     def _total(self, number: int, rows: Rows, outer: int, control: Control) -> Rows:
         """A row of aggregates for each row of the outer query."""

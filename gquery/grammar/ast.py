@@ -13,6 +13,7 @@ from gquery.errors import Span
 from gquery.records import record
 
 MatchMode = OneOf["different edges", "different nodes", "repeatable elements", "induced"]
+PathMode = OneOf["walk", "trail", "acyclic", "simple"]
 Direction = OneOf["out", "in", "both"]
 Command = OneOf["explain", "profile"]
 Form = OneOf["list", "all", "any", "none", "single"]
@@ -270,23 +271,38 @@ class NodePattern(Node):
 
 
 @record(frozen=True, slots=True)
+class Length(Node):
+    """How many relationships stand for one of variable length: `*least..most`, `*` from 1 on, `{least,most}`,
+    `{least,}`, `+` from 1 on, `->*` from 0 on. most None: however many."""
+
+    least: int
+    most: int | None
+
+
+@record(frozen=True, slots=True)
 class RelationshipPattern(Node):
-    """`-[variable:types {properties} WHERE condition]->`. `both` is written `-[]-` or `<-[]->`."""
+    """`-[variable:types*length {properties} WHERE condition]->`, or the length as a quantifier behind. `both` is
+    written `-[]-` or `<-[]->`. length None: one relationship."""
 
     variable: Variable | None
     types: LabelExpression | None
     direction: Direction
     properties: MapLiteral | Parameter | None
     where: Expression | None
+    length: Length | None = None
 
 
 @record(frozen=True, slots=True)
 class PathPattern(Node):
-    """`variable = (n0)-[r0]-(n1)...`: one more node than relationships."""
+    """`variable = shortest mode (n0)-[r0]-(n1)...`: one more node than relationships. shortest: so many of the shortest
+    paths between the same two nodes, or all that are as short as the shortest; None where length does not matter.
+    `shortestPath((a)-[*]-(b))` is parsed into `ANY SHORTEST (a)-[*]-(b)`, which is `SHORTEST 1`."""
 
     variable: Variable | None
     nodes: tuple[NodePattern, ...]
     relationships: tuple[RelationshipPattern, ...]
+    shortest: int | OneOf["all"] | None = None
+    mode: PathMode | None = None
 
 
 # --- clauses -----------------------------------------------------------------------------------------------------

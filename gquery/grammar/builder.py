@@ -136,9 +136,42 @@ class Builder:
     # --- patterns ---
 
     def pattern(self, children: Children) -> ast.PathPattern:
-        variable, _equals, path = children
-        named: ast.PathPattern = path if variable is None else replace(path, variable=variable, span=_span(children))
-        return named
+        variable, _equals, shortest, mode, path = children
+        if variable is None and shortest is None and mode is None:
+            plain: ast.PathPattern = path
+            return plain
+        whole: ast.PathPattern = replace(
+            path,
+            variable=variable,
+            shortest=None if shortest is None else shortest[0],
+            mode=None if mode is None else mode[0],
+            span=_span([*children[:2], *(shortest or [None])[1:], *(mode or [None])[1:], path]),
+        )
+        return whole
+
+    def shortest_path(self, children: Children) -> ast.PathPattern:
+        variable, _equals, word, _open, path, _close = children
+        if len(path.relationships) != 1:
+            message = f"{word.text}() takes a pattern of two nodes and one relationship"
+            raise ParseError(message, span=path.span, hint="write ANY SHORTEST or ALL SHORTEST before a longer one")
+        shortest: int | str = 1 if word.type == "SHORTESTPATH" else "all"
+        found: ast.PathPattern = replace(path, variable=variable, shortest=shortest, span=_span(children))
+        return found
+
+    def shortest(self, children: Children) -> Children:
+        """The number of paths, or `all`; then the words."""
+        words = [child for child in children if child is not None]
+        if words[0].type == "ALL":
+            return ["all", *words]
+        number = next((word for word in words if word.type == "INTEGER"), None)
+        count = 1 if number is None else read_integer(number.text, 1, number.span)
+        if number is not None and count < 1:
+            raise ParseError("there is at least one shortest path", span=number.span)
+        return [count, *words]
+
+    def path_mode(self, children: Children) -> Children:
+        words = [child for child in children if child is not None]
+        return [words[0].text.lower(), *words]
 
     def path(self, children: Children) -> ast.PathPattern:
         return ast.PathPattern(
@@ -155,8 +188,10 @@ class Builder:
         )
 
     def relationship(self, children: Children) -> ast.RelationshipPattern:
-        left, _dash, _open, details, _close, _second_dash, right = children
-        variable, types, properties, where = details or (None, None, None, None)
+        left, _dash, _open, details, _close, _second_dash, right, quantifier = children
+        variable, types, length, properties, where = details or (None, None, None, None, None)
+        if length is not None and quantifier is not None:
+            raise ParseError("this relationship has a length already", span=quantifier.span)
         direction: ast.Direction = "both"
         if (left is None) != (right is None):
             direction = "out" if left is None else "in"
@@ -166,8 +201,24 @@ class Builder:
             direction=direction,
             properties=properties,
             where=where,
+            length=length or quantifier,
             span=_span(children),
         )
+
+    def exact_length(self, children: Children) -> ast.Length:
+        """`*`, `*2` or `{2}`."""
+        number = _integer(children[1])
+        return ast.Length(least=1 if number is None else number, most=number, span=_span(children))
+
+    def length(self, children: Children) -> ast.Length:
+        """`*1..3` or `{1,3}`; where the lower end is left out, Cypher's is 1 and GQL's 0."""
+        opening, least, _between, most, *_ = children
+        lowest = 1 if opening.text == "*" else 0
+        start, end = _integer(least), _integer(most)
+        return ast.Length(least=lowest if start is None else start, most=end, span=_span(children))
+
+    def repeated(self, children: Children) -> ast.Length:
+        return ast.Length(least=1 if children[0].text == "+" else 0, most=None, span=_span(children))
 
     def label_expression(self, children: Children) -> ast.LabelExpression:
         operands: list[ast.LabelExpression] = _nodes(children)
@@ -406,6 +457,10 @@ def _span(children: Children) -> Span:
         last = last[-1]
     start = first.start if isinstance(first, Token) else first.span.start
     return Span(start, last.end if isinstance(last, Token) else last.span.end)
+
+
+def _integer(token: Token | None) -> int | None:
+    return None if token is None else read_integer(token.text, 1, token.span)
 
 
 def _word(token: Token | None) -> Any:

@@ -10,6 +10,11 @@ from collections.abc import Iterator, Sequence
 from gquery.grammar.brackets import Pairs
 from gquery.grammar.scanner import NAME, Token
 
+BEFORE_PATHS = frozenset(
+    {"ANY", "ALL", "SHORTEST", "WALK", "TRAIL", "ACYCLIC", "SIMPLE", "SHORTESTPATH", "ALLSHORTESTPATHS"}
+)
+"""Words that may stand before a path."""
+
 _CONSTANTS = frozenset({"NULL", "TRUE", "FALSE"})
 
 
@@ -29,6 +34,8 @@ def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
     following = arrow + 2
     if text_at(tokens, following) == ">":
         following += 1
+    if text_at(tokens, following) == "{" or (text_at(tokens, following) in ("*", "+") and following > arrow + 2):
+        return True  # a quantifier; `(a)--+(b)` subtracts
     return following in pairs and text_at(tokens, following) == "(" and _is_node(tokens, following)
 
 
@@ -43,6 +50,11 @@ def function_end(tokens: Sequence[Token], start: int) -> int | None:
 def opens_subquery(tokens: Sequence[Token], place: int) -> bool:
     """Whether the word at `place`, where an expression may begin, begins a subquery such as `EXISTS { ... }`."""
     return text_at(tokens, place + 1) == "{"
+
+
+def names_path(tokens: Sequence[Token], place: int) -> bool:
+    """Whether the word at `place`, where a pattern may begin, is the name of a path: `any = (a)-->(b)`."""
+    return text_at(tokens, place + 1) == "="
 
 
 def opens_comprehension(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:

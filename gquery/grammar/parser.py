@@ -16,8 +16,10 @@ from gquery.grammar.brackets import Pairs, pair_brackets
 from gquery.grammar.builder import Builder
 from gquery.grammar.limits import check_tree
 from gquery.grammar.lookahead import (
+    BEFORE_PATHS,
     bars_of,
     function_end,
+    names_path,
     opens_comprehension,
     opens_pattern,
     opens_pattern_comprehension,
@@ -145,6 +147,8 @@ class _Reader:
         word = self._tokens[place]
         keyword = self._lexicon.keywords.get(word.text.upper())
         if keyword in _SUBQUERIES and not opens_subquery(self._tokens, place):
+            keyword = None
+        if keyword in BEFORE_PATHS and names_path(self._tokens, place):
             keyword = None
         if keyword is not None and keyword in acceptable and word.text.isascii():
             self._feed(word._replace(type=keyword))

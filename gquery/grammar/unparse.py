@@ -110,8 +110,12 @@ def _path(path: ast.PathPattern) -> str:
     parts = [_node(path.nodes[0])]
     for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
         parts += [_relationship(relationship), _node(node)]
-    variable = "" if path.variable is None else f"{_name(path.variable.name)} = "
-    return variable + "".join(parts)
+    words = [] if path.variable is None else [_name(path.variable.name), "="]
+    if path.shortest is not None:
+        words.append({"all": "ALL SHORTEST", 1: "ANY SHORTEST"}.get(path.shortest, f"SHORTEST {path.shortest}"))
+    if path.mode is not None:
+        words.append(path.mode.upper())
+    return " ".join([*words, "".join(parts)])
 
 
 def _node(node: ast.NodePattern) -> str:
@@ -132,8 +136,16 @@ def _details(
     head = "" if variable is None else _name(variable.name)
     if labels is not None:
         head += ":" + _label(labels, _LABEL_OR)
+    if isinstance(pattern, ast.RelationshipPattern) and pattern.length is not None:
+        head += _length(pattern.length)
     properties = [] if pattern.properties is None else [_expression(pattern.properties, _OR)]
     return " ".join([*([head] if head else []), *properties, *_where(pattern.where)])
+
+
+def _length(length: ast.Length) -> str:
+    if length.most is None:
+        return "*" if length.least == 1 else f"*{length.least}.."
+    return f"*{length.least}" if length.least == length.most else f"*{length.least}..{length.most}"
 
 
 def _where(condition: ast.Expression | None) -> list[str]:
@@ -329,6 +341,7 @@ _PARTS: dict[type[ast.Node], Callable[[Any], str]] = {
     ast.PathPattern: _path,
     ast.NodePattern: _node,
     ast.RelationshipPattern: _relationship,
+    ast.Length: _length,
     ast.CaseBranch: _branch,
     ast.MapEntry: _entry,
 }

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.planner.explain_paths import paths_heading, paths_lines
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import (
     BindingFilter,
@@ -25,7 +26,7 @@ from gquery.planner.ir.filters import (
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project, Unwind
 from gquery.planner.ir.written import written
 from gquery.records import record
@@ -147,11 +148,13 @@ def _chain_lines(
     plan: ChainPlan, chain: Chained, estimated: Estimated, placed: Placed, ran: Sequence[Measured]
 ) -> list[str]:
     lines: list[str] = []
-    plain = len(plan.steps) <= 2 and not any(isinstance(step, ApplyPlan) for step in plan.steps)
+    plain = len(plan.steps) <= 2 and not any(isinstance(step, ApplyPlan | PathsPlan) for step in plan.steps)
     for number, step in enumerate(plan.steps):
         here = ran[number] if ran else None
         if isinstance(step, QueryPlan):
             heading, below = _match_heading(step), _match_lines(step, partial(estimated, step.number), here)
+        elif isinstance(step, PathsPlan):
+            heading, below = paths_heading(step), paths_lines(step)
         elif isinstance(step, ApplyPlan):
             heading, below = _apply_heading(step), []
             for place, (branch, inner) in enumerate(zip(step.branches, chain.subqueries[number], strict=True)):

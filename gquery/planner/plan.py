@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
-from gquery.planner.ir.segments import Apply, BoundQuery, Match, OptionalMatch, Project, Segment
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
+from gquery.planner.ir.segments import Apply, BoundQuery, Match, OptionalMatch, Paths, Project, Segment
 from gquery.planner.passes.candidates import paying_filters
 from gquery.planner.passes.comparisons import split_predicates
 from gquery.planner.passes.compose_functional_edges import compose
@@ -67,7 +67,7 @@ class _Planning:
 
     def chain(self, segments: tuple[Segment, ...], wanted: Wanted) -> ChainPlan:
         """From the last segment to the first: each is told what those after it ask of its rows."""
-        steps: list[QueryPlan | Project | ApplyPlan] = []
+        steps: list[QueryPlan | PathsPlan | Project | ApplyPlan] = []
         for place, segment in reversed(list(enumerate(segments))):
             number = self.numbers[id(segment)]
             if isinstance(segment, Project):
@@ -75,16 +75,37 @@ class _Planning:
                 wanted = wanted_by(project, wanted, self.limits[number])
                 steps.append(project)
             elif isinstance(segment, Apply):
-                inside = wanted_inside(segment, wanted)
-                branches = tuple(self.chain(branch, inside) for branch in segment.branches)
-                steps.append(ApplyPlan(segment, branches, rows_out(segment, wanted)))
+                steps.append(ApplyPlan(segment, self._branches(segment, wanted), rows_out(segment, wanted)))
                 wanted = wanted_outside(segment, wanted)
+            elif isinstance(segment, Paths):
+                steps.append(plan_paths(segment, wanted))
+                wanted = wanted_before(segment, wanted)
             else:
                 starts = place == 0 and not segment.input
                 plan = plan_match(segment, wanted, self.contexts[number], starts)
                 steps.append(replace(plan, number=number))
                 wanted = wanted_before(segment, wanted)
         return ChainPlan(tuple(reversed(steps)))
+
+    def _branches(self, apply: Apply, wanted: Wanted) -> tuple[ChainPlan, ...]:
+        """Those of a subquery; a sweep, where that gives all that is asked."""
+        inside = wanted_inside(apply, wanted)
+        if apply.swept and wanted.existence:
+            swept = self.chain(apply.swept, inside)
+            if any(isinstance(step, PathsPlan) and step.way == "sweep" for step in swept.steps):
+                return (swept,)
+        return tuple(self.chain(branch, inside) for branch in apply.branches)
+
+
+def plan_paths(segment: Paths, wanted: Wanted) -> PathsPlan:
+    """Paths are listed where somebody asks for them, or for how many there are. Where there is a walk between two
+    vertices there is a path whose edges differ; whether it is a walk of two edges at least, a sweep cannot tell."""
+    rows = rows_out(segment, wanted)
+    told = segment.way in rows or segment.mode != "any" or segment.least > 1
+    one = segment.shortest == 1 or (segment.shortest is None and wanted.existence)
+    if one and not told:
+        return PathsPlan(segment, rows, "sweep")
+    return PathsPlan(segment, rows, "list" if segment.shortest is None else "shortest")
 
 
 def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = True) -> QueryPlan:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence, Set
 from decimal import Decimal
 from functools import partial
+from itertools import pairwise
 
 from tests.evaluator.functions import AGGREGATES, QUANTIFIED, STRICT, TIME_FIELDS, WITH_NULL
 from tests.evaluator.values import Binding, Edge, Failure, Graph, Path, Value, Vertex, WrittenText, as_written, sort_key
@@ -93,7 +94,7 @@ def matches(graph: Graph, clause: ast.Match, binding: Binding) -> Iterator[Bindi
 
 
 def required(graph: Graph, clause: ast.Match, binding: Binding) -> Iterator[Binding]:
-    for found in _walked(graph, clause.walks, binding):
+    for found in _walked(graph, clause, clause.walks, binding):
         conditions = (evaluate(condition, found, graph) for condition in clause.conditions())
         if _mode_allows(graph, clause, found) and all(truth is True for truth in conditions):
             yield found
@@ -108,31 +109,95 @@ def has_labels(labels: ast.Labels | None, found: Set[str]) -> bool:
     return labels is None or (bool(found) if labels.operator == "%" else labels.operator in found)
 
 
-def _walked(graph: Graph, walks: Sequence[ast.Walk], binding: Binding) -> Iterator[Binding]:
+def _walked(graph: Graph, clause: ast.Match, walks: Sequence[ast.Walk], binding: Binding) -> Iterator[Binding]:
     """The walks through the graph one after the other, each wherever it leads."""
     if not walks:
         yield binding
         return
     walk, *rest = walks
-    for vertex in graph.vertices:
-        if _can_be(binding, walk.start, vertex):
-            for found, way in _stepped(graph, walk.steps, {**binding, walk.start.name: vertex}, Path((vertex,))):
-                yield from _walked(graph, rest, {**found, walk.name: way} if walk.name else found)
+    found = (
+        each
+        for vertex in graph.vertices
+        if _can_be(binding, walk.start, vertex)
+        for each in _stepped(graph, clause, walk, walk.steps, {**binding, walk.start.name: vertex}, Path((vertex,)))
+        if is_kept(walk.mode, each[1])
+    )
+    for longer, way in found if walk.shortest is None else _shortest(walk.shortest, found):
+        yield from _walked(graph, clause, rest, {**longer, walk.name: way} if walk.name else longer)
 
 
-def _stepped(graph: Graph, steps: tuple[ast.Step, ...], binding: Binding, way: Path) -> Iterator[tuple[Binding, Path]]:
+def _shortest(wanted: int | str, found: Iterator[tuple[Binding, Path]]) -> Iterator[tuple[Binding, Path]]:
+    """So many of the shortest ways between the same two vertices, or all that are as short as the shortest."""
+    taken: dict[tuple[Vertex, Vertex], list[int]] = {}
+    for binding, way in sorted(found, key=lambda each: len(each[1])):
+        lengths = taken.setdefault((way[0], way[-1]), [])
+        if lengths[:1] in ([], [len(way)]) if wanted == "all" else len(lengths) < int(wanted):
+            lengths.append(len(way))
+            yield binding, way
+
+
+def _stepped(
+    graph: Graph, clause: ast.Match, walk: ast.Walk, steps: tuple[ast.Step, ...], binding: Binding, way: Path
+) -> Iterator[tuple[Binding, Path]]:
     if not steps:
         yield binding, way
         return
-    step = steps[0]
-    for edge in graph.edges:
+    step, *rest = steps
+    for longer in _repeated(graph, clause, walk, step, binding, way, (0, len(way))):
+        edges = list(longer[len(way) :][::2])
+        value = edges[0] if step.length is None else edges
+        before = binding.get(step.name, value)
+        known = before == value if isinstance(before, list) else before is value
+        if known and _can_be(binding, step.target, longer[-1]):
+            inner = {step.name: value, f"{step.name} between": longer[len(way) : -1][1::2]}
+            found = {**binding, **inner, step.target.name: longer[-1]}
+            yield from _stepped(graph, clause, walk, tuple(rest), found, longer)
+
+
+_PATH_MODES = {"different edges": "trail", "different nodes": "simple", "induced": "simple"}
+
+
+def _repeated(
+    graph: Graph, clause: ast.Match, walk: ast.Walk, step: ast.Step, binding: Binding, way: Path, done: tuple[int, int]
+) -> Iterator[Path]:
+    """The way with as many edges more as the step may have. done: how many it has, and the length before them."""
+    hops, begin = done
+    least, most = step.length or (1, 1)
+    modes = {walk.mode, _PATH_MODES.get(clause.mode)} - {None, "walk"}
+    if most is None and not modes and walk.shortest is None:
+        raise Failure("there is no end of walks of any length")
+    most = len(graph.vertices) if most is None and not modes else most  # no shortest walk has more edges
+    if least <= hops:
+        yield way
+    for edge in graph.edges if hops != most else ():
         ends = (("in", edge.target, edge.source), ("out", edge.source, edge.target))
         # A loop leads to its own vertex, once also without a direction.
-        for there in {end for to, begin, end in ends if begin is way[-1] and step.direction in (to, "both")}:
-            known = has_labels(step.types, {edge.type}) and binding.get(step.name, edge) is edge
-            if known and _can_be(binding, step.target, there):
-                longer = {**binding, step.name: edge, step.target.name: there}
-                yield from _stepped(graph, steps[1:], longer, Path((*way, edge, there)))
+        for there in {end for to, begin_, end in ends if begin_ is way[-1] and step.direction in (to, "both")}:
+            longer = Path((*way, edge, there))
+            allowed = step.length is None or all(is_kept(mode, Path(longer[begin - 1 :])) for mode in modes)
+            if has_labels(step.types, {edge.type}) and allowed and _each(graph, step, edge, binding):
+                yield from _repeated(graph, clause, walk, step, binding, longer, (hops + 1, begin))
+
+
+def _each(graph: Graph, step: ast.Step, edge: Edge, binding: Binding) -> bool:
+    """What is asked of every edge of a step of variable length."""
+    tests = [ast.Call("=", (ast.Property(ast.Variable(step.name), key), value)) for key, value in step.properties]
+    tests += [] if step.where is None else [step.where]
+    inner = {**binding, step.name: edge}
+    return step.length is None or all(evaluate(test, inner, graph) is True for test in tests)
+
+
+def is_kept(mode: str | None, way: Path) -> bool:
+    """Whether a way has nothing twice that it must not."""
+    vertices, edges = way[::2], way[1::2]
+    match mode:
+        case "trail":
+            return len(set(edges)) == len(edges)
+        case "acyclic":
+            return len(set(vertices)) == len(vertices)
+        case "simple":  # its ends may be one
+            return all(len(set(part)) == len(part) for part in (vertices[1:], vertices[:-1]))
+    return True
 
 
 def _can_be(binding: Binding, node: ast.Node, vertex: Vertex) -> bool:
@@ -140,15 +205,34 @@ def _can_be(binding: Binding, node: ast.Node, vertex: Vertex) -> bool:
 
 
 def _mode_allows(graph: Graph, clause: ast.Match, binding: Binding) -> bool:
-    steps = [pair for walk in clause.walks for pair in zip(walk.nodes, walk.steps, strict=False)]
-    names = {node.name for walk in clause.walks for node in walk.nodes}
-    different = len({binding[name] for name in names}) == len(names)
+    places, pairs, edges = _laid_out(clause, binding)
+    different = len(set(places.values())) == len(places)
     match clause.mode:
         case "different edges":
-            return len({binding[step.name] for _, step in steps}) == len(steps)
+            return len(set(edges)) == len(edges)
         case "induced":  # all edges between the vertices are in the pattern; one without a direction is both
-            pairs = {(node.name, step.target.name) for node, step in steps if step.direction != "in"}
-            pairs |= {(step.target.name, node.name) for node, step in steps if step.direction != "out"}
-            free = {(binding[one], binding[two]) for one in names for two in names if (one, two) not in pairs}
+            free = {(places[one], places[two]) for one in places for two in places if (one, two) not in pairs}
             return different and not any((edge.source, edge.target) in free for edge in graph.edges)
     return different or clause.mode != "different nodes"
+
+
+def _laid_out(clause: ast.Match, binding: Binding) -> tuple[dict[str, Vertex], set[tuple[str, str]], list[Edge]]:
+    """The pattern with lengths written out: its vertices by name, which of them it joins, and its edges. Over a length
+    of zero two names are one vertex."""
+    steps = [pair for walk in clause.walks for pair in zip(walk.nodes, walk.steps, strict=False)]
+    same = {node.name: node.name for walk in clause.walks for node in walk.nodes}
+    for node, step in steps:
+        if binding[step.name] == []:
+            one, other = same[step.target.name], same[node.name]
+            same = {name: other if to == one else to for name, to in same.items()}
+    places = {to: binding[to] for to in same.values()}
+    pairs: set[tuple[str, str]] = set()
+    edges: list[Edge] = []
+    for node, step in steps:
+        between = {f"{step.name} {place}": vertex for place, vertex in enumerate(binding[f"{step.name} between"])}
+        places |= between
+        edges += [binding[step.name]] if step.length is None else binding[step.name]
+        line = [same[node.name], *between, same[step.target.name]] if binding[step.name] != [] else []
+        pairs |= set(pairwise(line)) if step.direction != "in" else set()
+        pairs |= set(pairwise(reversed(line))) if step.direction != "out" else set()
+    return places, pairs, edges

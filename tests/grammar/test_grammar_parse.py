@@ -59,10 +59,12 @@ def sketch(node: object) -> str:
             return f"({_details(variable, labels, properties, where)})"
         case ast.RelationshipPattern(variable=variable, types=types, properties=properties, where=where):
             signs = {"out": "-[%s]->", "in": "<-[%s]-", "both": "-[%s]-"}
-            return signs[node.direction] % _details(variable, types, properties, where)
+            length = "" if node.length is None else f"*{node.length.least}..{node.length.most}"
+            return signs[node.direction] % (_details(variable, types, properties, where) + length)
         case ast.PathPattern(variable=variable, nodes=nodes, relationships=relationships):
             rest = "".join(sketch(r) + sketch(n) for r, n in zip(relationships, nodes[1:], strict=True))
-            return (f"{sketch(variable)}=" if variable else "") + sketch(nodes[0]) + rest
+            words = "".join(f"{word} " for word in (node.shortest, node.mode) if word is not None)
+            return (f"{sketch(variable)}=" if variable else "") + words + sketch(nodes[0]) + rest
         case None:
             return "-"
     raise TypeError(node)
@@ -95,6 +97,8 @@ EXPRESSIONS = {
     # precedence
     "a OR b XOR c AND NOT d": "(or a (xor b (and c (not d))))",
     "NOT a = b": "(not (= a b))",
+    "(a)--+(b)": "(- a (- (+ b)))",  # a subtraction, where a pattern has to be in EXISTS { ... }
+    "(a)--{2}(b) AND (a)-->+(b)": "(and <(a)-[*2..2]-(b)> <(a)-[*1..None]->(b)>)",
     "NOT NOT a": "(not (not a))",
     "a = b IN c": "(= a (in b c))",
     "a IN b + c": "(in a (+ b c))",
@@ -240,6 +244,31 @@ PATTERNS = {
     "(a) - [ r ] - > (b)": "(a)-[r]->(b)",
     "p = (a)-->(b)": "p=(a)-[]->(b)",
     "(match)-[return]->(as)": "(match)-[return]->(as)",
+    # lengths
+    "(a)-[*]->(b)": "(a)-[*1..None]->(b)",
+    "(a)-[r:X*2]-(b)": "(a)-[r :X*2..2]-(b)",
+    "(a)<-[:X|Y*1..3 {k: 1}]-(b)": "(a)<-[:(X | Y) {k:1}*1..3]-(b)",
+    "(a)-[*..3]->(b)-[*2..]->(c)-[*0..0]->(d)": "(a)-[*1..3]->(b)-[*2..None]->(c)-[*0..0]->(d)",
+    "(a)-[* .. ]->(b)": "(a)-[*1..None]->(b)",
+    "(a)-[r* $p WHERE r.w > 1]->(b)": "(a)-[r $p ?(> r.w 1)*1..None]->(b)",
+    "(a)-->{1,3}(b)-[:X]-{2}(c)": "(a)-[*1..3]->(b)-[:X*2..2]-(c)",
+    "(a)-->{,3}(b)<--{1,}(c)": "(a)-[*0..3]->(b)<-[*1..None]-(c)",
+    "(a)-->+(b)-->*(c)--+(d)": "(a)-[*1..None]->(b)-[*0..None]->(c)-[*1..None]-(d)",
+    "(a)-[r WHERE r.w > 1]->{1,2}(b)": "(a)-[r ?(> r.w 1)*1..2]->(b)",
+    # shortest paths and path modes
+    "shortestPath((a)-[*]-(b))": "1 (a)-[*1..None]-(b)",
+    "p = allShortestPaths((a)-[*..5]->(b))": "p=all (a)-[*1..5]->(b)",
+    "ANY SHORTEST (a)-->*(b)": "1 (a)-[*0..None]->(b)",
+    "p = ALL SHORTEST PATHS (a)-->(b)": "p=all (a)-[]->(b)",
+    "SHORTEST 3 PATHS (a)-->(b)": "3 (a)-[]->(b)",
+    "ANY PATH (a)-->(b)": "1 (a)-[]->(b)",
+    "ANY 2 (a)-->(b)": "2 (a)-[]->(b)",
+    "p = any shortest trail paths (a)-->(b)": "p=1 trail (a)-[]->(b)",
+    "WALK (a)-->(b)": "walk (a)-[]->(b)",
+    "ACYCLIC PATH (a)-->(b)": "acyclic (a)-[]->(b)",
+    "simple = SIMPLE (a)-->(b)": "simple=simple (a)-[]->(b)",
+    "any = (a)-->(b)": "any=(a)-[]->(b)",
+    "shortestPath = (a)": "shortestPath=(a)",
 }
 
 

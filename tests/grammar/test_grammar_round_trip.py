@@ -80,6 +80,7 @@ def relationships(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
         direction=st.sampled_from(["out", "in", "both"]),
         properties=maybe(maps(values) | parameters),
         where=maybe(values),
+        length=maybe(build(ast.Length, least=st.integers(0, 3), most=maybe(st.integers(0, 3)))),
     )
 
 
@@ -91,6 +92,8 @@ def paths(draw: st.DrawFn, values: SearchStrategy[object], least: int, named: bo
         variable=draw(maybe(variables)) if named else None,  # type: ignore[arg-type]
         nodes=tuple(draw(nodes(values)) for _ in range(len(steps) + 1)),  # type: ignore[misc]
         relationships=steps,
+        shortest=draw(st.sampled_from([None, 1, 2, "all"])) if named else None,  # type: ignore[arg-type]
+        mode=draw(st.sampled_from([None, "walk", "trail", "acyclic", "simple"])) if named else None,  # type: ignore[arg-type]
         span=NOWHERE,
     )
 
@@ -224,6 +227,9 @@ def test_queries(query: ast.Query) -> None:
         ("return any(x), reduce", "RETURN any(x), reduce"),
         ("return exists{(a)--()}.x", "RETURN EXISTS { MATCH (a)-[]-() }.x"),
         ("return exists", "RETURN `exists`"),
+        ("match (a)-[*..]->(b)-[*2..2]-(c)-->{,1}(d) return *", "MATCH (a)-[*]->(b)-[*2]-(c)-[*0..1]->(d)\nRETURN *"),
+        ("match p=shortestPath((a)-[r:X*..]-(b)) return p", "MATCH p = ANY SHORTEST (a)-[r:X*]-(b)\nRETURN p"),
+        ("match any = any 2 walk (a)-->+() return 1", "MATCH `any` = SHORTEST 2 WALK (a)-[*]->()\nRETURN 1"),
         ("return '\u2028'", "RETURN '\\u2028'"),
     ],
 )

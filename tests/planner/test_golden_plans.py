@@ -46,6 +46,14 @@ QUERIES = {
     "chain_of_conditions": """
         MATCH (a:Person)-[:LIVES_IN]->(c) WITH c, max(a.age) AS oldest WHERE (c)<-[:BASED_IN]-()
         MATCH (c)<-[:LIVES_IN]-(a:Person {age: oldest}) RETURN a.name, c.name""",
+    "lengths_counted": "MATCH (a:Person)-[:KNOWS*1..2]->(b) RETURN count(*)",
+    "lengths_swept": "MATCH (a:Person {name: 'person 3'})-[:KNOWS*1..3]->(b) RETURN DISTINCT b.name",
+    "lengths_listed": """
+        MATCH (a:Person {name: 'person 15'})-[r:KNOWS*2.. WHERE r.since > 2012]->(b:Person)-[:LIVES_IN]->(c)
+        RETURN r, c.name LIMIT 3""",
+    "shortest_paths": """
+        MATCH (a:Person {name: 'person 3'}), (b:Person {name: 'person 9'}), p = ALL SHORTEST (a)-[:KNOWS]-+(b)
+        RETURN length(p)""",
 }  # fmt: skip
 
 

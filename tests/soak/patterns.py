@@ -15,12 +15,14 @@ MODES = ("different edges", "different edges", "different nodes", "repeatable el
 
 @dataclass
 class Patterns:
-    """Makes clauses one after the other. conditions: the chance of labels and of a WHERE. names: the visible ones so
-    far. bound: edges of before that may be matched again. forgotten: names that meant something before."""
+    """Makes clauses one after the other. conditions: the chance of labels and of a WHERE. lengths: the chance that a
+    step is of variable length. names: the visible ones so far. bound: edges of before that may be matched again.
+    forgotten: names that meant something before."""
 
     random: Random
     tables: Tables
     conditions: float = 0.6
+    lengths: float = 0.0
     names: dict[str, Meaning] = field(default_factory=dict)
     bound: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
@@ -122,7 +124,17 @@ class Patterns:
         if named_path and self.random.random() < 0.15:
             name = self.fresh("p")
             self.names[name] = Meaning("path")
-        return Walk(start, tuple(made), name)
+        return self._searched(Walk(start, tuple(made), name))
+
+    def _searched(self, walk: Walk) -> Walk:
+        """At times a path with a mode of its own, or the shortest ones."""
+        random = self.random
+        if not self.lengths or not walk.steps:
+            return walk
+        mode = random.choice([None, None, None, "walk", "trail", "acyclic", "simple"])
+        shortest = "all" if len(walk.steps) == 1 and random.random() < 0.15 else None
+        bounded = all(step.length is None or step.length[1] is not None for step in walk.steps)
+        return walk if mode == "walk" and not bounded else replace(walk, mode=mode, shortest=shortest)
 
     def _node(self, old: float) -> Node:
         random = self.random
@@ -152,11 +164,27 @@ class Patterns:
         direction = random.choice(["out", "out", "in", "both"])
         if self.bound and random.random() < 0.08:
             return Step(self.bound.pop(), direction, target, types)
+        if random.random() < self.lengths:
+            return self._long(direction, target, types)
         name = self.fresh("_r" if random.random() < 0.4 else "r")
         held = _held(types, [(frozenset({table.type}), table.kinds) for table in self.tables.edges])
         if name[0] != "_":
             self.names[name] = Meaning("relationship", held)
         return Step(name, direction, target, types, self._entries(held))
+
+    def _long(self, direction: str, target: Node, types: Labels | None) -> Step:
+        """A step of variable length."""
+        random = self.random
+        least = random.choice([0, 1, 1, 1, 2])
+        most = random.choice([least, least + 1, least + 1, least + 2, None])
+        if most is None and sum(len(table.rows) for table in self.tables.edges) > 8:
+            most = least + 2  # of more edges there are too many paths
+        name = self.fresh("_r" if random.random() < 0.7 else "r")
+        held = _held(types, [(frozenset({table.type}), table.kinds) for table in self.tables.edges])
+        properties = self._entries(held)
+        if name[0] != "_":
+            self.names[name] = Meaning("relationships")
+        return Step(name, direction, target, types, properties, (least, most))
 
     def _entries(self, held: dict[str, frozenset[str]]) -> Entries:
         if not held or self.random.random() > 0.08:

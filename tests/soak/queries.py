@@ -30,6 +30,15 @@ def random_query(random: Random, tables: Tables) -> Query:
     return Query((*clauses, returned(random, maker.typed(), counted)))
 
 
+def random_lengths(random: Random, tables: Tables) -> Query:
+    """Like the others, with relationships of variable length."""
+    maker = Patterns(random, tables, conditions=0.3, lengths=0.6)
+    clauses = [maker.clause(random.choice(MODES)) for _ in range(random.choice([1, 1, 1, 2]))]
+    clauses += [maker.optional(random.choice(MODES))] if random.random() < 0.25 else []
+    counted = random.random() < 0.4
+    return Query((*clauses, numbers(random, maker.typed()) if counted else returned(random, maker.typed(), False)))
+
+
 def random_chain(random: Random, tables: Tables) -> Query:
     """MATCH, OPTIONAL MATCH, WITH and UNWIND in any order, then RETURN. Most clauses leave some rows to the next."""
     clauses, maker = _chain(random, tables, 0.75)

@@ -99,9 +99,15 @@ class _Reader:
         for each, target in zip(path.relationships, targets, strict=True):
             name = self.name(each.variable)
             types = None if each.types is None else self.labels(each.types)
-            steps.append(Step(name, each.direction, target, types, self.entries(each.properties)))
-            conditions += [] if each.where is None else [self.expression(each.where)]
-        return Walk(start, tuple(steps), None if path.variable is None else path.variable.name)
+            step = Step(name, each.direction, target, types, self.entries(each.properties))
+            where = [] if each.where is None else [self.expression(each.where)]
+            if each.length is not None:
+                length = (each.length.least, each.length.most)
+                step, where = replace(step, length=length, where=joined(where)), []
+            steps.append(step)
+            conditions += where
+        name = None if path.variable is None else path.variable.name
+        return Walk(start, tuple(steps), name, path.mode, path.shortest)
 
     def node(self, node: ast.NodePattern) -> Node:
         labels = None if node.labels is None else self.labels(node.labels)

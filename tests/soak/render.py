@@ -82,6 +82,9 @@ class _Writer:
 
     def walk(self, walk: Walk) -> str:
         name = "" if walk.name is None else f"{walk.name} = "
+        if walk.shortest is not None:
+            name += "ALL SHORTEST " if walk.shortest == "all" else f"SHORTEST {walk.shortest} "
+        name += "" if walk.mode is None else f"{walk.mode.upper()} "
         return name + self.node(walk.start) + "".join(map(self.step, walk.steps))
 
     def node(self, node: Node) -> str:
@@ -89,7 +92,9 @@ class _Writer:
         return f"({_shown(node.name)}{_labels(node.labels)}{self.entries(node.properties)}{where})"
 
     def step(self, step: Step) -> str:
-        inside = f"{_shown(step.name)}{_labels(step.types)}{self.entries(step.properties)}"
+        length = "" if step.length is None else "*{}..{}".format(*("" if end is None else end for end in step.length))
+        where = "" if step.where is None else f" WHERE {self.expression(step.where)}"
+        inside = f"{_shown(step.name)}{_labels(step.types)}{length}{self.entries(step.properties)}{where}"
         middle = f"-[{inside}]-" if inside else "--"
         arrow = {"out": f"{middle}>", "in": f"<{middle}", "both": middle}[step.direction]
         return arrow + self.node(step.target)

@@ -106,22 +106,26 @@ class Node:
 
 @dataclass(frozen=True)
 class Step:
-    """An edge of a path and the vertex that it leads to."""
+    """An edge of a path and the vertex that it leads to; with a length a list of edges."""
 
     name: str
     direction: str  # in, out, both
     target: Node
     types: Labels | None = None
     properties: Entries = ()
+    length: tuple[int, int | None] | None = None  # of how many edges: at least, at most
+    where: Expression | None = None  # of each of them: where there is no length, it is with the clause's conditions
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A path pattern: `name = (start)-[]-()...`."""
+    """A path pattern: `name = shortest mode (start)-[]-()...`."""
 
     start: Node
     steps: tuple[Step, ...] = ()
     name: str | None = None
+    mode: str | None = None  # walk, trail, acyclic, simple
+    shortest: int | str | None = None  # how many paths, or `all` of the smallest length
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -142,7 +146,7 @@ class Match:
     def conditions(self) -> Iterator[Expression]:
         """All that must be true of a match: property maps, conditions inside the brackets, WHERE."""
         for walk in self.walks:
-            elements: tuple[Node | Step, ...] = (*walk.nodes, *walk.steps)
+            elements: tuple[Node | Step, ...] = (*walk.nodes, *(step for step in walk.steps if step.length is None))
             for each in elements:
                 yield from (Call("=", (Property(Variable(each.name), key), value)) for key, value in each.properties)
             yield from (node.where for node in walk.nodes if node.where is not None)

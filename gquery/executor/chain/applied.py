@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
-from gquery.executor.chain.rows import Rows, batch_of, kept, product, too_many
+from gquery.executor.chain.rows import Rows, batch_of, kept, product, repeated, too_many
 from gquery.executor.progress import Control
 from gquery.executor.relational.database.running import BATCH_ROWS
 from gquery.executor.relational.gather import plain_type
@@ -26,12 +26,13 @@ Branch = Callable[[Rows | None, int], Rows]
 
 
 class Applied:
-    """One step of a chain."""
+    """One step of a chain. weighted: some branch's rows have a column with the number of rows that each stands for."""
 
-    def __init__(self, plan: ApplyPlan) -> None:
+    def __init__(self, plan: ApplyPlan, weighted: bool) -> None:
         apply = plan.segment
         self._apply = apply
         self._rows_out = plan.rows
+        self._weighted = weighted
         self._row = None if apply.row is None else apply.row.name
         before = {variable.name for variable in apply.input}
         self._before = tuple(name for name in plan.rows if name in before)
@@ -95,6 +96,8 @@ class Applied:
         weights = [rows.column(WEIGHT).chunk(0).take(chosen)] if WEIGHT in rows.column_names else []
         if found is not None and WEIGHT in found.schema.names:
             weights.append(found.column(WEIGHT))
+        elif self._weighted:
+            weights.append(repeated(1, len(places)))
         if weights:
             columns[WEIGHT] = product(weights)
         return batch_of(columns, len(places))

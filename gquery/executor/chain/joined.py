@@ -31,7 +31,7 @@ from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.statement import WEIGHT, WEIGHTS, named
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, variables
-from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
 from gquery.storage.graph import Snapshot
@@ -50,7 +50,7 @@ FromSeeds = Callable[[Seeds, tuple[str, ...]], Rows]
 class Join:
     """The join of a segment's matches. variables: what the stream of matches has to carry besides SEED and WEIGHT."""
 
-    def __init__(self, plan: QueryPlan, snapshot: Snapshot, parameters: Mapping[str, object]) -> None:
+    def __init__(self, plan: QueryPlan | PathsPlan, snapshot: Snapshot, parameters: Mapping[str, object]) -> None:
         segment = plan.segment
         self.plan = plan
         self.snapshot = snapshot

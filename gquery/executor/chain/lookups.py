@@ -18,7 +18,7 @@ from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.statement import named
 from gquery.planner.ir.expr import Column
-from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.segments import Lookup
 from gquery.storage.graph import Snapshot
 
@@ -26,7 +26,9 @@ from gquery.storage.graph import Snapshot
 class RowLookup:
     """One of a plan's look-ups."""
 
-    def __init__(self, lookup: Lookup, plan: QueryPlan, snapshot: Snapshot, parameters: Mapping[str, object]) -> None:
+    def __init__(
+        self, lookup: Lookup, plan: QueryPlan | PathsPlan, snapshot: Snapshot, parameters: Mapping[str, object]
+    ) -> None:
         self.vertex = lookup.vertex
         self._lookup = lookup
         self._snapshot = snapshot

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gquery.errors import GQueryError, ParseError, Span, did_you_mean
 from gquery.grammar.brackets import CLOSING
 from gquery.grammar.literals import shown
+from gquery.grammar.lookahead import BEFORE_PATHS
 from gquery.grammar.refused.broken import Broken
 from gquery.grammar.refused.unsupported import unsupported
 from gquery.grammar.scanner import NAME
@@ -18,6 +19,7 @@ _OPERATOR |= {"{", "=", "<>", "<", "<=", ">", ">=", "=~", "+", "-", "*", "/", "%
 _PHRASES = {
     NAME: "a name",
     "PARAMETER": "a parameter",
+    "INTEGER": "a whole number",
     "BAR": "`|`",
     "ORDER": "`ORDER BY`",
     "OPTIONAL": "`OPTIONAL MATCH`",
@@ -95,7 +97,7 @@ def _arrow(broken: Broken) -> ParseError | None:
         return _one_dash(broken, broken.last.span)
     if accepted == {"-"} and broken.last.text == "]":
         return ParseError("a relationship must end with a dash", span=broken.span, hint="write `]-` or `]->`")
-    if "(" in accepted and accepted <= {"(", ">"} and broken.last.text in ("-", ">"):
+    if "(" in accepted and accepted <= {"(", ">", "{", "*", "+"} and broken.last.text in ("-", ">"):
         if found == "-":
             return ParseError("a relationship has two dashes, this is a third", span=broken.span)
         return ParseError("a node must follow the relationship", span=broken.span, hint="`()` stands for any node")
@@ -203,6 +205,8 @@ def _phrase(accepted: set[str]) -> str:
     if "AND" in rest:
         phrases.append("an operator")
         rest -= _OPERATOR
+    if "(" in rest:
+        rest -= BEFORE_PATHS  # few patterns begin with one of them
     if {"<", "-"} <= rest:
         phrases.append("a relationship")
         rest -= {"<", "-"}

@@ -12,11 +12,8 @@ from gquery.grammar.lookahead import opens_subquery
 from gquery.grammar.refused.broken import Broken
 from gquery.grammar.scanner import Token
 
-_VARIABLE_LENGTH = "gquery has no relationships of variable length"
-_QUANTIFIER = "gquery has no quantified patterns"
 _BRACKETED_PATH = "gquery has no path patterns in brackets"
-_SHORTEST = "gquery has no search for shortest paths"
-_PATH_MODE = "gquery has no path modes; the match modes are written after MATCH, such as MATCH DIFFERENT NODES"
+_SHORTEST = "gquery has shortest paths in MATCH only; write MATCH p = shortestPath(...) and then use p"
 _WRITING = "gquery has no queries that change the graph"
 _SUBQUERY = "gquery has no subqueries other than EXISTS, COUNT, COLLECT and CALL"
 _PROCEDURE = "gquery has no procedures"
@@ -44,10 +41,6 @@ _CLAUSES |= {
 }
 """Words that begin a clause, or a part of one."""
 
-_PATH_PREFIXES = dict.fromkeys(("SHORTESTPATH", "ALLSHORTESTPATHS", "SHORTEST", "ANY", "ALL"), _SHORTEST)
-_PATH_PREFIXES |= dict.fromkeys(("WALK", "TRAIL", "ACYCLIC", "SIMPLE"), _PATH_MODE)
-"""Words that may stand before a path pattern."""
-
 _FUNCTIONS = dict.fromkeys(("shortestpath", "allshortestpaths"), _SHORTEST)
 _FUNCTIONS |= dict.fromkeys(("filter", "extract"), _OLD_LISTS)
 """Functions whose arguments are no expressions."""
@@ -71,41 +64,7 @@ def unsupported(broken: Broken) -> UnsupportedError | None:
     """The error when the parse broke because of a construct of the wider language."""
     if sentence := _CLAUSES.get(broken.word()):
         return UnsupportedError(sentence, span=broken.span)
-    return (
-        _path_prefix(broken)
-        or _procedure(broken)
-        or _variable_length(broken)
-        or _quantifier(broken)
-        or _bracketed_path(broken)
-    )
-
-
-def _path_prefix(broken: Broken) -> UnsupportedError | None:
-    """`MATCH ANY SHORTEST`, where the first word was taken for the path's variable; `p = shortestPath(`."""
-    if broken.accepted == {"="} and broken.last is not None:
-        word, span = broken.last.text.upper(), broken.last.span
-    else:
-        word, span = broken.word(), broken.span
-    if word in _PATH_PREFIXES and broken.accepted <= {"=", "("}:
-        return UnsupportedError(_PATH_PREFIXES[word], span=span)
-    return None
-
-
-def _variable_length(broken: Broken) -> UnsupportedError | None:
-    """`[*`, `[r:X*1..3`: a star where `]` might stand, but no operand and no operator."""
-    if broken.text() != "*" or "]" not in broken.accepted or broken.accepted & {"CASE", "AND"}:
-        return None
-    length = 1
-    while broken.text(length) == ".." or broken.text(length)[:1].isdigit():
-        length += 1
-    return UnsupportedError(_VARIABLE_LENGTH, span=broken.span.to(broken.tokens[broken.place + length - 1].span))
-
-
-def _quantifier(broken: Broken) -> UnsupportedError | None:
-    """`-->{1,3}`, `-->+`, `-->*`: a quantifier where a node must stand."""
-    if broken.text(-1) in ("-", ">") and "(" in broken.accepted <= {"(", ">"} and broken.text() in ("{", "+", "*"):
-        return UnsupportedError(_QUANTIFIER, span=broken.span_of_brackets(broken.place))
-    return None
+    return _procedure(broken) or _bracketed_path(broken)
 
 
 def _bracketed_path(broken: Broken) -> UnsupportedError | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -10,11 +10,29 @@ from itertools import count
 from gquery.errors import BindError, Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.grouping import grouped, without_plain_projections
+from gquery.planner.binding.lengths.alternatives import (
+    alternatives,
+    has_few_lengths,
+    has_lengths,
+    returning,
+)
+from gquery.planner.binding.lengths.names import expect_names
+from gquery.planner.binding.lengths.searches import Search, can_be_swept, searches
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.pattern_condition import pattern_tests
 from gquery.planner.binding.projections import ProjectionBinder, projected
-from gquery.planner.binding.subqueries import as_subquery, filtering, filters_only, in_mode, in_sight, parted, taken_out
+from gquery.planner.binding.scope import is_hidden
+from gquery.planner.binding.subqueries import (
+    as_subquery,
+    expect_known,
+    filtering,
+    filters_only,
+    in_mode,
+    in_sight,
+    parted,
+    taken_out,
+)
 from gquery.planner.ir.expr import BOOLEAN, INTEGER, Type
 from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Project, Segment, Variable
 from gquery.planner.ir.types.common_type import list_of, unify
@@ -61,12 +79,15 @@ class ClauseBinder:
         """The segments of a query over the rows before it. per: tells the rows of an outer query apart."""
         if isinstance(query.clauses[-1], ast.Union):
             return self._union(query.clauses[-1], rows, per)
+        return self._segments(without_plain_projections(query.clauses), rows, per)
+
+    def _segments(self, clauses: Iterable[ast.Clause], rows: Rows, per: Variable | None) -> tuple[Segment, ...]:
         segments: list[Segment] = []
         waiting: list[ast.Match] = []
-        for written in without_plain_projections(query.clauses):
+        for written in clauses:
             names = {variable.name for variable in rows}
             for clause in _apart(written, names, names.union(*map(binds, waiting))):
-                if isinstance(clause, ast.Match):
+                if isinstance(clause, ast.Match) and not has_lengths(clause):
                     waiting.append(clause)
                     continue
                 segments += self._matched(waiting, clause, rows)
@@ -82,7 +103,13 @@ class ClauseBinder:
                 rows = segment.output
 
     def _carried(self, clause: ast.Clause, rows: Rows, per: Variable | None) -> Iterator[Segment]:
-        """A clause that is no MATCH, behind what its subqueries compute."""
+        """A clause that is no MATCH of fixed lengths, behind what its subqueries compute."""
+        if isinstance(clause, ast.Match):
+            yield from self._of_lengths(clause, rows, per)
+            return
+        if isinstance(clause, Search):
+            yield self.matches.bind_search(clause, rows)
+            return
         if isinstance(clause, ast.Call):
             yield self._call(clause, rows)
             return
@@ -95,6 +122,35 @@ class ClauseBinder:
         yield project
         for test in pattern_tests(told.where) if isinstance(told, ast.With) else ():
             yield self.matches.bind_test(test, project.output)
+
+    # --- lengths -----------------------------------------------------------------------------------------------
+
+    def _of_lengths(self, clause: ast.Match, rows: Rows, per: Variable | None) -> Iterator[Segment]:
+        """A MATCH with relationships of variable length: alternatives of fixed lengths where these are few, else
+        searches for paths."""
+        expect_names(clause, rows)
+        few, mode = has_few_lengths(clause), clause.mode or self.matches.mode
+        names = {variable.name for variable in rows if not is_hidden(variable.name)}
+        if not few and not clause.optional:
+            yield from self._segments(searches(clause, mode, names, self.matches.schema), rows, per)
+            return
+        begin, row = self._inner(clause, rows, names)
+        seen = names.intersection(variable.name for variable in begin)
+
+        def searched() -> ast.Query:
+            new = [(name, ast.Variable(name, span=clause.span)) for name in dict.fromkeys(binds(clause))]
+            returned = returning([each for each in new if each[0] not in seen], clause)
+            found = searches(replace(clause, optional=False), mode, seen, self.matches.schema)
+            return ast.Query((*found, returned), None, span=clause.span)
+
+        queries = tuple(alternatives(clause, seen)) if few else (searched(),)
+        apply = self._united(queries, rows, (begin, row), clause.span)
+        if few and can_be_swept(clause, mode):
+            apply = replace(apply, swept=self.chain(searched(), begin, row))
+        if clause.optional:
+            new = (replace(variable, nullable=True) for variable in apply.new)
+            apply = replace(apply, optional=True, output=(*rows, *new))
+        yield apply
 
     # --- subqueries --------------------------------------------------------------------------------------------
 
@@ -131,8 +187,15 @@ class ClauseBinder:
 
     def _union(self, union: ast.Union, rows: Rows, per: Variable | None) -> tuple[Segment, ...]:
         """All branches of UNION over the same rows, and then what tells equal rows from each other."""
-        queries = union.branches
-        begin, row = self._inner(union, rows, {variable.name for variable in rows})
+        inner = self._inner(union, rows, {variable.name for variable in rows})
+        apply = self._united(union.branches, rows, inner, union.span)
+        return (apply, projected(apply.new, apply.output, union.distinct, per))
+
+    def _united(
+        self, queries: Sequence[ast.Query], rows: Rows, inner: tuple[Rows, Variable | None], span: Span
+    ) -> Apply:
+        """The rows of several queries, which have the same columns. inner: what they begin with."""
+        begin, row = inner
         branches = [self.chain(query, begin, row) for query in queries]
         outputs = [{each.name: each for each in branch[-1].output if each != row} for branch in branches]
         for query, output in zip(queries, outputs, strict=True):
@@ -141,8 +204,7 @@ class ClauseBinder:
                 raise BindError(f"the queries of UNION return other columns: {listed}", span=query.span)
         new = tuple(_common([output[name] for output in outputs]) for name in outputs[0])
         branches = [_as_types(branch, new, row) for branch in branches]
-        apply = Apply("rows", tuple(branches), row, False, rows, (*rows, *new))
-        return (apply, projected(new, apply.output, union.distinct, per))
+        return Apply("rows", tuple(branches), row, False, rows, (*rows, *new))
 
     def _inner(self, tree: ast.Node, rows: Rows, seen: AbstractSet[str]) -> tuple[Rows, Variable | None]:
         """What a subquery begins with, and the variable that numbers the rows; nothing where it uses none of them."""
@@ -159,13 +221,13 @@ def _apart(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[st
     that it may be matched with; names: all before it."""
     if isinstance(clause, ast.With) and not filters_only(clause):
         clause, *dropping = in_sight(clause, names)
-        yield from _filtered(clause, incoming)
+        yield from _filtered(clause, incoming, names)
         yield from dropping
     else:
-        yield from _filtered(clause, incoming)
+        yield from _filtered(clause, incoming, names)
 
 
-def _filtered(clause: ast.Clause, incoming: AbstractSet[str]) -> Iterator[ast.Clause]:
+def _filtered(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str]) -> Iterator[ast.Clause]:
     if not isinstance(clause, ast.Match | ast.With) or filters_only(clause):
         yield clause
         return
@@ -174,11 +236,14 @@ def _filtered(clause: ast.Clause, incoming: AbstractSet[str]) -> Iterator[ast.Cl
         yield clause
         return
     if isinstance(clause, ast.Match):
+        expect_known(apart, {*names, *binds(clause)})
         apart = in_mode(apart, clause.mode)
+    else:
+        expect_known(apart, {*names, *(item.alias for item in clause.items if item.alias is not None)})
     if isinstance(clause, ast.Match) and clause.optional:
         match = replace(clause, where=plain, optional=False)
-        names = (ast.Variable(name, span=clause.span) for name in dict.fromkeys(binds(clause)))
-        query = ast.Query((match, filtering(apart), _returning(names, clause.span)), None, span=clause.span)
+        bound = (ast.Variable(name, span=clause.span) for name in dict.fromkeys(binds(clause)))
+        query = ast.Query((match, filtering(apart), _returning(bound, clause.span)), None, span=clause.span)
         yield ast.Call(query, None, True, True, span=clause.span)
     else:
         yield replace(clause, where=plain)

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from gquery.errors import Notice, Span, UnsupportedError
+from gquery.errors import BindError, Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.conditions import bind_conditions
 from gquery.planner.binding.describe import described_edge, described_vertex
 from gquery.planner.binding.expressions.binder import ExpressionBinder
 from gquery.planner.binding.hints import Hints
 from gquery.planner.binding.labels import expect_known, tables_of
+from gquery.planner.binding.lengths.searches import Search
 from gquery.planner.binding.mentions import binds
 from gquery.planner.binding.pattern_condition import PatternTest
 from gquery.planner.binding.patterns import PatternBinder
 from gquery.planner.binding.scope import Names, VertexDraft
-from gquery.planner.ir.expr import Expression, Kind, is_volatile, variables
+from gquery.planner.ir.expr import Expression, Kind, Type, is_volatile, variables
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types
-from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Variable
+from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Paths, Variable
+from gquery.planner.ir.types.common_type import list_of
 from gquery.settings import MatchMode
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
@@ -65,6 +67,57 @@ class MatchBinder:
         patterns.declare_test(test, mode or self.mode)
         bound = self._bound(patterns, Exists if test.kind == "exists" else NotExists, test.span)
         return replace(bound, output=incoming)
+
+    def bind_search(self, search: Search, incoming: tuple[Variable, ...]) -> Paths:
+        """Paths between two nodes, of which the rows bind one or both."""
+        length, span = search.length, search.span
+        endless = search.mode == "any" and not search.differ
+        if endless and length.most is None and search.shortest is None:
+            raise BindError(
+                "there is no end of walks of any length",
+                span=length.span,
+                hint="give the length an upper end, or write TRAIL, ACYCLIC, SIMPLE or ANY SHORTEST before the pattern",
+            )
+        hop = ast.Match((search.hop,), None, "repeatable elements", False, span=span)
+        (match,) = self.bind((hop,), incoming)
+        if match.predicates or match.graph.predicates:
+            condition = (*match.predicates, *match.graph.predicates)[0]
+            raise UnsupportedError(
+                "gquery has no condition on relationships of any length that speaks of something else too",
+                span=condition.span,
+                hint="give the length small bounds, such as *1..3",
+            )
+        (edge,) = match.graph.edges
+        ends = (edge.source, edge.target)
+        name = {vertex.index: vertex.variable for vertex in match.graph.vertices}
+        begin = search.hop.nodes[0].variable
+        source = next(end for end in ends if begin is not None and name[end] == begin.name)
+        new = tuple(each for each in match.output if each not in incoming and each.name != edge.variable)
+        way = Variable(search.way.name, self._path_type(edge))
+        return Paths(
+            replace(match.graph, paths=()),
+            match.bound,
+            (),
+            incoming,
+            (*incoming, *new, way),
+            source=source,
+            target=edge.other(source),
+            direction=search.hop.relationships[0].direction,
+            least=length.least,
+            most=length.most,
+            mode=search.mode,
+            differ=search.differ,
+            shortest="all" if search.shortest == "all" else int(search.shortest) if search.shortest else None,
+            way=search.way.name,
+            backwards=search.backwards,
+        )
+
+    def _path_type(self, edge: QueryEdge) -> Type:
+        """Of paths of such edges, over vertices of any label."""
+        nodes = Type(Kind.NODE, tables=tuple(range(len(self.schema.vertex_tables))))
+        tables = (place for place, table in enumerate(self.schema.edge_tables) if table.type in edge.types)
+        relationships = Type(Kind.RELATIONSHIP, tables=tuple(tables))
+        return Type(Kind.PATH, fields=(("nodes", list_of(nodes)), ("relationships", list_of(relationships))))
 
     def _patterns(self, incoming: tuple[Variable, ...]) -> PatternBinder:
         names = Names({variable.name: variable for variable in incoming}, self.strict)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from gquery.errors import Span
+from gquery.errors import BindError, Span, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.mentions import names_in
@@ -63,6 +63,15 @@ def plain_conditions(where: ast.Expression | None) -> list[ast.Expression]:
 def pattern_tests(where: ast.Expression | None) -> list[PatternTest]:
     """The pattern tests among the conditions that AND joins."""
     return [] if where is None else [test for each in joined_by_and(where) if (test := pattern_test(each)) is not None]
+
+
+def undefined(name: ast.Variable, known: Iterable[str]) -> BindError:
+    """The error for a name in a pattern that is a condition, which cannot define it."""
+    return BindError(
+        f"variable `{name.name}` is not defined, and a pattern used as a condition cannot define it",
+        span=name.span,
+        hint=did_you_mean(name.name, known) or "leave the name out, or write EXISTS { ... }",
+    )
 
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})

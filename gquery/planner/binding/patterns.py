@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
+from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.labels import expect_known, types_of
@@ -20,6 +20,7 @@ from gquery.planner.binding.pattern_condition import (
     joined_by_and,
     pattern_test,
     plain_conditions,
+    undefined,
 )
 from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.planner.ir.expr import Kind
@@ -96,6 +97,7 @@ class PatternBinder:
     def _declare_block(self, clause: ast.Match, block: Block, mode: MatchMode) -> Block:
         vertices: dict[int, None] = {}
         edges: list[int] = []
+        restricted: list[Scope] = []
         for pattern in clause.patterns:
             chain = [self._declare_vertex(node, block) for node in pattern.nodes]
             links = [
@@ -106,11 +108,29 @@ class PatternBinder:
             edges += [self.names.edges[link].index for link in links]
             if pattern.variable is not None:
                 self._declare_path(pattern.variable, chain, links, block)
+            restricted += self._restricted(pattern, chain, links, block)
         self._expect_own_element(block)
         block.visible = frozenset(self.names.named())
-        self.names.scopes.append(Scope(mode, tuple(vertices), tuple(edges), block.part))
+        self.names.scopes += [Scope(mode, tuple(vertices), tuple(edges), block.part), *restricted]
         self.blocks.append(block)
         return block
+
+    def _restricted(
+        self, pattern: ast.PathPattern, chain: list[int], links: list[str], block: Block
+    ) -> Iterator[Scope]:
+        """What the mode of a path asks of its own elements."""
+        edges = tuple(self.names.edges[link].index for link in links)
+        if pattern.mode in (None, "walk") or not edges:
+            return
+        if pattern.mode == "trail":
+            yield Scope("different edges", tuple(chain), edges, block.part)
+            return
+        closed = pattern.mode == "simple" and chain[0] == chain[-1]
+        parts = [chain[1:]] if closed else [chain] if pattern.mode == "acyclic" else [chain[1:], chain[:-1]]
+        for part in parts:
+            if len(set(part)) < len(part):
+                block.conditions.append(ast.Literal(False, span=pattern.span))
+            yield Scope("different nodes", tuple(part), edges, block.part)
 
     def _expect_own_element(self, block: Block) -> None:
         if block.part is None or any(block.part in self.names.owners(variable) for _, variable in block.elements):
@@ -205,11 +225,7 @@ class PatternBinder:
         if block.new_names == "shared" or self.names.is_bound(variable):
             return variable
         if block.new_names == "none":
-            raise BindError(
-                f"variable `{name.name}` is not defined, and a pattern used as a condition cannot define it",
-                span=name.span,
-                hint=did_you_mean(name.name, self.names.named()) or "leave the name out, or write EXISTS { ... }",
-            )
+            raise undefined(name, self.names.named())
         hidden = " " * (len(self.blocks) + 2) + name.name
         block.own[name.name] = ast.Variable(name=hidden, span=name.span)
         return hidden

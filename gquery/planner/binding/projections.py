@@ -11,7 +11,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.expressions.binder import ExpressionBinder, expect_boolean
 from gquery.planner.binding.expressions.moments import is_written
 from gquery.planner.binding.pattern_condition import plain_conditions
-from gquery.planner.binding.scope import Names, is_hidden
+from gquery.planner.binding.scope import NOTHING, Names, is_hidden
 from gquery.planner.ir.expr import (
     INTEGER,
     Aggregate,
@@ -172,7 +172,7 @@ def _name(item: ast.ProjectionItem, word: str) -> str:
     name = item.expression.name if item.alias is None and isinstance(item.expression, ast.Variable) else item.alias
     if name is None:
         raise BindError("WITH needs a name for this", span=item.span, hint="write AS and a name after it")
-    if is_hidden(name):
+    if is_hidden(name) and name != NOTHING:
         raise BindError("a variable cannot begin with a blank", span=item.span)
     return name
 

@@ -88,6 +88,10 @@ class Block:
         return self.own[name].name if name in self.own else name
 
 
+NOTHING = " \0"
+"""The name of a column that is there only because rows need one; no user can write it."""
+
+
 def is_hidden(variable: str) -> bool:
     """Whether no clause can name the variable: it has no name, or one that only its block knows."""
     return variable.startswith(" ")

@@ -14,11 +14,13 @@ from typing import Any
 
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
+from gquery.planner.binding.lengths.alternatives import has_lengths
 from gquery.planner.binding.mentions import below, binds, name_of, names_in, nodes_of
 from gquery.planner.binding.pattern_condition import (
     is_checked_while_matching,
     joined_by_and,
     pattern_test,
+    undefined,
 )
 from gquery.planner.ir.functions.calls import is_aggregate
 from gquery.settings import MatchMode
@@ -31,11 +33,13 @@ def holds_subquery(node: ast.Node) -> bool:
 
 
 def is_apart(condition: ast.Expression) -> bool:
-    """Whether a condition, one that AND joins with others, has a subquery that is no pattern test, or is a test one of
-    whose own conditions has one."""
+    """Whether a condition, one that AND joins with others, has a subquery that is no pattern test, or is a test of
+    paths of variable length, or one of whose own conditions has one."""
     test = pattern_test(condition)
     if test is None:
         return holds_subquery(condition)
+    if has_lengths(test.match):
+        return True
     return test.match.where is not None and any(map(is_apart, joined_by_and(test.match.where)))
 
 
@@ -116,6 +120,22 @@ def as_subquery(asked: Asked) -> ast.Subquery:
             clause = ast.Match((pattern,), None, None, False, span=asked.span)
             return ast.Subquery("exists", ast.Query((clause,), None, span=asked.span), span=asked.span)
     return asked
+
+
+def expect_known(node: ast.Node, names: AbstractSet[str]) -> None:
+    """Raises where a pattern that is a condition has a name that is not known; items of lists have theirs."""
+    if isinstance(node, ast.PatternPredicate):
+        elements = (
+            *(each.variable for each in node.pattern.nodes),
+            *(each.variable for each in node.pattern.relationships),
+        )
+        for variable in elements:
+            if variable is not None and variable.name not in names:
+                raise undefined(variable, names)
+    elif isinstance(node, ast.Unary | ast.Binary):
+        for name in ast.parts_of(node):
+            if isinstance(part := getattr(node, name), ast.Node):
+                expect_known(part, names)
 
 
 def _replaced(node: Any, found: dict[str, Asked], numbers: count[int]) -> Any:

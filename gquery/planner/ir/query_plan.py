@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar, Literal
 
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.segments import Apply, Exists, Match, NotExists, OptionalMatch, Project
+from gquery.planner.ir.segments import Apply, Exists, Match, NotExists, OptionalMatch, Paths, Project
 from gquery.records import record
 
 
@@ -59,8 +60,27 @@ class QueryPlan:
 
 
 @record(frozen=True, slots=True)
+class PathsPlan:
+    """The plan of a relationship of variable length. rows: the variables that go out. way: `list` goes hop by hop from
+    each vertex and lists every path; `shortest` goes breadth first and lists the shortest; `sweep` goes breadth first
+    and tells only where paths lead, each end once."""
+
+    segment: Paths
+    rows: tuple[str, ...]
+    way: Literal["list", "shortest", "sweep"]
+    residual: ClassVar[tuple[Expression, ...]] = ()
+    weighted: ClassVar[bool] = False
+    counting: ClassVar[bool] = False
+    merging: ClassVar[bool] = False
+
+    @property
+    def graph(self) -> QueryGraph:
+        return self.segment.graph
+
+
+@record(frozen=True, slots=True)
 class ApplyPlan:
-    """The plan of a subquery. rows: the variables that go out."""
+    """The plan of a subquery. rows: the variables that go out. branches: those of the segment, or its sweep."""
 
     segment: Apply
     branches: tuple[ChainPlan, ...]
@@ -72,7 +92,7 @@ class ChainPlan:
     """The plan of a query: a step for each segment, in order. A projection is its own plan, without the columns that
     nothing after it speaks of."""
 
-    steps: tuple[QueryPlan | Project | ApplyPlan, ...]
+    steps: tuple[QueryPlan | PathsPlan | Project | ApplyPlan, ...]
 
     @property
     def matches(self) -> tuple[QueryPlan, ...]:

@@ -11,10 +11,12 @@ from typing import Literal
 
 from gquery.errors import Notice
 from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, Type, is_aggregated, walk
-from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.records import record
 from gquery.settings import Device
+from gquery.storage.schema import Direction
 
+PathMode = Literal["any", "acyclic", "simple"]
 ELEMENTS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.PATH})
 
 
@@ -83,6 +85,34 @@ class Exists(Match):
 @record(frozen=True, slots=True)
 class NotExists(Match):
     """A pattern as a condition on rows: those that have no match go out."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Paths(Match):
+    """A relationship of variable length: every row goes out once for each path, from a vertex that it binds to one that
+    it binds or to any.
+
+    graph: the two vertices, or the one that is both ends, and the edge that every edge of a path has to fit; the path
+    is found from `source` on, along edges of this direction. bound: the ends that the rows bind. least, most: of how
+    many edges; most None: however many. mode: which vertices of a path have to differ; differ: whether its edges have
+    to. shortest: how many paths of each pair of ends, the shortest ones first, or all of the smallest length; None: all
+    paths. way: the variable of the path; backwards: which begins where it is found last.
+    """
+
+    source: int
+    target: int
+    direction: Direction
+    least: int
+    most: int | None
+    mode: PathMode
+    differ: bool
+    shortest: int | Literal["all"] | None
+    way: str
+    backwards: bool
+
+    @property
+    def edge(self) -> QueryEdge:
+        return self.graph.edges[0]
 
 
 @record(frozen=True, slots=True)
@@ -184,7 +214,8 @@ class Apply:
     any, how many, the values of its one column as a list. row: the variable with the number of the row that the
     branches' rows are found for, which they begin with; None where they ask nothing of the rows, and begin with none.
     optional: a row for which there is nothing goes out once, with nulls. branches: segments whose last output the rows
-    of a branch are.
+    of a branch are. swept: segments with the same rows, though not as often, that list no paths; none where there are
+    no such.
     """
 
     asked: Asked
@@ -193,6 +224,7 @@ class Apply:
     optional: bool
     input: tuple[Variable, ...]
     output: tuple[Variable, ...]
+    swept: tuple[Segment, ...] = ()
 
     @property
     def new(self) -> tuple[Variable, ...]:
@@ -233,5 +265,5 @@ class BoundQuery:
 def _all_of(segments: tuple[Segment, ...]) -> Iterator[Segment]:
     for segment in segments:
         yield segment
-        for branch in segment.branches if isinstance(segment, Apply) else ():
+        for branch in (*segment.branches, segment.swept) if isinstance(segment, Apply) else ():
             yield from _all_of(branch)

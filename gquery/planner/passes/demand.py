@@ -110,7 +110,8 @@ def wanted_inside(apply: Apply, wanted: Wanted) -> Wanted:
             values = frozenset(variable.name for variable in apply.branches[0][-1].output)
             return Wanted(values, False, False, False, None)
     new = wanted.variables.intersection(variable.name for variable in apply.new)
-    return Wanted(new | row, False, False, wanted.existence, None)
+    limit = None if row or apply.optional else wanted.limit
+    return Wanted(new | row, False, wanted.weighed, wanted.existence, limit)
 
 
 def rows_out(segment: Match | Apply, wanted: Wanted) -> tuple[str, ...]:

@@ -39,8 +39,8 @@ def _is_test(graph: QueryGraph, number: int) -> bool:
     edge = graph.edges[part.edges[0]]
     if edge.source == edge.target or (part.kind == "absent" and edge.predicates):
         return False
-    (scope,) = (scope for scope in graph.scopes if scope.part == number)
-    if scope.mode in ("different nodes", "induced"):
+    modes = {scope.mode for scope in graph.scopes if scope.part == number}
+    if not modes.isdisjoint(("different nodes", "induced")):
         return False
     return part.within is None or bool({edge.source, edge.target} & set(graph.parts[part.within].vertices))
 

@@ -21,6 +21,7 @@ from gquery.planner.ir.functions.rules import (
     list_type,
     membership,
     over,
+    path_type,
     percentile,
     plus,
     same,
@@ -36,6 +37,11 @@ _LOGIC = fixed(BOOLEAN, TRUTH, TRUTH)
 _ARITHMETIC = Signature(2, 2, arithmetic)
 
 TEXT_TESTS = frozenset({"=~", "starts with", "ends with", "contains"})
+
+_JOINED_PATHS = (
+    "struct_pack(nodes := list_concat({0}.nodes, {1}.nodes[2:]), "
+    "relationships := list_concat({0}.relationships, {1}.relationships))"
+)
 
 PERCENTILES = ("percentilecont", "percentiledisc")
 """Calls over what is collected: DuckDB's own aggregates want the share to be a constant."""
@@ -58,6 +64,7 @@ OPERATORS: dict[str, Function] = {
     "negate": Function(Signature(1, 1, arithmetic), "(-{0})"),
     "list": Function(Signature(0, None, list_type), None), "index": Function(Signature(2, 2, item), None),
     "slice": Function(Signature(3, 3, slice_type), None), "field": Function(fixed(INTEGER, TEMPORAL, TEXT), None),
+    "join paths": Function(Signature(2, 2, path_type), _JOINED_PATHS),  # the binder makes it, as it makes this:
     "unwind": Function(Signature(1, 1, item), "unnest({0})"),  # as the item of a projection only: it makes rows
     "moment": Function(Signature(1, 1, lambda _: None), None),  # the binder makes it, with its type
     "calculate": Function(Signature(2, 4, lambda _: None), None),  # likewise: the function of time that comes first

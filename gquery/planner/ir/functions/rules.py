@@ -173,6 +173,11 @@ def part_of_path(name: str) -> Signature:
     return Signature(1, 1, rule)
 
 
+def path_type(arguments: tuple[Type, ...]) -> Type | None:
+    """Of two paths, of which one begins where the other ends."""
+    return unify(arguments) if all(each.kind is Kind.PATH for each in arguments) else None
+
+
 def datetime_type(arguments: tuple[Type, ...]) -> Type | None:
     """A point in time keeps its zone; what has none is UTC's."""
     (subject,) = arguments or (STRING,)

@@ -1,0 +1,72 @@
+"""Where paths may end."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.lowering.masks import masks_of
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.paths.hops import Hops, Numbers, Vertices
+from gquery.planner.ir.filters import PredicateFilter
+from gquery.planner.ir.segments import Paths
+from gquery.records import record
+
+
+@record(frozen=True, slots=True)
+class Ends:
+    """wanted: the vertex that the paths of each seed end at, where they are bound. allowed: by vertex, whether one may
+    end there; None: at any."""
+
+    wanted: Vertices | None
+    allowed: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, segment: Paths, wanted: Vertices | None, reading: Reading) -> Ends:
+        vertex = segment.graph.vertices[segment.target]
+        count = reading.snapshot.vertex_count
+        everything = len(vertex.tables) == len(reading.snapshot.vertex_tables)
+        if wanted is not None or (everything and not vertex.predicates):
+            return cls(wanted, None)
+        reading.control.memory.reserve(count, "the vertices at which paths may end")
+        allowed = np.zeros(count, np.bool_)
+        if vertex.predicates:
+            masks = masks_of(segment.graph, (PredicateFilter(vertex.index, vertex.predicates),), reading)
+            allowed[masks.vertices[0]] = True
+        else:
+            for begin, end, *_ in reading.snapshot.vertex_numbers.of(vertex.tables):
+                allowed[begin:end] = True
+        return cls(None, allowed)
+
+    def fit(self, seeds: Numbers, vertices: Vertices) -> NDArray[np.bool_]:
+        """Which paths, of some seeds, may end at these vertices."""
+        fitting: NDArray[np.bool_]
+        if self.wanted is not None:
+            fitting = self.wanted[seeds] == vertices
+            return fitting
+        return np.ones(len(seeds), np.bool_) if self.allowed is None else self.allowed[vertices]
+
+    @property
+    def all(self) -> Vertices | None:
+        """The vertices at which any path may end; None: all."""
+        if self.wanted is not None:
+            return np.unique(self.wanted)
+        return None if self.allowed is None else np.flatnonzero(self.allowed).astype(np.int32)
+
+
+def distances(back: Hops, ends: Vertices, most: int | None, count: int, reading: Reading) -> NDArray[np.int32]:
+    """By vertex, of `count`, how many hops lead from it to the nearest of some ends; -1 where more than `most` do."""
+    reading.control.memory.reserve(4 * count, "the distances to the ends of paths")
+    found = np.full(count, -1, np.int32)
+    found[ends] = 0
+    frontier, length = ends, 0
+    while len(frontier) and length != most:
+        length += 1
+        behind = [np.zeros(0, np.int32)]
+        for part in back.pieces(frontier):
+            reading.control.check()
+            led = back.led(frontier[part]).vertices
+            behind.append(np.unique(led[found[led] < 0]))
+            found[behind[-1]] = length
+        frontier = np.concatenate(behind)
+    return found

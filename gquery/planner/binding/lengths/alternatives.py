@@ -1,0 +1,162 @@
+"""A MATCH with relationships of few lengths, as queries with one pattern of fixed lengths each.
+
+Their rows together are the rows of the clause, and what is counted of them adds up: a pattern of fixed length is
+planned like any other, so that walks are counted by products of sums. Over no relationship at all both ends are one
+node: there its name takes the place of the other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+from gquery.grammar import ast
+from gquery.planner.binding.lengths.names import Unused, substituted
+from gquery.planner.binding.mentions import binds, names_in
+from gquery.planner.binding.scope import NOTHING
+from gquery.records import record
+
+MOST_ALTERNATIVES = 24  # combinations of lengths of one clause
+MOST_HOPS = 12  # relationships that the longest of them has for those of variable length
+
+
+def lengths_of(clause: ast.Match) -> list[ast.Length]:
+    """Those of the relationships that have one."""
+    relationships = (each for path in clause.patterns for each in path.relationships)
+    return [each.length for each in relationships if each.length is not None]
+
+
+def has_lengths(clause: ast.Match) -> bool:
+    """Whether it is no pattern of fixed lengths, of which all matches are asked for."""
+    return bool(lengths_of(clause)) or any(path.shortest is not None for path in clause.patterns)
+
+
+def has_few_lengths(clause: ast.Match) -> bool:
+    """Whether it is the union of few patterns of fixed lengths."""
+    if any(path.shortest is not None for path in clause.patterns):
+        return False
+    bounds = [(length.least, length.most) for length in lengths_of(clause)]
+    hops = [most for _, most in bounds if most is not None]
+    if len(hops) < len(bounds) or sum(hops) > MOST_HOPS:
+        return False
+    return prod(max(1, most - least + 1) for least, most in bounds if most is not None) <= MOST_ALTERNATIVES
+
+
+def alternatives(clause: ast.Match, incoming: set[str]) -> Iterator[ast.Query]:
+    """The queries. incoming: the names that are bound before. Where no length fits there is one without rows."""
+    ranges = [range(each.least, (each.most or 0) + 1) for each in lengths_of(clause)]
+    if not all(ranges):
+        never = ast.Literal(False, span=clause.span)
+        yield _Fixed(replace(clause, where=never), [each.least for each in lengths_of(clause)], incoming).query()
+        return
+    for lengths in product(*ranges):
+        yield _Fixed(clause, lengths, incoming).query()
+
+
+def returning(items: Sequence[tuple[str, ast.Expression]], clause: ast.Match) -> ast.Return:
+    """RETURN of these columns; of one that nobody reads where there are none."""
+    span = clause.span
+    columns = items or [(NOTHING, ast.Literal(0, span=span))]
+    projected = tuple(ast.ProjectionItem(expression, name, name, span=span) for name, expression in columns)
+    return ast.Return(projected, False, False, (), None, None, span=span)
+
+
+@record(frozen=True, slots=True)
+class _Step:
+    """What a relationship becomes: relationships with nodes between them; none where its ends are one."""
+
+    relationships: tuple[ast.RelationshipPattern, ...]
+    nodes: tuple[ast.NodePattern, ...]
+
+
+class _Fixed:
+    """One combination of lengths. same: what the names of nodes that are another one become; lists: relationships by
+    the names of their lists; beside: what the nodes say that are another one; again: nodes that were bound before and
+    have to be another one."""
+
+    def __init__(self, clause: ast.Match, lengths: Sequence[int], incoming: set[str]) -> None:
+        self._clause = clause
+        self._incoming = incoming
+        self._unused = Unused([*names_in(clause), *incoming])
+        self._same: dict[str, ast.Variable] = {}
+        self._lists: dict[str, ast.ListLiteral] = {}
+        self._beside: list[ast.PathPattern] = []
+        self._conditions: list[ast.Expression] = []
+        pending = iter(lengths)
+        self._patterns = [self._pattern(path, pending) for path in clause.patterns]
+
+    def query(self) -> ast.Query:
+        clause, span = self._clause, self._clause.span
+        known: Mapping[str, ast.Expression] = {**self._same, **self._lists}
+        where = substituted(clause.where, known)
+        for condition in self._conditions:
+            where = condition if where is None else ast.Binary("and", where, condition, span=span)
+        patterns = substituted((*self._patterns, *self._beside), self._same)
+        match = replace(clause, patterns=patterns, where=where, optional=False)
+        names = dict.fromkeys(name for name in binds(clause) if name not in self._incoming)
+        items = [(name, substituted(ast.Variable(name, span=span), known)) for name in names]
+        return ast.Query((match, returning(items, clause)), None, span=span)
+
+    def _pattern(self, path: ast.PathPattern, lengths: Iterator[int]) -> ast.PathPattern:
+        nodes, relationships = [path.nodes[0]], []
+        for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
+            if relationship.length is None:
+                relationships.append(relationship)
+                nodes.append(node)
+                continue
+            step = self._step(relationship, next(lengths))
+            if not step.relationships:
+                nodes[-1] = self._merged(nodes[-1], node)
+                continue
+            relationships += step.relationships
+            nodes += [*step.nodes, node]
+        return replace(path, nodes=tuple(nodes), relationships=tuple(relationships))
+
+    def _step(self, relationship: ast.RelationshipPattern, length: int) -> _Step:
+        span, name = relationship.span, relationship.variable
+        plain = replace(relationship, length=None)
+        names: list[ast.Variable] = []
+        found: list[ast.RelationshipPattern] = []
+        for _ in range(length):
+            own = None if name is None else self._unused.named(name.name, span)
+            found.append(replace(plain if name is None or own is None else _called(plain, name, own), variable=own))
+            names += [] if own is None else [own]
+        if name is not None:
+            listed = ast.ListLiteral(tuple(names), span=name.span)
+            if name.name in self._incoming:
+                self._conditions.append(ast.Binary("=", name, listed, span=name.span))
+            else:
+                self._lists[name.name] = listed
+        between = ast.NodePattern(None, None, None, None, span=span)
+        return _Step(tuple(found), (between,) * (length - 1))
+
+    def _merged(self, node: ast.NodePattern, other: ast.NodePattern) -> ast.NodePattern:
+        """The node that both are; what the other says of it stands beside."""
+        if node.variable is None and other.variable is not None:
+            node = replace(node, variable=other.variable)
+        elif node.variable is None:
+            node = replace(node, variable=self._unused.named("node", node.span))
+        own, name = node.variable, other.variable
+        assert own is not None
+        own = self._same.get(own.name, own)
+        if name is not None and (again := self._same.get(name.name, name)).name != own.name:
+            if again.name in self._incoming and own.name in self._incoming:
+                self._conditions.append(ast.Binary("=", own, again, span=other.span))
+            elif again.name in self._incoming:
+                self._become(own.name, again)
+                own = again
+            else:
+                self._become(again.name, own)
+        self._beside.append(ast.PathPattern(None, (replace(other, variable=own),), (), span=other.span))
+        return node
+
+    def _become(self, name: str, other: ast.Variable) -> None:
+        self._same = {each: other if to.name == name else to for each, to in self._same.items()}
+        self._same[name] = other
+
+
+def _called(relationship: ast.RelationshipPattern, name: ast.Variable, own: ast.Variable) -> ast.RelationshipPattern:
+    """One of the relationships that a name stands for: its condition speaks of it alone."""
+    return replace(relationship, where=substituted(relationship.where, {name.name: own}))

@@ -1,0 +1,177 @@
+"""What is left of patterns without their relationships of variable length, and where those were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from gquery.errors import UnsupportedError
+from gquery.grammar import ast
+from gquery.planner.binding.lengths.names import Unused, substituted
+from gquery.planner.binding.mentions import named, names_in
+from gquery.planner.binding.pattern_condition import joined_by_and
+from gquery.planner.ir.segments import PathMode
+from gquery.records import record
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """Parts of patterns that have nodes in common. names: of their elements."""
+
+    fragments: list[ast.PathPattern]
+    names: set[str]
+
+    @property
+    def is_node(self) -> bool:
+        return not any(fragment.relationships for fragment in self.fragments)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is more to it than that its nodes are there."""
+        nodes = (node for fragment in self.fragments for node in fragment.nodes)
+        told = any(node.labels is not None or node.properties is not None for node in nodes)
+        return told or not self.is_node or any(fragment.variable is not None for fragment in self.fragments)
+
+
+@record(frozen=True, slots=True)
+class Link:
+    """A relationship of variable length between two nodes, by their names. one: what its condition calls each of the
+    relationships; way: what a path is called; mode: which of its nodes have to differ, differ: whether its
+    relationships have to."""
+
+    left: str
+    right: str
+    relationship: ast.RelationshipPattern
+    length: ast.Length
+    one: ast.Variable
+    way: ast.Variable
+    mode: PathMode
+    differ: bool
+    shortest: int | str | None
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        return self.left, self.right
+
+
+class Pieces:
+    """A MATCH, taken apart. lets: what paths and lists of relationships are called that the clause names; again: that
+    such a list is one that was known before; waiting: the conditions, but for those of relationships of variable
+    length."""
+
+    def __init__(self, clause: ast.Match, incoming: AbstractSet[str]) -> None:
+        self.mode = clause.mode
+        self.pieces: list[Piece] = []
+        self.links: list[Link] = []
+        self.lets: dict[str, ast.Expression] = {}
+        self.again: list[ast.Expression] = []
+        self.waiting = [] if clause.where is None else list(joined_by_and(clause.where))
+        self._incoming = incoming
+        self._unused = Unused([*names_in(clause), *incoming])
+        for path in clause.patterns:
+            self._take(path)
+
+    def _take(self, path: ast.PathPattern) -> None:
+        self._expect_one(path)
+        nodes = [self._node(node) for node in path.nodes]
+        parts: list[ast.Expression] = []
+        begin = 0
+        for place, relationship in enumerate(path.relationships):
+            if relationship.length is None and path.shortest is None:
+                continue
+            parts += self._fragment(path, nodes, begin, place)
+            begin = place + 1
+            link = self._link(path, relationship, nodes[place], nodes[begin])
+            parts.append(link.way)
+        parts += self._fragment(path, nodes, begin, len(path.relationships))
+        if path.variable is not None:
+            self.lets[path.variable.name] = _joined(parts)
+
+    def _expect_one(self, path: ast.PathPattern) -> None:
+        """Raises for what is asked of a path of which only a part is searched for."""
+        word = path.mode.upper() if path.mode in ("acyclic", "simple") else None
+        word = "TRAIL" if path.mode == "trail" and self.mode == "repeatable elements" else word
+        if path.shortest is not None:
+            word = "SHORTEST"
+        if word is not None and len(path.relationships) > 1:
+            raise UnsupportedError(
+                f"gquery has {word} paths of any length with one relationship pattern only",
+                span=path.span,
+                hint="write the other relationships as patterns of their own, or give small bounds such as *1..3",
+            )
+
+    def _node(self, node: ast.NodePattern) -> ast.NodePattern:
+        """With a name; its condition is one of the clause."""
+        if node.where is not None:
+            self.waiting += joined_by_and(node.where)
+        return replace(node, variable=node.variable or self._unused.named("node", node.span), where=None)
+
+    def _fragment(
+        self, path: ast.PathPattern, nodes: list[ast.NodePattern], begin: int, end: int
+    ) -> Iterator[ast.Variable]:
+        """Takes the part of a pattern from a node to another, and gives its name if paths need one."""
+        relationships = tuple(self._named(each) for each in path.relationships[begin:end])
+        name = None
+        if path.variable is not None and (relationships or not path.relationships):
+            name = self._unused.named(path.variable.name, path.span)
+            yield name
+        fragment = ast.PathPattern(name, tuple(nodes[begin : end + 1]), relationships, span=path.span)
+        own = set(named([*fragment.nodes, *relationships]))
+        places = set(named(fragment.nodes))
+        same = [piece for piece in self.pieces if not places.isdisjoint(piece.names)]
+        fragments = [*(each for piece in same for each in piece.fragments), fragment]
+        kept = [piece for piece in self.pieces if piece not in same]
+        self.pieces = [*kept, Piece(fragments, own.union(*(piece.names for piece in same)))]
+
+    def _named(self, relationship: ast.RelationshipPattern) -> ast.RelationshipPattern:
+        """A relationship that others have to differ from needs a name."""
+        variable = relationship.variable or self._unused.named("relationship", relationship.span)
+        return replace(relationship, variable=variable)
+
+    def _link(
+        self,
+        path: ast.PathPattern,
+        relationship: ast.RelationshipPattern,
+        left: ast.NodePattern,
+        right: ast.NodePattern,
+    ) -> Link:
+        assert left.variable is not None
+        assert right.variable is not None
+        span, name = relationship.span, relationship.variable
+        way = self._unused.named("path", span)
+        one = self._unused.named("relationship" if name is None else name.name, span)
+        if name is not None:
+            relationship = replace(relationship, where=substituted(relationship.where, {name.name: one}))
+            known = ast.FunctionCall("relationships", (way,), False, False, span, span=span)
+            if name.name in self._incoming:
+                self.again.append(ast.Binary("=", name, known, span=span))
+            else:
+                self.lets[name.name] = known
+        length = relationship.length or ast.Length(1, 1, span=span)
+        closed = left.variable.name == right.variable.name
+        link = Link(
+            left.variable.name,
+            right.variable.name,
+            relationship,
+            length,
+            one,
+            way,
+            self._path_mode(path, closed),
+            self.mode == "different edges" or path.mode == "trail",
+            path.shortest,
+        )
+        self.links.append(link)
+        return link
+
+    def _path_mode(self, path: ast.PathPattern, closed: bool) -> PathMode:
+        if self.mode == "different nodes":
+            return "simple" if closed else "acyclic"
+        return path.mode if path.mode in ("acyclic", "simple") else "any"
+
+
+def _joined(parts: list[ast.Expression]) -> ast.Expression:
+    whole, *rest = parts
+    for part in rest:
+        whole = ast.Binary("join paths", whole, part, span=part.span)
+    return whole

@@ -1,0 +1,103 @@
+"""Names that nobody has written, and names replaced by what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any, Literal
+
+from gquery.errors import BindError, Span
+from gquery.grammar import ast
+from gquery.planner.binding.mentions import named
+from gquery.planner.binding.scope import is_hidden
+from gquery.planner.ir.expr import Kind
+from gquery.planner.ir.segments import Variable
+
+
+class Unused:
+    """Gives variables whose names are not taken."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def named(self, base: str, span: Span) -> ast.Variable:
+        """`base` and a number."""
+        name = next(name for number in count(1) if (name := f"{base} {number}") not in self._taken)
+        self._taken.add(name)
+        return ast.Variable(name, span=span)
+
+
+def expect_names(clause: ast.Match, rows: Iterable[Variable]) -> None:
+    """Raises where a name stands for two things in a clause with relationships of variable length, which are lists, or
+    for something else than in the rows before."""
+    known = {variable.name: variable.type for variable in rows}
+    kinds: dict[str, _What] = {}
+    for path in clause.patterns:
+        parts: list[ast.PathPattern | ast.NodePattern | ast.RelationshipPattern]
+        parts = [path, *path.nodes, *path.relationships]
+        for part in parts:
+            variable = part.variable
+            if variable is None:
+                continue
+            name, what = variable.name, _what(part)
+            if is_hidden(name):
+                raise BindError("a variable cannot begin with a blank", span=variable.span)
+            if kinds.setdefault(name, what) != what:
+                told = f"`{name}` is a {kinds[name]} already, it cannot be a {what} too"
+                raise BindError(told, span=variable.span)
+            if part is not path and what != "node" and _times(clause, name) > 1:
+                hint = "give the second one a name of its own"
+                raise BindError(f"relationship `{name}` stands twice in one MATCH", span=variable.span, hint=hint)
+            if part is path and (_times(clause, name) > 1 or name in known):
+                raise BindError(f"path `{name}` is defined twice", span=variable.span)
+            if what == "list of relationships" and name in known and known[name].kind not in (Kind.LIST, Kind.NULL):
+                told = f"`{name}` is of type {known[name]} already, it cannot be a {what} too"
+                raise BindError(told, span=variable.span)
+
+
+_What = Literal["path", "node", "relationship", "list of relationships"]
+
+
+def _what(part: ast.PathPattern | ast.NodePattern | ast.RelationshipPattern) -> _What:
+    match part:
+        case ast.PathPattern():
+            return "path"
+        case ast.NodePattern():
+            return "node"
+    return "relationship" if part.length is None else "list of relationships"
+
+
+def _times(clause: ast.Match, name: str) -> int:
+    """How often a path or a relationship of the clause has the name."""
+    return sum(each == name for path in clause.patterns for each in named([path, *path.relationships]))
+
+
+def substituted(node: Any, known: Mapping[str, ast.Expression]) -> Any:
+    """The node, or tuple of nodes, with expressions in place of some names; items of lists hide them. Where a pattern
+    binds such a name, the expression is a name too."""
+    if not known:
+        return node
+    if isinstance(node, tuple):
+        return tuple(substituted(each, known) for each in node)
+    match node:
+        case ast.Variable(name=name):
+            return replace(known[name], span=node.span) if name in known else node
+        case ast.Comprehension(variable=item):
+            inner = _without(known, item)
+            where, result = substituted(node.where, inner), substituted(node.result, inner)
+            return replace(node, items=substituted(node.items, known), where=where, result=result)
+        case ast.Reduce(accumulator=accumulator, variable=item):
+            initial, items = substituted(node.initial, known), substituted(node.items, known)
+            return replace(
+                node, initial=initial, items=items, step=substituted(node.step, _without(known, accumulator, item))
+            )
+        case ast.Node():
+            changed = {name: substituted(getattr(node, name), known) for name in ast.parts_of(node)}
+            return replace(node, **changed)
+    return node
+
+
+def _without(known: Mapping[str, ast.Expression], *hidden: ast.Variable) -> dict[str, ast.Expression]:
+    names = {each.name for each in hidden}
+    return {name: expression for name, expression in known.items() if name not in names}

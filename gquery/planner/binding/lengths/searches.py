@@ -1,0 +1,155 @@
+"""A MATCH with relationships of variable length, as matches of what is left without them and searches between these.
+
+What is left falls into pieces, whose nodes have nothing but searches between them. A search leads from a piece that is
+known to one that is not, or between two that are. What pieces and searches may not share by the match mode is asked at
+the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from gquery.errors import Span
+from gquery.grammar import ast
+from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
+from gquery.planner.binding.lengths.together import conditions_between
+from gquery.planner.binding.mentions import binds, names_in
+from gquery.planner.binding.pattern_condition import pattern_test
+from gquery.planner.binding.scope import NOTHING
+from gquery.planner.ir.segments import PathMode
+from gquery.records import record
+from gquery.settings import MatchMode
+from gquery.storage.schema import Schema
+
+_TURNED: dict[ast.Direction, ast.Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
+@record(frozen=True, slots=True)
+class Search(ast.Clause):
+    """Paths from a node that is known to one that is known or new. hop: the pattern of one relationship, from the known
+    node on. way: what a path is called. backwards: the path leads the other way. mode: which of its
+    nodes have to differ; differ: whether its relationships have to. shortest None: all paths."""
+
+    hop: ast.PathPattern
+    length: ast.Length
+    way: ast.Variable
+    backwards: bool
+    mode: PathMode
+    differ: bool
+    shortest: int | str | None
+
+
+def can_be_swept(clause: ast.Match, mode: MatchMode) -> bool:
+    """Whether there is a path between two nodes wherever there is a walk of such a length, so that nobody has to list
+    paths to know: one relationship pattern, and no more asked of the path than that its relationships differ."""
+    relationships = [each for path in clause.patterns for each in path.relationships]
+    modes = {path.mode for path in clause.patterns}
+    plain = mode in ("different edges", "repeatable elements") and modes <= {None, "walk", "trail"}
+    length = relationships[0].length if len(relationships) == 1 else None
+    return plain and length is not None and length.least <= 1 and (length.most or 0) >= length.least
+
+
+def searches(clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str], schema: Schema) -> tuple[ast.Clause, ...]:
+    """Matches and searches, and a WITH of what the clause and those before it bind. mode: where the clause names none.
+    incoming: the names that are bound before."""
+    clause = replace(clause, mode=clause.mode or mode)
+    pieces = Pieces(clause, incoming)
+    between = conditions_between(pieces, schema)
+    found = tuple(_Order(pieces, clause, incoming).clauses())
+    left = [*between, *pieces.again, *pieces.waiting]
+    return (*found, _together(clause, incoming, pieces, left))
+
+
+def _together(
+    clause: ast.Match, incoming: AbstractSet[str], pieces: Pieces, conditions: list[ast.Expression]
+) -> ast.With:
+    span = clause.span
+    names = dict.fromkeys((*sorted(incoming), *binds(clause)))
+    items = tuple(
+        ast.ProjectionItem(pieces.lets.get(name, ast.Variable(name, span=span)), name, name, span=span)
+        for name in names
+    )
+    items = items or (ast.ProjectionItem(ast.Literal(0, span=span), NOTHING, "", span=span),)
+    return ast.With(items, False, False, (), None, None, all_of(conditions), span=span)
+
+
+def all_of(conditions: list[ast.Expression]) -> ast.Expression | None:
+    found: ast.Expression | None = None
+    for each in conditions:
+        found = each if found is None else ast.Binary("and", found, each, span=found.span.to(each.span))
+    return found
+
+
+class _Order:
+    """The clauses in the order in which they run."""
+
+    def __init__(self, pieces: Pieces, clause: ast.Match, incoming: AbstractSet[str]) -> None:
+        self._pieces = pieces
+        self._clause = clause
+        self._known = set(incoming)
+        self._left = list(pieces.pieces)
+
+    def clauses(self) -> Iterator[ast.Clause]:
+        links = list(self._pieces.links)
+        while self._left or links:
+            begun = [piece for piece in self._left if not self._known.isdisjoint(piece.names)]
+            link = next((each for each in links if not self._known.isdisjoint(each.ends)), None)
+            if begun or link is None:
+                yield from self._match(min(begun or self._left, key=self._rank))
+                continue
+            links.remove(link)
+            start, end = link.ends if link.left in self._known else link.ends[::-1]
+            piece = next((each for each in self._left if end in each.names), None)
+            if piece is not None and self._is_pinned(piece):
+                yield from self._match(piece)
+                piece = None
+            yield self._search(link, start, self._target(end, piece, link.relationship.span))
+            self._known.add(end)
+
+    def _rank(self, piece: Piece) -> tuple[bool, int]:
+        """Pieces that few matches are thought of come first, then those that are written first."""
+        return not self._is_pinned(piece), self._left.index(piece)
+
+    def _is_pinned(self, piece: Piece) -> bool:
+        """Whether values are asked of properties of one of its nodes."""
+        if any(node.properties is not None for fragment in piece.fragments for node in fragment.nodes):
+            return True
+        return any(
+            isinstance(each, ast.Binary) and each.operator in ("=", "in") and set(names_in(each)) <= piece.names
+            for each in self._pieces.waiting
+        )
+
+    def _match(self, piece: Piece) -> Iterator[ast.Match]:
+        """A piece that is known already, and of which nothing else is said, need not be matched."""
+        self._left.remove(piece)
+        if piece.names <= self._known and not piece.says_something:
+            return
+        self._known |= piece.names
+        where = self._conditions(self._known)
+        yield replace(self._clause, patterns=tuple(piece.fragments), where=where, optional=False)
+
+    def _conditions(self, known: AbstractSet[str]) -> ast.Expression | None:
+        """Those that wait and speak of nothing else."""
+        waiting = self._pieces.waiting
+        ready = [each for each in waiting if pattern_test(each) is None and set(names_in(each)) <= known]
+        waiting[:] = [each for each in waiting if each not in ready]
+        return all_of(ready)
+
+    def _target(self, name: str, piece: Piece | None, span: Span) -> ast.NodePattern:
+        """The end of a search; with what is said of it, where it is new and alone."""
+        plain = ast.NodePattern(ast.Variable(name, span=span), None, None, None, span=span)
+        if piece is None or not piece.is_node or name in self._known or piece.fragments[0].variable is not None:
+            return plain
+        target = piece.fragments.pop(0).nodes[0]
+        return replace(target, where=self._conditions({name}))
+
+    def _search(self, link: Link, start: str, target: ast.NodePattern) -> Search:
+        relationship, span = link.relationship, link.relationship.span
+        backwards = start != link.left
+        direction = _TURNED[relationship.direction] if backwards else relationship.direction
+        hop = replace(relationship, variable=link.one, direction=direction, length=None)
+        begin = ast.NodePattern(ast.Variable(start, span=span), None, None, None, span=span)
+        path = ast.PathPattern(None, (begin, target), (hop,), span=span)
+        return Search(path, link.length, link.way, backwards, link.mode, link.differ, link.shortest, span=span)

@@ -1,0 +1,32 @@
+"""Relationships of variable length in plans as text."""
+
+from __future__ import annotations
+
+from gquery.planner.ir.query_plan import PathsPlan
+from gquery.planner.ir.written import written
+
+
+def paths_heading(plan: PathsPlan) -> str:
+    """The relationship with its length, and what its rows are joined by."""
+    segment = plan.segment
+    words = ["MATCH"]
+    if segment.shortest is not None:
+        words.append("ALL SHORTEST" if segment.shortest == "all" else f"SHORTEST {segment.shortest}")
+    words.append(segment.mode.upper() if segment.mode != "any" else "TRAIL" if segment.differ else "WALK")
+    most = "" if segment.most is None else segment.most
+    words.append(f"{segment.edge.described}{{{segment.least},{most}}}, joined by {', '.join(segment.bound)}")
+    return " ".join(words)
+
+
+def paths_lines(plan: PathsPlan) -> list[str]:
+    segment = plan.segment
+    source, target = (segment.graph.vertices[end].described for end in (segment.source, segment.target))
+    both = f" and from {target}" if segment.graph.vertices[segment.target].variable in segment.bound else ""
+    lines = {
+        "sweep": f"Sweep from {source}, breadth first, for where paths lead",
+        "shortest": f"Go breadth first from {source}{both}, and back along the distances",
+        "list": f"List paths from {source} hop by hop",
+    }
+    conditions = [(segment.edge.described, segment.edge.predicates)]
+    conditions += [(target, segment.graph.vertices[segment.target].predicates)]
+    return [*(f"{name}: {written(each)}" for name, each in conditions if each), lines[plan.way]]

@@ -1,0 +1,126 @@
+"""Relationships of variable length: what the random programs of `tests/soak` do not say by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import gquery
+from gquery import Graph
+
+
+def graph(edges: list[tuple[int, int]], vertices: int = 0, **weights: list[int]) -> Graph:
+    ids = range(max([vertices, *(end + 1 for edge in edges for end in edge)]))
+    columns = {"source": [edge[0] for edge in edges], "target": [edge[1] for edge in edges], **weights}
+    return gquery.from_arrow(vertices={"P": {"id": list(ids)}}, edges={("P", "K", "P"): columns})
+
+
+def ask(asked: Graph, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in asked.query(text, parameters).rows())
+
+
+CHAIN = graph([(place, place + 1) for place in range(1200)])
+LADDER = graph([(place, place + step) for place in range(30) for step in (1, 1)])  # 2^n paths
+TRIANGLE = graph([(0, 1), (1, 2), (2, 0), (2, 3)], weight=[1, 2, 3, 4])
+
+
+def test_a_long_chain_has_long_paths() -> None:
+    assert ask(CHAIN, "MATCH p = ({id: 0})-[*]->({id: 1200}) RETURN length(p)") == [(1200,)]
+    assert ask(CHAIN, "MATCH ({id: 0})-[:K*]->(b) RETURN count(*)") == [(1200,)]
+    assert ask(CHAIN, "MATCH (a {id: 5})<-[*..3]-(b) RETURN b.id") == [(2,), (3,), (4,)]
+
+
+def test_nobody_lists_paths_to_know_where_they_lead() -> None:
+    """There are 2^30 paths from end to end."""
+    reached = [(place,) for place in range(1, 31)]
+    assert ask(LADDER, "MATCH ({id: 0})-[:K*]->(b) RETURN DISTINCT b.id") == reached
+    assert ask(LADDER, "MATCH ({id: 0})-[:K*1..30]->(b) WITH DISTINCT b RETURN b.id") == reached
+    assert ask(LADDER, "MATCH (a) WHERE EXISTS { (a)-[:K*]->({id: 30}) } RETURN count(*)") == [(30,)]
+    assert ask(LADDER, "MATCH (a) WHERE NOT (a)-[:K*]-({id: 30}) RETURN count(*)") == [(0,)]
+    assert ask(LADDER, "MATCH p = ANY SHORTEST ({id: 0})-[:K*]->({id: 30}) RETURN length(p)") == [(30,)]
+    assert ask(LADDER, "MATCH ({id: 0})-[:K*10]->(b) RETURN b.id, count(*)") == [(10, 1024)]
+
+
+def test_the_way_back_takes_another_edge() -> None:
+    pendant = graph([(0, 1), (1, 2), (2, 3), (3, 1), (4, 4), (5, 6), (6, 5), (7, 8), (7, 8)])
+    rounds = "MATCH (a)-[:K*]-(a) RETURN DISTINCT a.id"
+    assert ask(pendant, rounds) == [(1,), (2,), (3,), (4,), (5,), (6,), (7,), (8,)]
+    assert ask(pendant, "MATCH (a)-[:K*..2]-(a) RETURN DISTINCT a.id") == [(4,), (5,), (6,), (7,), (8,)]
+    assert ask(pendant, "MATCH (a)-[:K*]->(a) RETURN DISTINCT a.id") == [(1,), (2,), (3,), (4,), (5,), (6,)]
+    text = "MATCH REPEATABLE ELEMENTS (a)-[:K*..2]-(a) RETURN DISTINCT a.id"
+    assert ask(pendant, text) == [(number,) for number in range(9)]
+    lengths = ask(pendant, "MATCH p = ALL SHORTEST (a)-[:K*]-(a) RETURN a.id, length(p), count(*)")
+    assert lengths == [(1, 3, 2), (2, 3, 2), (3, 3, 2), (4, 1, 1), (5, 2, 2), (6, 2, 2), (7, 2, 2), (8, 2, 2)]
+
+
+def test_the_relationships_stand_in_the_order_of_the_pattern() -> None:
+    for left, right in (("{id: 0}", ""), ("", "{id: 3}")):
+        text = f"MATCH ({left})-[r:K*3..]->({right}) UNWIND r AS k RETURN r, collect(k.weight) AS w"
+        found = sorted(row[1] for row in TRIANGLE.query(text).rows())
+        assert found == ([[1, 2, 4], [3, 1, 2, 4]] if right else [[1, 2, 3], [1, 2, 4]])
+    text = "MATCH p = (a {id: 3})<-[r:K*3..]-({id: 0}) UNWIND nodes(p) AS n RETURN collect(n.id) AS ids"
+    assert ask(TRIANGLE, text) == [([3, 2, 1, 0],)]
+
+
+@pytest.mark.parametrize("length", ["*1..3", "*1.."])
+def test_what_is_asked_of_each_relationship(length: str) -> None:
+    assert ask(TRIANGLE, f"MATCH (a)-[r:K{length} {{weight: 2}}]->(b) RETURN a.id, b.id") == [(1, 2)]
+    text = f"MATCH (a {{id: 0}})-[r:K{length} WHERE r.weight < $most]->(b) RETURN b.id, size(r)"
+    assert ask(TRIANGLE, text, most=3) == [(1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize("length", ["*1..2", "*1.."])
+def test_edges_of_one_clause_differ(length: str) -> None:
+    text = f"MATCH (a {{id: 2}})-[k:K]->(b), (c)-[r:K{length}]->(b) RETURN b.id, k.weight, size(r)"
+    assert ask(TRIANGLE, text) == []
+    text = f"MATCH (a {{id: 2}})-[k:K]->(b) MATCH (c)-[r:K{length}]->(b) RETURN b.id, k.weight, size(r)"
+    assert len(ask(TRIANGLE, text)) > 3
+
+
+def test_a_known_list_is_matched_again() -> None:
+    text = "MATCH ({id: 0})-[j]->()-[k]->() WITH [j, k] AS r MATCH (a)-[r*]->(b) RETURN a.id, b.id"
+    assert ask(TRIANGLE, text) == [(0, 2)]
+    assert ask(TRIANGLE, text.replace("r*", "r*2")) == [(0, 2)]
+    assert ask(TRIANGLE, text.replace("r*", "r*1")) == []
+
+
+def test_limits_stop_the_search() -> None:
+    many = "MATCH ({id: 0})-[r:K*]->(b) RETURN b.id LIMIT 5"
+    assert len(LADDER.query(many).rows()) == 5
+    assert len(LADDER.query(many.replace("*", "*1..8")).rows()) == 5
+
+
+def test_a_search_can_be_stopped() -> None:
+    with pytest.raises(gquery.QueryTimeout):
+        LADDER.query("MATCH ({id: 0})-[r:K*]->(b) RETURN count(r)", timeout=0.2).rows()
+
+
+def test_a_small_budget_is_enough_for_many_paths() -> None:
+    text = "MATCH ({id: 0})-[:K*13]->(b) RETURN b.id, count(*)"
+    longer = "MATCH p = ({id: 0})-[:K*13..]->({id: 13}) RETURN length(p), count(*)"
+    assert ask(LADDER, text) == [(13, 2**13)]
+    rows = [tuple(row) for row in LADDER.query(longer, memory_limit="64MB").rows()]
+    assert rows == [(13, 2**13)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("MATCH WALK (a)-[*]->(b) RETURN 1", None),
+        ("MATCH REPEATABLE ELEMENTS (a)-[*]->(b) RETURN 1", "there is no end of walks of any length"),
+        ("MATCH INDUCED (a)-[*]->(b) RETURN 1", "gquery has no INDUCED match of shortest paths or of"),
+        ("MATCH ANY SHORTEST (a)-[*]->(b)-->(c) RETURN 1", "gquery has SHORTEST paths of any length with one"),
+        ("MATCH (a)-[r*]->(b)-[r*]->(c) RETURN 1", "relationship `r` stands twice in one MATCH"),
+        ("MATCH (r)-[r*]->(b) RETURN 1", "`r` is a node already, it cannot be a list of relationships too"),
+        ("WITH 1 AS r MATCH (a)-[r*]->(b) RETURN 1", "`r` is of type INTEGER already"),
+        ("MATCH (a)-[k]->() MATCH (a)-[r* WHERE r.weight > k.weight]->(b) RETURN 1", "gquery has no condition on"),
+        ("MATCH (a) WHERE (a)-[*]->(b) RETURN a", "variable `b` is not defined, and a pattern used as"),
+    ],
+)
+def test_errors(text: str, message: str | None) -> None:
+    if message is None:
+        TRIANGLE.query(text).rows()
+        return
+    with pytest.raises(gquery.GQueryError, match=message):
+        TRIANGLE.query(text)
