@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any, Literal
 
 from gquery.errors import BindError, Span
 from gquery.grammar import ast
-from gquery.planner.binding.mentions import named
 from gquery.planner.binding.scope import is_hidden
 from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.segments import Variable
@@ -31,29 +31,26 @@ class Unused:
 def expect_names(clause: ast.Match, rows: Iterable[Variable]) -> None:
     """Raises where a name stands for two things in a clause with relationships of variable length, which are lists, or
     for something else than in the rows before."""
-    known = {variable.name: variable.type for variable in rows}
+    parts = [(part.variable, _what(part)) for part in _parts(clause) if part.variable is not None]
     kinds: dict[str, _What] = {}
-    for path in clause.patterns:
-        parts: list[ast.PathPattern | ast.NodePattern | ast.RelationshipPattern]
-        parts = [path, *path.nodes, *path.relationships]
-        for part in parts:
-            variable = part.variable
-            if variable is None:
-                continue
-            name, what = variable.name, _what(part)
-            if is_hidden(name):
-                raise BindError("a variable cannot begin with a blank", span=variable.span)
-            if kinds.setdefault(name, what) != what:
-                told = f"`{name}` is a {kinds[name]} already, it cannot be a {what} too"
-                raise BindError(told, span=variable.span)
-            if part is not path and what != "node" and _times(clause, name) > 1:
-                hint = "give the second one a name of its own"
-                raise BindError(f"relationship `{name}` stands twice in one MATCH", span=variable.span, hint=hint)
-            if part is path and (_times(clause, name) > 1 or name in known):
-                raise BindError(f"path `{name}` is defined twice", span=variable.span)
-            if what == "list of relationships" and name in known and known[name].kind not in (Kind.LIST, Kind.NULL):
-                told = f"`{name}` is of type {known[name]} already, it cannot be a {what} too"
-                raise BindError(told, span=variable.span)
+    for variable, what in parts:
+        if is_hidden(variable.name):
+            raise BindError("a variable cannot begin with a blank", span=variable.span)
+        if kinds.setdefault(variable.name, what) != what:
+            told = f"`{variable.name}` is a {kinds[variable.name]} already, it cannot be a {what} too"
+            raise BindError(told, span=variable.span)
+    known = {variable.name: variable.type for variable in rows}
+    times = Counter(variable.name for variable, _ in parts)
+    for variable, what in parts:
+        name = variable.name
+        if what == "path" and (times[name] > 1 or name in known):
+            raise BindError(f"path `{name}` is defined twice", span=variable.span)
+        if what != "node" and times[name] > 1:
+            hint = "give the second one a name of its own"
+            raise BindError(f"relationship `{name}` stands twice in one MATCH", span=variable.span, hint=hint)
+        if what == "list of relationships" and name in known and known[name].kind not in (Kind.LIST, Kind.NULL):
+            told = f"`{name}` is of type {known[name]} already, it cannot be a {what} too"
+            raise BindError(told, span=variable.span)
 
 
 _What = Literal["path", "node", "relationship", "list of relationships"]
@@ -68,9 +65,11 @@ def _what(part: ast.PathPattern | ast.NodePattern | ast.RelationshipPattern) -> 
     return "relationship" if part.length is None else "list of relationships"
 
 
-def _times(clause: ast.Match, name: str) -> int:
-    """How often a path or a relationship of the clause has the name."""
-    return sum(each == name for path in clause.patterns for each in named([path, *path.relationships]))
+def _parts(clause: ast.Match) -> Iterator[ast.PathPattern | ast.NodePattern | ast.RelationshipPattern]:
+    for path in clause.patterns:
+        yield path
+        yield from path.nodes
+        yield from path.relationships
 
 
 def substituted(node: Any, known: Mapping[str, ast.Expression]) -> Any:

@@ -51,6 +51,7 @@ def _different_edges(pieces: Pieces, schema: Schema) -> Iterator[ast.Expression]
 
 
 def _different_nodes(pieces: Pieces) -> Iterator[ast.Expression]:
+    _expect_no_zero(pieces)
     joined = {frozenset(link.ends) for link in pieces.links}
     for piece, other_piece in combinations(pieces.pieces, 2):
         for one in _nodes(piece):
@@ -66,6 +67,18 @@ def _different_nodes(pieces: Pieces) -> Iterator[ast.Expression]:
         span = later.relationship.span
         shared = [ast.Variable(name, span=span) for name in sorted({*link.ends} & {*later.ends})]
         yield _disjoint(_of("nodes", link), _of("nodes", later), ast.ListLiteral(tuple(shared), span=span))
+
+
+def _expect_no_zero(pieces: Pieces) -> None:
+    """Raises where a length of zero may make nodes one that are told apart otherwise."""
+    for link in pieces.links:
+        within = any(set(link.ends) <= piece.names for piece in pieces.pieces) and link.left != link.right
+        if link.length.least == 0 and (within or len(pieces.links) > 1):
+            raise UnsupportedError(
+                "gquery has no DIFFERENT NODES over several lengths of which one is of any number from 0 on",
+                span=link.length.span,
+                hint="give all of them small bounds, such as *0..3",
+            )
 
 
 def _nodes(piece: Piece) -> list[ast.Variable]:
