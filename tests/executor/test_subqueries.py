@@ -92,3 +92,16 @@ def test_rows(query: str, device: str) -> None:
     graph = gquery.from_arrow(vertices=PEOPLE, edges=EDGES).with_settings(device=device)
     found = [tuple(row) for row in graph.query(query).rows()]
     assert sorted(found, key=repr) == sorted(CASES[query], key=repr)
+
+
+def test_what_a_subquery_does_not_share_with_a_row_is_multiplied() -> None:
+    edges = {("P", "K", "P"): {"source": [1], "target": [2]}}
+    graph = gquery.from_arrow(vertices={"P": {"id": [1, 2, 3]}}, edges=edges)
+
+    def counted(inner: str) -> list[tuple[object, ...]]:
+        rows = graph.query(f"MATCH (a) CALL (a) {{ {inner} }} RETURN id, count(*)").rows()
+        return sorted(tuple(row) for row in rows)
+
+    pairs = "MATCH (), () RETURN a.id AS id"
+    assert counted(pairs) == [(1, 9), (2, 9), (3, 9)]
+    assert counted(f"{pairs} UNION ALL UNWIND [1, 2] AS x RETURN a.id AS id") == [(1, 11), (2, 11), (3, 11)]

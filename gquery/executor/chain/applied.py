@@ -55,7 +55,7 @@ class Applied:
             return branch(None, 1)
         columns = {each.name: rows.column(each.name).chunk(0) for each in self._apply.imported}
         columns[self._row] = to_arrow(np.arange(rows.num_rows))
-        return branch(iter((batch_of(columns, rows.num_rows),)), rows.num_rows)
+        return branch((each for each in (batch_of(columns, rows.num_rows),)), rows.num_rows)
 
     # --- rows of their own -------------------------------------------------------------------------------------
 
