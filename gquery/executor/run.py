@@ -16,6 +16,7 @@ from gquery.executor.backend import Backend, Candidates
 from gquery.executor.chain.applied import Applied, with_totals
 from gquery.executor.chain.counted import counted
 from gquery.executor.chain.joined import Join
+from gquery.executor.chain.once import comes_once
 from gquery.executor.chain.rows import Rows, as_ids, hidden_variables, one_row
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
@@ -150,6 +151,8 @@ class Chain:
                 if isinstance(before, QueryPlan) and number - 1 not in joins:
                     residual = before.residual
                     step = replace(step, input=before.segment.output + hidden_variables(before.graph))
+                    if comes_once(before, step, engine.snapshot):
+                        step, weighted = replace(step, projection=replace(step.projection, distinct=False)), False
                 final = whole and number == len(plan.steps) - 1
                 tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
                 if step.is_total:

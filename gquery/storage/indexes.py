@@ -1,7 +1,9 @@
 """Indexes: the rows of a table in the order of a column's values. Rows that have a value are found by bisection.
 
 An index is not worth making for one question: sorting a column takes as long as scanning it some fifty times. So it is
-made once a column was asked for that often, but for ids of saved graphs, which were sorted when they were saved.
+made once a column was asked for that often, but for ids of saved graphs, which were sorted when they were saved, and
+for columns that ascend from row to row, as ids often do: there is nothing to sort, and others soon show that they do
+not.
 """
 
 from __future__ import annotations
@@ -81,6 +83,7 @@ class Indexes:
         self._tables = tables
         self._cache = cache
         self._asked: Counter[tuple[int, str | None]] = Counter()
+        self._ascending: dict[tuple[int, str | None], bool] = {}
 
     def index(self, table: int, name: str | None, wanted: int, check: Check, meter: Meter) -> Index | None:
         """Of a property, or of the users' ids when `name` is None, to look up so many values. None where there is none
@@ -91,10 +94,15 @@ class Indexes:
         key = (table, name)
         stored = self._tables[table].orders.get(name)
         self._asked[key] += 1
-        if stored is None and self._asked[key] <= ENOUGH:
+        if key not in self._ascending:
+            self._ascending[key] = stored is None and _ascends(values, check)
+        ascending = self._ascending[key]
+        if stored is None and not ascending and self._asked[key] <= ENOUGH:
             return None
 
         def order() -> NDArray[np.int32]:
+            if ascending:
+                return np.arange(len(values), dtype=np.int32)
             return stored(check) if stored else _apart(lambda: order_of(values), check)
 
         return Index(values, self._cache.get(("order", *key), order, 16 * len(values), "an index", meter))
@@ -122,6 +130,16 @@ def _has_index(values: pa.ChunkedArray) -> bool:
     types = pa.types
     tests = (types.is_integer, types.is_string, types.is_large_string, types.is_date32)
     return len(values) >= FEWEST and any(test(values.type) for test in tests)
+
+
+def _ascends(values: pa.ChunkedArray, check: Check) -> bool:
+    """Whether no row has a value before that of an earlier one, and none is null."""
+    for begin in range(0, len(values), _BLOCK):
+        check()
+        here = values.slice(begin, _BLOCK + 1)  # the first of the next block too
+        if here.null_count or not pc.all(pc.less_equal(here[:-1], here[1:]), min_count=0).as_py():
+            return False
+    return True
 
 
 def order_of(values: pa.ChunkedArray) -> NDArray[np.int32]:

@@ -107,10 +107,24 @@ def test_an_index_is_made_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert graph.snapshot.indexes.index(0, "x", count, control.check, control.memory) is None
 
 
+@pytest.mark.parametrize("last", [0, 2**18, None])
+def test_a_column_that_ascends_needs_no_sorting(last: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexes, "order_of", lambda _: pytest.fail("sorted"))
+    numbers: list[int | None] = [number // 2 for number in range(indexes._BLOCK + 5)]
+    numbers[-1] = last
+    graph = gquery.from_arrow(vertices={"P": {"id": range(len(numbers)), "x": numbers}}, edges={})
+    control = Control(None)
+    found = graph.snapshot.indexes.index(0, "x", 1, control.check, control.memory)
+    assert (found is not None) == (last == 2**18)
+    if found is not None:
+        assert found.rows([7, 2**18]).tolist() == [14, 15, len(numbers) - 1]
+
+
 def test_sorting_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     count = indexes.FEWEST
     graph = gquery.from_arrow(vertices={"P": {"id": np.arange(count)}}, edges={})
     graph.snapshot.indexes._asked[0, None] = indexes.ENOUGH
+    graph.snapshot.indexes._ascending[0, None] = False
 
     def stop() -> None:
         raise gquery.QueryTimeout("now")

@@ -1,0 +1,70 @@
+"""DISTINCT of rows that cannot be alike takes no statement, and of all others does."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+import gquery
+
+GATHERED = {
+    "one vertex": "(a:A)-[:S]->(b:A)-[:S]->(c:A)|c.id AS c",
+    "its id": "(a:A)-[:S]->(b:A)|id(b) AS b",
+    "a whole one of any label": "(a)-[:S]->(b:A)|a",
+    "neighbours": "(a:A)-[:S]->(b:A)-[:S]->(c:A)|a.id AS a, b.id AS b, b.x AS x",
+    "a triangle's": "(a:A)-[:S]->(b:A)-[:S]->(c:A), (a)-[:S]->(c)|id(b) AS b, id(c) AS c",
+    "with a condition": "(a:A)-[:S]->(b:A) WHERE a.x > 1|id(b) AS b",
+}
+GROUPED = {
+    "a property": "(a:A)-[:S]->(b:A)|b.x AS x",
+    "ids of several labels": "(a)-[:S]->(b:A)|id(a) AS a",
+    "what lies between": "(a:A)-[:S]->(b:A)-[:S]->(c:A)|a.id AS a, c.id AS c",
+    "parallel edges": "(a:A)-[:P]->(b:A)|a.id AS a, b.id AS b",
+    "an optional one": "(a:A) OPTIONAL MATCH (a)-[:S]->(b:A)|b.id AS b",
+    "an aggregate": "(a:A)-[:S]->(b:A)|b.id AS b, count(DISTINCT a) AS n",
+    "an edge": "(a:A)-[e:P]->(b:A)|a.id AS a, e.w AS w",
+}
+
+
+def random_graph(random: Random) -> gquery.Graph:
+    """A and B have the same ids; S is simple, P has parallel edges."""
+    n = 12
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
+    simple = list(zip(*random.sample(pairs, 40), strict=True))
+    beside = list(zip(*random.sample(pairs, 20), strict=True))
+    parallel = list(zip(*random.choices(pairs[:30], k=40), strict=True))
+    return gquery.from_arrow(
+        vertices={label: {"id": list(range(n)), "x": [v % 4 for v in range(n)]} for label in "AB"},
+        edges={
+            ("A", "S", "A"): {"source": simple[0], "target": simple[1]},
+            ("B", "S", "A"): {"source": beside[0], "target": beside[1]},
+            ("A", "P", "A"): {"source": parallel[0], "target": parallel[1], "w": [n % 3 for n in range(40)]},
+        },
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", [*GATHERED, *GROUPED])
+def test_every_row_comes_once(name: str, seed: int, device: str) -> None:
+    graph = random_graph(Random(f"distinct {seed}"))
+    pattern, items = (GATHERED | GROUPED)[name].split("|")
+    rows = graph.query(f"MATCH {pattern} RETURN DISTINCT {items}", device=device).rows()
+    if "count" not in items:
+        repeated = graph.query(f"MATCH {pattern} RETURN {items}", device=device).rows()
+        assert len(rows) == len(set(map(repr, rows)))
+        assert set(map(repr, rows)) == set(map(repr, repeated)), f"seed {seed}"
+        some = graph.query(f"MATCH {pattern} WITH DISTINCT {items} RETURN count(*)", device=device).scalar()
+        assert some == len(rows)
+    plan = graph.explain(f"MATCH {pattern} RETURN DISTINCT {items}")
+    assert ("DuckDB" in plan) == (name in GROUPED), plan
+
+
+def test_order_and_limit_stay() -> None:
+    graph = random_graph(Random("ordered"))
+    text = "MATCH (a:A)-[:S]->(b:A) RETURN DISTINCT b.id AS b"
+    every = sorted(graph.query(text).rows())
+    assert graph.query(f"{text} ORDER BY b DESC SKIP 1 LIMIT 3").rows() == every[::-1][1:4]
+    some = graph.query(f"{text} LIMIT 3").rows()
+    assert len(set(some)) == 3
+    assert set(some) <= set(every)
