@@ -8,9 +8,11 @@ vertices of small tables it leads on to those of large ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Parameter
 from gquery.planner.ir.filters import PredicateFilter, ReachedFilter
+from gquery.planner.ir.match_plan import Cardinalities
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import estimate, kept_share
 from gquery.planner.search.context import Context
@@ -27,15 +29,18 @@ class Reaching:
         self._listing = bool(draft.kept)  # a sum begins where it is looked up, and goes no further than that leads
         self._looked_up = looked_up
         self._context = context
-        self._known = estimate(draft.graph, context.statistics)
+
+    @cached_property
+    def _known(self) -> Cardinalities:
+        """Asked for where there are predicates or bindings alone."""
+        return estimate(self._graph, self._context.statistics)
 
     def filters(self) -> Iterator[Narrowing]:
         """In the order in which they run: from the few on, then the predicates of all that is left."""
         bindings = self._graph.bindings()
         bound = {edge.target for edge in bindings}
         named = {each.index for each in self._graph.vertices if any(map(names_values, each.predicates))}
-        sizes = self._known.vertices
-        starts = sorted(bound | named, key=lambda vertex: sizes[vertex])
+        starts = sorted(bound | named, key=self._size)
         ways = self._ways(starts, {edge.source for edge in bindings})
         for vertex in starts:
             yield from self._predicates(vertex)
@@ -44,13 +49,16 @@ class Reaching:
             yield from self._predicates(way.vertex)
         done = {*starts, *(way.vertex for way in ways)}
         rest = (each.index for each in self._graph.vertices if each.predicates and each.index not in done)
-        for vertex in sorted(rest, key=lambda vertex: sizes[vertex]):
+        for vertex in sorted(rest, key=self._size):
             edges = (edge for edge in self._incident[vertex] if edge.other(vertex) in done)
             edge = next((edge for edge in edges if self._graph.binds(edge.index, vertex)), None)
             if edge is not None and self._is_large(vertex):
                 yield ReachedFilter(vertex, edge.index, self._most(vertex))
             yield from self._predicates(vertex)
             done.add(vertex)
+
+    def _size(self, vertex: int) -> float:
+        return self._known.vertices[vertex]
 
     def _predicates(self, vertex: int) -> Iterator[PredicateFilter]:
         """Those of a vertex that it was not looked up by."""
