@@ -63,11 +63,12 @@ class QueryPlan:
 class PathsPlan:
     """The plan of a relationship of variable length. rows: the variables that go out. way: `list` goes hop by hop from
     each vertex and lists every path; `shortest` goes breadth first and lists the shortest; `sweep` goes breadth first
-    and tells only where paths lead, each end once."""
+    and tells only where paths lead, each end once. together: a sweep that begins at all vertices at once."""
 
     segment: Paths
     rows: tuple[str, ...]
     way: Literal["list", "shortest", "sweep"]
+    together: bool = False
     residual: ClassVar[tuple[Expression, ...]] = ()
     weighted: ClassVar[bool] = False
     counting: ClassVar[bool] = False
