@@ -220,6 +220,7 @@ def _starts(step: QueryPlan, number: int, plan: ChainPlan) -> bool:
         number == 0
         and not step.segment.input
         and not isinstance(step.segment, OptionalMatch)
+        and (not step.counting or plan.counts(1))
         and (not step.residual or (len(plan.steps) > 1 and isinstance(plan.steps[1], Project)))
     )
 

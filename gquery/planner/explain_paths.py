@@ -22,8 +22,9 @@ def paths_lines(plan: PathsPlan) -> list[str]:
     segment = plan.segment
     source, target = (segment.graph.vertices[end].described for end in (segment.source, segment.target))
     both = f" and from {target}" if segment.graph.vertices[segment.target].variable in segment.bound else ""
+    how = "all at once and breadth first" if plan.together else "breadth first"
     lines = {
-        "sweep": f"Sweep from {source}, breadth first, for where paths lead",
+        "sweep": f"Sweep from {source}, {how}, for where paths lead",
         "shortest": f"Go breadth first from {source}{both}, and back along the distances",
         "list": f"List paths from {source} hop by hop",
     }

@@ -104,8 +104,16 @@ def plan_paths(segment: Paths, wanted: Wanted) -> PathsPlan:
     told = segment.way in rows or segment.mode != "any" or segment.least > 1
     one = segment.shortest == 1 or (segment.shortest is None and wanted.existence)
     if one and not told:
-        return PathsPlan(segment, rows, "sweep")
+        return PathsPlan(segment, rows, "sweep", wanted.existence and _begins_anywhere(segment, rows))
     return PathsPlan(segment, rows, "list" if segment.shortest is None else "shortest")
+
+
+def _begins_anywhere(segment: Paths, rows: tuple[str, ...]) -> bool:
+    """Whether nobody asks where a path begins. Without directions one has to know, from one edge on: a way back to the
+    same vertex takes another edge, one to another vertex may take the same."""
+    free = segment.graph.vertices[segment.target].variable not in segment.bound
+    back = segment.least > 0 and segment.direction == "both" and segment.differ
+    return free and not back and all(variable.name not in rows for variable in segment.input)
 
 
 def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = True) -> QueryPlan:

@@ -42,6 +42,20 @@ def test_nobody_lists_paths_to_know_where_they_lead() -> None:
     assert ask(LADDER, "MATCH ({id: 0})-[:K*10]->(b) RETURN b.id, count(*)") == [(10, 1024)]
 
 
+def test_where_nobody_asks_where_paths_begin_they_begin_everywhere_at_once() -> None:
+    text = "MATCH (a)-[:K*1..2]->(b) RETURN DISTINCT b.id"
+    assert "all at once" in CHAIN.explain(text)
+    assert ask(CHAIN, text) == [(place,) for place in range(1, 1201)]
+    assert ask(CHAIN, "MATCH (a)-[:K*3..]->(b {id: 7}) RETURN DISTINCT b.id") == [(7,)]
+    assert ask(TRIANGLE, "MATCH (a {id: 0})-[:K*]->(b) RETURN DISTINCT b.id") == [(0,), (1,), (2,), (3,)]
+    assert ask(TRIANGLE, "MATCH (a {id: 3})-[:K*0..]->(b) RETURN DISTINCT b.id") == [(3,)]
+    pair = graph([(0, 1)])
+    assert ask(pair, "MATCH (a)-[:K*]-(b) RETURN DISTINCT b.id") == [(0,), (1,)]
+    assert ask(pair, "MATCH (a {id: 0})-[:K*]-(b) RETURN DISTINCT b.id") == [(1,)]
+    counted = "MATCH (a), (b) MATCH ANY SHORTEST (a)-[:K]->+(b) RETURN count(*)"
+    assert ask(pair, counted) == [(1,)]
+
+
 def test_the_way_back_takes_another_edge() -> None:
     pendant = graph([(0, 1), (1, 2), (2, 3), (3, 1), (4, 4), (5, 6), (6, 5), (7, 8), (7, 8)])
     rounds = "MATCH (a)-[:K*]-(a) RETURN DISTINCT a.id"

@@ -117,9 +117,15 @@ class _Begun:
         """A row for each end of the paths of each seed."""
         segment = self.plan.segment
         sweep = Sweep(self.hops, segment.most, self.reading)
+        if self.plan.together:
+            for level in sweep.together(np.unique(self.sources), own=segment.least == 0):
+                if level.distance >= segment.least:
+                    fit = self.ends.fit(level.places, level.vertices)
+                    yield _ends(level.places[fit], level.vertices[fit])
+            return
         for begin in range(0, len(self.sources), sweep.width):
             sources = self.sources[begin : begin + sweep.width]
-            for level in sweep.levels(sources):
+            for level in sweep.each(sources):
                 if level.distance == 0 and segment.least:
                     continue
                 seeds = level.places + begin

@@ -37,15 +37,22 @@ class Sweep:
         reading.control.memory.reserve(self.width * self.count, "a sweep's vertices")
         self._met = np.zeros(self.width * self.count, np.bool_)
 
-    def levels(self, sources: Vertices) -> Iterator[Level]:
+    def each(self, sources: Vertices) -> Iterator[Level]:
         """All that is reached from each of the sources, at most `width`, each with itself first. A source is not
         reached anew by a way round: `Rounds` tells that."""
-        places, vertices = np.arange(len(sources)), sources
+        return self._levels(np.arange(len(sources)), sources, True)
+
+    def together(self, sources: Vertices, own: bool) -> Iterator[Level]:
+        """All that is reached from any of the sources, with these first. own: whether they count as reached; else those
+        are met again that edges lead to."""
+        return self._levels(np.zeros(len(sources), np.int64), sources, own)
+
+    def _levels(self, places: Numbers, vertices: Vertices, own: bool) -> Iterator[Level]:
         touched, distance = [], 0
         try:
             while len(vertices):
                 numbers = places * self.count + vertices
-                self._met[numbers] = True
+                self._met[numbers] = own or distance > 0
                 touched.append(numbers)
                 yield Level(distance, places, vertices)
                 if distance == self.most:

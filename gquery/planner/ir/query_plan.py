@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from gquery.planner.ir.expr import Expression, variables
+from gquery.planner.ir.expr import Expression, is_aggregated, variables
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
@@ -63,11 +63,12 @@ class QueryPlan:
 class PathsPlan:
     """The plan of a relationship of variable length. rows: the variables that go out. way: `list` goes hop by hop from
     each vertex and lists every path; `shortest` goes breadth first and lists the shortest; `sweep` goes breadth first
-    and tells only where paths lead, each end once."""
+    and tells only where paths lead, each end once. together: a sweep that begins at all vertices at once."""
 
     segment: Paths
     rows: tuple[str, ...]
     way: Literal["list", "shortest", "sweep"]
+    together: bool = False
     residual: ClassVar[tuple[Expression, ...]] = ()
     weighted: ClassVar[bool] = False
     counting: ClassVar[bool] = False
@@ -107,9 +108,11 @@ class ChainPlan:
     def counts(self, number: int) -> bool:
         """Whether a projection is asked for nothing but how many matches the step before it has."""
         before = self.steps[number - 1] if number else None
-        if not isinstance(before, QueryPlan) or number != 1 or before.segment.input:
+        if not isinstance(before, QueryPlan) or number != 1 or number == len(self.steps) or before.segment.input:
             return False
-        return before.counting and not isinstance(before.segment, OptionalMatch)
+        here = self.steps[number]
+        counts = isinstance(here, Project) and any(is_aggregated(item.expression) for item in here.projection.items)
+        return counts and before.counting and not isinstance(before.segment, OptionalMatch)
 
 
 def _matches(plan: ChainPlan) -> Iterator[QueryPlan]:

@@ -70,9 +70,11 @@ def wanted_by(project: Project, wanted: Wanted, limit: int | None) -> Wanted:
     """What a projection, and what comes after it, ask of the rows before it, of which `limit` are enough."""
     projection = project.projection
     through = _keeps_repeats(project)
+    told = frozenset().union(*map(variables, (*projection.expressions, *project.where)))
+    carries = through and wanted.counted and not told and not isinstance(project, Unwind)
     return Wanted(
-        frozenset().union(*map(variables, (*projection.expressions, *project.where))),
-        not project.where and _is_counted(projection),
+        told,
+        not project.where and (carries or _is_counted(projection)),
         wanted.weighed if through else projection.weighs_repeats,
         wanted.existence if through else projection.ignores_repeats,
         limit,
@@ -110,8 +112,9 @@ def wanted_inside(apply: Apply, wanted: Wanted) -> Wanted:
             values = frozenset(variable.name for variable in apply.branches[0][-1].output)
             return Wanted(values, False, False, False, None)
     new = wanted.variables.intersection(variable.name for variable in apply.new)
-    limit = None if row or apply.optional else wanted.limit
-    return Wanted(new | row, False, wanted.weighed, wanted.existence, limit)
+    alone = not row and not apply.optional  # so that its rows are those that go out
+    limit = wanted.limit if alone else None
+    return Wanted(new | row, alone and wanted.counted, wanted.weighed, wanted.existence, limit)
 
 
 def rows_out(segment: Match | Apply, wanted: Wanted) -> tuple[str, ...]:
