@@ -88,9 +88,9 @@ class _Begun:
         hops = Hops.of(edge, segment.direction, mask, reading)
         back = Hops.of(edge, _TURNED[segment.direction], mask, reading)
         wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
-        assert sources is not None  # as of all that rows bind there is one vertex for each seed
-        ends = Ends.of(segment, None if wanted is None else wanted.vertices, reading)
-        return cls(plan, sources.vertices, ends, hops, back, reading)
+        assert sources is not None
+        ends = Ends.of(segment, wanted, reading)
+        return cls(plan, sources, ends, hops, back, reading)
 
     # --- all paths ---------------------------------------------------------------------------------------------
 
