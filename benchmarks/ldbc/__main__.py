@@ -16,11 +16,10 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ldbc.engines import ENGINES, Engine, Rows
+from benchmarks.ldbc.engines import ENGINES, Engine, Rows, comparable
 from benchmarks.ldbc.network import network
 from benchmarks.ldbc.parameters import parameters_of
 from benchmarks.lsqb.generate import SIZES
@@ -82,19 +81,12 @@ def _of_each(chosen: Callable[[Iterable[float]], float], times: list[Times]) -> 
 
 
 def _compare(query: str, given: dict[str, Any], answers: Mapping[str, Rows]) -> None:
-    plain = {name: [tuple(map(_plain, row)) for row in rows] for name, rows in answers.items()}
+    plain = {name: comparable(rows) for name, rows in answers.items()}
     for name, rows in plain.items():
         if rows != plain["gquery"]:
             pairs = [pair for pair in zip(plain["gquery"], rows, strict=False) if pair[0] != pair[1]]
             told = f"{len(plain['gquery'])} and {len(rows)} rows, first {pairs[:1]}"
             raise SystemExit(f"{query} with {given}: gquery and {name} disagree: {told}")
-
-
-def _plain(value: Any) -> Any:
-    """Values as they are compared: collected lists have no order, and engines have types of their own for numbers."""
-    if isinstance(value, list):
-        return sorted(map(_plain, value)) if value and isinstance(value[0], str) else value
-    return float(value) if isinstance(value, Decimal) else value
 
 
 def table(lines: list[Line]) -> str:
