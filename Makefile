@@ -39,6 +39,7 @@ benchmark: .venv/developing
 	$(BIN)/pip install -q -e '.[benchmark]'
 	$(BIN)/python -m benchmarks.small_graph
 	$(BIN)/python -m benchmarks.lsqb
+	$(BIN)/python -m benchmarks.ldbc
 
 # DATA: the folder with the published graphs and queries.
 counting: .venv/developing

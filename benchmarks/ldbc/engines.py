@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from abc import ABC, abstractmethod
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,16 @@ HERE = Path(__file__).parent
 THREADS = 2
 
 Rows = list[tuple[Any, ...]]
+
+
+def comparable(rows: Rows) -> Rows:
+    """Answers as they are compared: collected texts have no order, and engines have types of their own for numbers."""
+    return [tuple(map(_comparable, row)) for row in rows]
+
+
+def _comparable(value: Any) -> Any:
+    texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return sorted(value) if texts else float(value) if isinstance(value, Decimal) else value
 
 
 class Engine(ABC):

@@ -54,6 +54,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
     "candidate graph, short slices": [(candidate_graph, "SLICE", 3), *PLANNED["candidate graph"]],
     "no cut rows": [(pack._Packer, "_cut", _no)],
+    "sums in pages of their own": [(pack, "_SCATTERED", 0)],
     "everything is given away": [(frames, "SLICE", 5), *GIVEN],
     "everything is given away, depth first": [
         (frames, "SLICE", 3),

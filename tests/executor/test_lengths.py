@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
 import gquery
 from gquery import Graph
+from gquery.executor.paths import search
 
 
 def graph(edges: list[tuple[int, int]], vertices: int = 0, **weights: list[int]) -> Graph:
@@ -138,3 +140,21 @@ def test_errors(text: str, message: str | None) -> None:
         return
     with pytest.raises(gquery.GQueryError, match=message):
         TRIANGLE.query(text)
+
+
+@pytest.mark.parametrize("most", ["", "..2", "1..3"])
+@pytest.mark.parametrize("words", ["ANY SHORTEST", "ALL SHORTEST"])
+def test_many_ends_of_one_vertex_are_looked_for_together(
+    words: str, most: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pairs one by one; an end may come twice, be the beginning itself, or be out of reach."""
+    chance = Random("ends")
+    scattered = graph([(chance.randrange(40), chance.randrange(40)) for _ in range(110)], 45)
+    ends = [*range(45), 3, 3, 7]
+    text = f"""UNWIND $ends AS e MATCH (a {{id: 7}}), (b {{id: e}}) MATCH p = {words} (a)-[:K*{most}]->(b)
+               RETURN e, length(p), count(*), count(DISTINCT p), min(nodes(p)[0].id), min(nodes(p)[length(p)].id)"""
+    monkeypatch.setattr(search, "SHARED", 1000)
+    expected = ask(scattered, text, ends=ends)
+    assert len(expected) > 4
+    monkeypatch.setattr(search, "SHARED", 2)
+    assert ask(scattered, text, ends=ends) == expected

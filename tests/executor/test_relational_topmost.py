@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import random
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from gquery.executor.relational import topmost
 from gquery.executor.relational.topmost import TopRows
 
 SEED = 77
+NOON = datetime.datetime(2024, 2, 29, 12)
+DAYS = [datetime.date(year, 2, 29) for year in (1904, 1968, 2000, 2024)]
 PEOPLE, KNOWS = 50, 600
 KEYS = {
     "a.age": "ties and nulls",
@@ -24,6 +27,9 @@ KEYS = {
     "a.score * b.age": "an expression of both",
     "a.name": "texts, some empty",
     "a.glad": "truth values",
+    "b.born": "days and nulls",
+    "b.seen": "points in time",
+    "a.coded": "coded texts",
     "b.rare": "nearly all null",
     "k.since": "an edge's",
     "toLower(a.name) + b.name": "made texts",
@@ -45,6 +51,9 @@ def graph() -> Graph:
         "glad": [chance.choice([None, True, False]) for _ in range(PEOPLE)],
         "level": [chance.randrange(4) for _ in range(PEOPLE)],
         "share": [math.nan, *(chance.choice([0.0, -0.0, 0.5]) for _ in range(PEOPLE - 1))],
+        "born": [chance.choice([None, *DAYS]) for _ in range(PEOPLE)],
+        "seen": pa.array([NOON + datetime.timedelta(hours=chance.randrange(9)) for _ in range(PEOPLE)]),
+        "coded": pa.array([chance.choice([None, "b", "a", ""]) for _ in range(PEOPLE)]).dictionary_encode(),
         "rare": [chance.choice([1, *[None] * 20]) for _ in range(PEOPLE)],
     })  # fmt: skip
     knows = pa.table({
@@ -64,6 +73,11 @@ def answer(graph: Graph, text: str) -> list[tuple[object, ...]]:
     return [tuple(map(repr, row)) for row in graph.query(text, {"more": 2}).rows()]
 
 
+def set_fewest(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    for name in ("_FEWEST", "_FEWEST_COMPUTED"):
+        monkeypatch.setattr(topmost, name, rows)
+
+
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_LARGEST_BUFFER", 40)
@@ -76,10 +90,10 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_batches")
 def test_left_out_or_not(graph: Graph, key: str, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = text_of(key, order)
-    monkeypatch.setattr(topmost, "_FEWEST", 10**9)
+    set_fewest(monkeypatch, 10**9)
     expected = answer(graph, text)
     assert len(expected) == 9
-    monkeypatch.setattr(topmost, "_FEWEST", 2)
+    set_fewest(monkeypatch, 2)
     for many, threads in ((0, 1), (2, 4), (8, 4)):
         monkeypatch.setattr(topmost, "_MANY", many)
         assert answer(graph.with_settings(threads=threads), text) == expected
@@ -98,7 +112,7 @@ def test_few_rows_are_sorted(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> N
             left += batch.num_rows
             yield batch
 
-    monkeypatch.setattr(topmost, "_FEWEST", 2)
+    set_fewest(monkeypatch, 2)
     monkeypatch.setattr(TopRows, "of", counted)
     text = "MATCH (a:Person)-[k:KNOWS]->(b:Person) RETURN a.name ORDER BY a.id * 1000 + b.id, b.name, a.age LIMIT 3"
     assert len(graph.query(text).rows()) == 3
@@ -111,9 +125,9 @@ def test_before_another_clause(graph: Graph, monkeypatch: pytest.MonkeyPatch) ->
         "MATCH (a:Person)-[:KNOWS]->(b:Person) WITH a, b, a.id AS i ORDER BY b.age DESC, a.id, b.id LIMIT 20 "
         "WHERE b.age IS NULL OR b.age > 0 MATCH (b)-[:KNOWS]->(c) RETURN i, c.id AS j, count(*) AS n ORDER BY i, j"
     )
-    monkeypatch.setattr(topmost, "_FEWEST", 10**9)
+    set_fewest(monkeypatch, 10**9)
     expected = answer(graph, text)
-    monkeypatch.setattr(topmost, "_FEWEST", 2)
+    set_fewest(monkeypatch, 2)
     assert expected
     assert answer(graph, text) == expected
 

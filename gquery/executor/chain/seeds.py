@@ -32,6 +32,6 @@ def seeds_of(
     _, first = np.unique(own, return_index=True)
     numbers = np.full(rows.num_rows, -1, np.int64)
     numbers[known] = own
-    seeds = {name: Bound.one_each(columns[name][first].astype(np.int32)) for name in bound}
-    seeds |= {name: vertices.of(columns[name][first]) for name, (_, vertices) in looked_up.items()}
-    return Seeds(len(first), seeds), numbers
+    plain = {name: columns[name][first].astype(np.int32) for name in bound}
+    found = {name: vertices.of(columns[name][first]) for name, (_, vertices) in looked_up.items()}
+    return Seeds(len(first), plain, found), numbers

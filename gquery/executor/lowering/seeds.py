@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,6 @@ class Bound:
     offsets: NDArray[np.int64]
     vertices: NDArray[np.int32]
 
-    @classmethod
-    def one_each(cls, vertices: NDArray[np.int32]) -> Bound:
-        return cls(np.arange(len(vertices) + 1), vertices)
-
     def of(self, rows: NDArray[np.int64]) -> Bound:
         """Those of some rows, in their order."""
         begins, ends = self.offsets[rows], self.offsets[rows + 1]
@@ -35,20 +32,27 @@ class Bound:
 
 @record(frozen=True, slots=True)
 class Seeds:
-    """Seed i binds each variable of `columns` to the vertices of row i there."""
+    """Seed i binds the internal vertex `columns[variable][i]` to each variable: int32[count], none of them null; and to
+    each variable of `found` one of those in row i there."""
 
     count: int
-    columns: Mapping[str, Bound]
+    columns: Mapping[str, NDArray[np.int32]]
+    found: Mapping[str, Bound] = field(default_factory=dict)
 
     def bound(self, column: str) -> NDArray[np.int32]:
         """The vertices that any seed binds, ascending."""
-        return np.unique(self.columns[column].vertices)
+        return np.unique(self._rows(column).vertices)
 
     def adjacency(self, column: str, direction: Direction) -> Adjacency:
         """From each seed to the vertices that it binds (`out`), or from vertices to the seeds that bind them (`in`)."""
-        bound = self.columns[column]
-        entries = np.arange(len(bound.vertices))
+        rows = self._rows(column)
+        entries = np.arange(len(rows.vertices))
         if direction == "in":
-            seeds = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(bound.offsets))
-            return build_adjacency(bound.vertices, seeds, entries)
-        return Adjacency(0, bound.offsets, bound.vertices, entries, True)
+            seeds = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(rows.offsets))
+            return build_adjacency(rows.vertices, seeds, entries)
+        return Adjacency(0, rows.offsets, rows.vertices, entries, True)
+
+    def _rows(self, column: str) -> Bound:
+        if column in self.found:
+            return self.found[column]
+        return Bound(np.arange(self.count + 1), self.columns[column])

@@ -30,6 +30,7 @@ from gquery.planner.ir.relations import SEED
 from gquery.records import record
 from gquery.storage.schema import Direction
 
+SHARED = 16  # seeds with one vertex that their paths begin at, from which on these are looked for together
 _TURNED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
@@ -88,9 +89,9 @@ class _Begun:
         hops = Hops.of(edge, segment.direction, mask, reading)
         back = Hops.of(edge, _TURNED[segment.direction], mask, reading)
         wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
-        assert sources is not None  # as of all that rows bind there is one vertex for each seed
-        ends = Ends.of(segment, None if wanted is None else wanted.vertices, reading)
-        return cls(plan, sources.vertices, ends, hops, back, reading)
+        assert sources is not None
+        ends = Ends.of(segment, wanted, reading)
+        return cls(plan, sources, ends, hops, back, reading)
 
     # --- all paths ---------------------------------------------------------------------------------------------
 
@@ -153,10 +154,20 @@ class _Begun:
         sides = Side(self.hops, self.back, self.reading), Side(self.back, self.hops, self.reading)
         shortest = Shortest(*sides, segment.shortest == "all", segment.most)
         round_ = self.ends.fit(np.arange(len(self.sources)), self.sources)
-        for seed, source in enumerate(self.sources.tolist()):
+        for seed in np.flatnonzero(round_).tolist():
+            yield from self._closed(seed)
+        order = np.argsort(self.sources, kind="stable")
+        for seeds in np.split(order, np.flatnonzero(np.diff(self.sources[order])) + 1) if len(order) else ():
+            yield from self._from_source(shortest, seeds)
+
+    def _from_source(self, shortest: Shortest, seeds: Numbers) -> Iterator[Found]:
+        """The shortest paths of seeds with the same source to other vertices."""
+        source = int(self.sources[seeds[0]])
+        if self.ends.wanted is not None and len(seeds) >= SHARED:
+            yield from shortest.to_several(seeds, source, self.ends.wanted[seeds])
+            return
+        for seed in seeds.tolist():
             target = None if self.ends.wanted is None else int(self.ends.wanted[seed])
-            if round_[seed]:
-                yield from self._closed(seed)
             if target is None:
                 yield from shortest.from_one(seed, source, self.ends)
             elif target != source:

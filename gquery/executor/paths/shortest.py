@@ -12,7 +12,7 @@ import numpy as np
 
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.paths.ends import Ends
-from gquery.executor.paths.hops import Hops, Vertices
+from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.executor.paths.listing import Found
 from gquery.records import record
 
@@ -102,6 +102,17 @@ class Shortest:
         begun = Found.none_yet(np.full(len(meeting), seed), meeting)
         for paths in self.forward.ways(begun, self.every):
             yield from self.backward.ways(paths.turned(), self.every)
+
+    def to_several(self, seeds: Numbers, source: int, targets: Vertices) -> Iterator[Found]:
+        """The shortest paths from a vertex to one target for each seed, other than it: breadth first once for all."""
+        self.forward.begin(source)
+        left = np.flatnonzero(targets != source)
+        while len(left) and len(self.forward.frontier) and self.forward.length != self.most:
+            self.forward.advance()
+            reached = self.forward.distance[targets[left]] >= 0
+            here, left = left[reached], left[~reached]
+            for paths in self.forward.ways(Found.none_yet(seeds[here], targets[here]), self.every):
+                yield paths.turned()
 
     def from_one(self, seed: int, source: int, ends: Ends) -> Iterator[Found]:
         """The shortest paths from a vertex to all others where they may end."""

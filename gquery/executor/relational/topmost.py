@@ -1,41 +1,40 @@
 """Rows that cannot be among the first of an order are left out before the rest of what they have is gathered.
 
-Of a large batch only the first key is evaluated. As soon as so many rows are known as are asked for, the last of them
-is a bound: whatever the first key puts behind it is not among the first, whatever the other keys say; what is equal
-stays. The bound may come from any batch, so that several threads look for rows at once. What is left is sorted and cut
-by the statement as ever.
+Of a large batch only the first key is gathered, or computed. As soon as so many rows are known as are asked for, the
+last of them is a bound: whatever the first key puts behind it is not among the first, whatever the other keys say; what
+is equal stays. The bound may come from any batch, so that several threads look for rows at once. What is left is sorted
+and cut by the statement as ever.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow
+from gquery.arrays import to_arrow, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
+from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
-from gquery.executor.relational.sql.parameters import parameter_sql
 from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.statement import named
 from gquery.executor.relational.streams import through
-from gquery.planner.ir.expr import Attribute, Column, Expression, Kind, is_volatile
+from gquery.planner.ir.expr import Attribute, Column, Expression, Kind, Type, is_volatile
 from gquery.planner.ir.segments import Projection
 from gquery.records import record
 
-_KINDS = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.FLOAT, Kind.STRING})  # of keys whose values Python gives back
+_KINDS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.STRING})  # of keys, besides days and points in time
 _TRAVELLING = frozenset({Attribute.ELEMENT, Attribute.VALUE})  # what is not gathered
-_FEWEST = 2**15  # rows of a batch that are worth a statement of their own
+_FEWEST, _FEWEST_COMPUTED = 2**10, 2**15  # rows of a batch that are worth a look at a column, or a statement
 _MOST = 2**12  # first rows that are looked for in this way
 _MANY = 8  # times the first rows: so many that are left of a batch give a better bound
-_BOUND, _ROW = "bound", " row"
 
 
 @record(frozen=True, slots=True)
@@ -53,11 +52,18 @@ def bounded_first(projection: Projection, count: int, read: Iterable[Expression]
     if not 0 < count <= _MOST or projection.is_grouped or not projection.order_by:
         return None
     key = projection.order_by[0].expression
-    if key.type.kind not in _KINDS or is_volatile(key) or rows_at_once((key,)) is not None:
+    if not _is_ordered(key.type) or is_volatile(key) or rows_at_once((key,)) is not None:
         return None
     own = set(inputs(key))
     gathered = {part for part in read if not (isinstance(part, Column) and part.attribute in _TRAVELLING)}
     return First(key, projection.order_by[0].descending, count) if own and not gathered <= own else None
+
+
+def _is_ordered(type_: Type) -> bool:
+    """Whether Arrow puts values in the same order."""
+    arrow = type_.arrow
+    in_time = type_.kind is Kind.TEMPORAL and arrow is not None
+    return type_.kind in _KINDS or (in_time and (pa.types.is_date(arrow) or pa.types.is_timestamp(arrow)))
 
 
 class TopRows:
@@ -66,56 +72,51 @@ class TopRows:
     def __init__(self, first: First, told: Inputs, parameters: Mapping[str, object]) -> None:
         self._first = first
         self._inputs = Inputs(told.snapshot, told.kinds, named(dict.fromkeys(inputs(first.key))))
-        columns = {part: f"e.{quoted(name)}" for name, part in self._inputs.read.items()}
-        writer = SqlWriter(columns, parameters, told.snapshot)
-        self._key = writer.write(first.key)
-        self._given = writer.asked(self._key)
-        bound = parameter_sql(_BOUND, first.key.type)
-        self._test = f"({self._key} < {bound}) IS NOT TRUE" if first.descending else f"{self._key} <= {bound}"
-        self._order = "DESC NULLS FIRST" if first.descending else "ASC NULLS LAST"
-        self._bound: Any = None
-        self._is_final = False  # whether no better bound is looked for
+        writer = SqlWriter({part: quoted(name) for name, part in self._inputs.read.items()}, parameters, told.snapshot)
+        self._sql = f"SELECT {writer.write(first.key)} FROM elements"
+        self._given = writer.asked(self._sql)
+        self._fewest = _FEWEST if isinstance(first.key, Column) else _FEWEST_COMPUTED
+        self._bound: pa.Scalar | None = None
 
     def of(self, rows: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
         """The rows that may be among the first."""
         return through(rows, partial(self._left, control))
 
     def _left(self, control: Control, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        if batch.num_rows < _FEWEST or (self._is_final and self._bound is None):
+        if batch.num_rows < self._fewest:
             yield batch
             return
-        begin, left = 0, []
-        for part in self._inputs.batches(batch, control):
-            rows = to_arrow(np.arange(begin, begin + part.num_rows, dtype=np.int32))
-            left += self._possible(pa.Table.from_batches([part]).append_column(_ROW, rows), control).chunks
-            begin += part.num_rows
-        if left:
-            yield batch.take(pa.concat_arrays(left))
+        keys = self._keys(batch, control)
+        left = self._within(keys)
+        if len(left) > max(self._fewest // 2, _MANY * self._first.count):
+            self._bound = self._last(keys.take(to_arrow(left))) or self._bound
+            left = self._within(keys)
+        if len(left):
+            yield batch.take(to_arrow(left))
 
-    def _possible(self, relation: pa.Table, control: Control) -> pa.ChunkedArray:
-        """The rows that may be among the first."""
-        left = self._within(relation, control)
-        if self._is_final or len(left) <= max(_FEWEST // 2, _MANY * self._first.count):
-            return left
-        bound = self._last(relation, control)
-        if bound is None or bound == self._bound:
-            self._is_final = True
-            return left
-        self._bound = bound
-        return self._within(relation, control)
+    def _keys(self, batch: pa.RecordBatch, control: Control) -> pa.Array:
+        """The first key of each row."""
+        with translated():
+            if isinstance(self._first.key, Column):
+                return self._inputs.read_one(self._first.key, batch)
+            found: list[pa.Array] = []
+            for part in self._inputs.batches(batch, control):
+                relation = pa.Table.from_batches([part])
+                found += running.evaluate(self._sql, relation, self._given, control, alone=True).chunks
+            return pa.concat_arrays(found)
 
-    def _within(self, relation: pa.Table, control: Control) -> pa.ChunkedArray:
-        """The rows that the bound does not leave out."""
+    def _within(self, keys: pa.Array) -> NDArray[np.int64]:
+        """The rows that the bound does not leave out: nulls, and what is no number, are greater than all else."""
         if self._bound is None:
-            return relation.column(_ROW)
-        text = f"SELECT e.{quoted(_ROW)} FROM elements AS e WHERE {self._test}"
-        given = replace(self._given, values={**self._given.values, _BOUND: self._bound})
-        return running.evaluate(text, relation, given, control, alone=True)
+            return np.arange(len(keys))
+        if self._first.descending:
+            return np.flatnonzero(~truths(pc.less(keys, self._bound)))
+        return np.flatnonzero(truths(pc.less_equal(keys, self._bound)))
 
-    def _last(self, relation: pa.Table, control: Control) -> Any:
-        """The first key of the last of the first rows; None where it is null or no number."""
-        order = f"ORDER BY k {self._order} LIMIT 1 OFFSET {self._first.count - 1}"
-        text = f"SELECT {self._key} AS k FROM elements AS e {order}"
-        found = running.evaluate(text, relation, self._given, control, whole=True, alone=True)
-        last = found[0].as_py() if len(found) else None
-        return None if last != last else last  # NaN is the greatest here, but not wherever DuckDB may compare rows
+    def _last(self, keys: pa.Array) -> pa.Scalar | None:
+        """The key of the last of the first rows, or of one behind it; None where there are not so many, or it is no
+        number."""
+        order = "descending" if self._first.descending else "ascending"
+        first = pc.select_k_unstable(keys, self._first.count, [("", order)])
+        last = keys[first[-1].as_py()]
+        return last if len(first) == self._first.count and pc.equal(last, last).as_py() else None

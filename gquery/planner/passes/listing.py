@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Binding
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
 
@@ -20,8 +22,9 @@ def keep_what_is_listed(draft: Draft, context: Context) -> Draft:
 
 
 def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None) -> frozenset[int]:
-    """The vertices that have to be listed: those that the answer speaks of, the ends of such edges and of all that may
-    collide with them, and what connects them. With a limit, every required vertex: a sum would look at all matches."""
+    """The vertices that are listed: those that the answer speaks of, the ends of such edges and of all that may collide
+    with them, what connects them, and what they bind. With a limit, every required vertex: a sum would look at all
+    matches."""
     graph = problem.graph
     required = {vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None}
     if limit is not None or not required:
@@ -30,7 +33,24 @@ def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None) -> fro
     for choice in problem.constraints.choices:
         if choice.listed:
             kept.update(choice.vertices)
-    return frozenset(_connected(problem, kept or {min(required)}))
+    kept = _connected(problem, kept or {min(required)})
+    return frozenset(kept | _bound_beside(graph, kept))
+
+
+def _bound_beside(graph: QueryGraph, kept: set[int]) -> set[int]:
+    """The vertices that listed seeds bind, one each, next to others that are listed: they make no more rows, and leave
+    fewer candidates of those beside them."""
+    incident = graph.incident()
+    bound = {edge.target: edge.source for edge in graph.bindings() if edge.source in kept and _is_one(edge)}
+    return {
+        vertex
+        for vertex, seed in bound.items()
+        if any(edge.other(vertex) in kept - {seed, vertex} for edge in incident[vertex])
+    }
+
+
+def _is_one(binding: QueryEdge) -> bool:
+    return isinstance(binding.relation, Binding) and binding.relation.functional
 
 
 def _connected(problem: Problem, kept: set[int]) -> set[int]:

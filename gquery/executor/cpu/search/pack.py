@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, row
 from gquery.executor.cpu.kernels.blocks import Blocks
 from gquery.executor.cpu.kernels.sums.branch import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.kernels.sums.push import counter_bytes
+from gquery.executor.cpu.machine.heap import scattered_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search import packed
 from gquery.executor.cpu.search.link import link, link_chain, link_counters
@@ -31,6 +33,7 @@ _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is 
 _SMALLEST_MEMORY = 64  # slots
 _INSIDE = 1 << 23  # bytes for one neighbourhood as bitsets
 _ROOM, _SMALLEST_ROOM = 1 << 10, 1 << 6  # partial matches in a block: those of a few levels stay in the caches
+_SCATTERED = 1 << 9  # positions for each that is written: one page of 8-byte sums
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
 
 
@@ -277,7 +280,11 @@ class _Packer:
             base = int(positions[0])
             size = int(positions[-1]) - base + 1
         self.memory.reserve((8 if self.bounded else 16) * size, f"the sums at {described}")
-        new = np.empty if size == len(positions) else np.zeros  # each position is written before it is read
+        new: Callable[[int, type[Any]], NDArray[Any]] = np.zeros
+        if size == len(positions):
+            new = np.empty  # each position is written before it is read
+        elif size >= _SCATTERED * (1 + len(positions)):
+            new = scattered_zeros
         return Factors(base, new(size, np.uint64), new(0 if self.bounded else size, np.float64))
 
     def _remember(self, row: list[int], level: Level) -> None:
