@@ -1,13 +1,13 @@
 """What a query answers: the rows of clause after clause. WITH and RETURN group, sort and cut them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import NamedTuple
 
 from tests.evaluator.evaluate import evaluate, matches
 from tests.evaluator.values import Binding, Graph, Value, sort_key
-from tests.soak.tree import Aggregate, Clause, Match, Projection, Query, Unwind, contains
+from tests.soak.tree import Aggregate, Called, Clause, Match, Projection, Query, Unwind, contains
 
 Row = tuple[Value, ...]
 Rows = Sequence[Binding]
@@ -45,11 +45,22 @@ def rows_after(graph: Graph, clauses: Sequence[Clause], most: int | None = None,
     return rows
 
 
-def _longer(graph: Graph, clause: Match | Unwind, row: Binding) -> Iterator[Binding]:
+def _longer(graph: Graph, clause: Match | Unwind | Called, row: Binding) -> Iterator[Binding]:
     """The row with what a clause adds to it."""
     if isinstance(clause, Match):
         return matches(graph, clause, row)
+    if isinstance(clause, Called):
+        return ({**row, **found} for found in _found(graph, clause, {name: row[name] for name in clause.imports}))
     return ({**row, clause.name: item} for item in evaluate(clause.values, row, graph) or ())
+
+
+def _found(graph: Graph, clause: Called, seen: Binding) -> Iterable[Binding]:
+    """The rows of a subquery that sees some names."""
+    before = ((branch, rows_after(graph, branch.clauses[:-1], None, (seen,))) for branch in clause.branches)
+    found = [row for branch, rows in before for row in _carried(graph, branch.returned, rows)]
+    if clause.distinct and len(clause.branches) > 1:
+        return {sort_key([row[name] for name in clause.names]): row for row in reversed(found)}.values()
+    return found
 
 
 def _carried(graph: Graph, clause: Projection, rows: Rows) -> Iterator[Binding]:

@@ -136,9 +136,9 @@ MISTAKES = [
     ("date('yesterday')", "'yesterday' is no date"), ("date({month: 2})", "a date needs a year"),
     ("1 + true", "`+` cannot take INTEGER and BOOLEAN"), ("abs('a')", "`abs` cannot take STRING"),
     ("sizes([1])", "there is no function `sizes`"), ("abs()", "`abs` takes 1 argument, not 0"),
-    ("NOT 1", "`not` cannot take INTEGER"),
+    ("NOT 1", "`NOT` cannot take INTEGER"),
     ("'a' STARTS WITH 1", "cannot take STRING and INTEGER"), ("substring('a')", "takes 2 to 3 arguments, not 1"),
-    ("date('2020-01-01').color", "a date has no `color`"), ("1 IN 2", "`in` cannot take INTEGER and INTEGER"),
+    ("date('2020-01-01').color", "a date has no `color`"), ("1 IN 2", "`IN` cannot take INTEGER and INTEGER"),
     ("count(rand())", "an aggregate cannot take what is random"), ("sum(1 + rand())", "random"),
 ]  # fmt: skip
 
@@ -179,5 +179,5 @@ def test_columns_with_nan_dictionaries_and_lists() -> None:
 
 @pytest.mark.parametrize("given", [["2024-01-01", "2024-01-02"], ["2024-01-01"], [], {"a": "2024-01-01"}, 1])
 def test_datetime_of_what_is_no_text_is_a_mistake(given: Any) -> None:
-    with pytest.raises(BindError, match="`datetime` cannot take"):
+    with pytest.raises(BindError, match=r"`datetime` cannot take|a datetime has no `a`"):
         value_of("datetime($p)", {"p": given})

@@ -71,6 +71,14 @@ CASES = {
         ("Ann", "Oslo"), ("Bob", "Oslo"), ("Cid", "Bergen"), ("Dee", None), ("Eve", "Bergen"),
     ],
     "MATCH (a:Person) CALL { MATCH (c:City) RETURN c } RETURN count(*)": [(10,)],
+    # What the rows of each are sorted by may be an error.
+    "MATCH (a:Person) CALL (a) { MATCH (a)-->(b) RETURN left(b.name, a.id % 1+1) AS x ORDER BY x LIMIT 1 } RETURN x": [
+        ("B",), ("C",), ("A",), ("D",), ("B",)
+    ],
+    # A branch that counts what has nothing to do with the rows.
+    "MATCH (c:City) CALL (c) { MATCH (:Person) RETURN count(*) AS n UNION ALL RETURN c.id AS n } RETURN sum(n)": [
+        (13,)
+    ],
     "MATCH (a:Person) CALL (a) { MATCH (a)-[:KNOWS]->(b) RETURN b UNION MATCH (a)<-[:KNOWS]-(b) RETURN b }"
     " RETURN a.name, count(b)": [("Ann", 2), ("Bob", 3), ("Cid", 3), ("Dee", 2), ("Eve", 1)],
     "MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b) WHERE b.age > 40 OR (b)-[:KNOWS]->(b) RETURN a.name, b.name": [

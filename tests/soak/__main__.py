@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, count
 from pathlib import Path
 
-from tests.soak.queries import counting_chain, random_chain, random_lengths, random_query
+from tests.soak.queries import calling_chain, counting_chain, random_chain, random_lengths, random_query
 from tests.soak.run import Outcome, reproduction, soaked
 
 REFUSED = 0.15  # the greatest share
 PRINTED = 3  # failures of a kind
-MAKERS = (random_query, random_chain, counting_chain, random_lengths)
+MAKERS = (random_query, random_chain, counting_chain, random_lengths, calling_chain)
 TOLD = 100  # graphs between two lines that say how far it is
 
 

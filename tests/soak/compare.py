@@ -11,7 +11,7 @@ from typing import Any
 import gquery
 from tests.evaluator.answers import Answer
 from tests.evaluator.values import Edge, Path, Vertex, exact
-from tests.soak.tree import Aggregate, Projection, Query
+from tests.soak.tree import Aggregate, Called, Projection, Query
 
 
 def agrees(query: Query, expected: Answer, found: list[tuple[Any, ...]]) -> bool:
@@ -34,7 +34,7 @@ def agrees(query: Query, expected: Answer, found: list[tuple[Any, ...]]) -> bool
 def _form(query: Query) -> Callable[[Iterable[Any]], tuple[Hashable, ...]]:
     """Rows in a form that can be compared. Where values are grouped, 1 and 1.0 may stand for each other, and so may one
     moment in two zones; a collected list has no order."""
-    loose = any(isinstance(clause, Projection) and clause.grouped for clause in query.clauses)
+    loose = any(isinstance(clause, Projection | Called) and clause.grouped for clause in query.clauses)
     meant = [query.first_meant(item) for item, _ in query.returned.items]
     names = [item.name if isinstance(item, Aggregate) else "" for item in meant]
 

@@ -28,6 +28,7 @@ class Patterns:
     forgotten: list[str] = field(default_factory=list)
     made: int = 0
     parameters: int = 0
+    computes: bool = False
 
     def copy(self) -> Patterns:
         return replace(self, names=dict(self.names), bound=list(self.bound), forgotten=list(self.forgotten))
@@ -35,7 +36,7 @@ class Patterns:
     def typed(self) -> Typed:
         """What expressions may speak of now."""
         self.parameters += 100
-        return Typed(self.random, self.names, self._labels(), self._types(), self.parameters)
+        return Typed(self.random, self.names, self._labels(), self._types(), self.parameters, self.computes)
 
     def fresh(self, letter: str) -> str:
         """A name that means nothing now."""

@@ -8,6 +8,7 @@ from random import Random
 
 from tests.evaluator.answers import Undecided, rows_after
 from tests.evaluator.values import Binding, Failure, Graph
+from tests.soak.calls import called
 from tests.soak.patterns import MODES, Patterns, joined
 from tests.soak.projections import all_returned, carried, numbers, returned
 from tests.soak.tables import Tables, to_evaluator
@@ -109,15 +110,22 @@ def _keyed(maker: Patterns, walk: Walk, known: Sequence[str]) -> Walk:
     return replace(walk, start=node(walk.start), steps=steps)
 
 
-def _chain(random: Random, tables: Tables, old: float) -> tuple[list[Clause], Patterns]:
-    """The clauses before RETURN, and what is known after them. old: how likely a pattern begins at what is known."""
+def calling_chain(random: Random, tables: Tables) -> Query:
+    """A chain with subqueries, of one query or of a UNION."""
+    clauses, maker = _chain(random, tables, 0.75, ("call",) * 5)
+    return Query((*clauses, all_returned(random, maker.typed())))
+
+
+def _chain(random: Random, tables: Tables, old: float, more: tuple[str, ...] = ()) -> tuple[list[Clause], Patterns]:
+    """The clauses before RETURN, and what is known after them. old: how likely a pattern begins at what is known. more:
+    kinds of clauses besides the usual ones."""
     data = to_evaluator(tables)
-    maker = Patterns(random, tables, conditions=0.3)
+    maker = Patterns(random, tables, conditions=0.3, computes=bool(more))
     mode = random.choice(MODES)
     clauses: list[Clause] = []
     rows: Sequence[Binding] = ({},)
     for _ in range(random.choice([2, 3, 3, 4, 4, 5, 6])):
-        kind = _kind(random, clauses)
+        kind = _kind(random, clauses, more)
         for _ in range(TRIES):
             tried = maker.copy()
             clause = _clause(tried, kind, mode, old)
@@ -129,10 +137,10 @@ def _chain(random: Random, tables: Tables, old: float) -> tuple[list[Clause], Pa
     return clauses, maker
 
 
-def _kind(random: Random, clauses: list[Clause]) -> str:
+def _kind(random: Random, clauses: list[Clause], more: tuple[str, ...]) -> str:
     """Of the next clause."""
     after_with = not clauses or isinstance(clauses[-1], Projection)
-    kind = random.choice(["match"] * 4 + ["optional"] * 2 + ["with"] * 4 + ["unwind"])
+    kind = random.choice([*["match"] * 4, *["optional"] * 2, *["with"] * 4, "unwind", *more])
     return "match" if (kind == "with" and after_with and random.random() < 0.9) else kind
 
 
@@ -141,6 +149,8 @@ def _clause(maker: Patterns, kind: str, mode: str, old: float) -> Clause:
         return _with(maker)
     if kind == "unwind":
         return _unwind(maker)
+    if kind == "call":
+        return called(maker)
     return maker.optional(mode) if kind == "optional" else maker.clause(mode, old=old)
 
 

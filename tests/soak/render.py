@@ -10,6 +10,7 @@ from tests.evaluator.values import Value
 from tests.soak.tree import (
     Aggregate,
     Call,
+    Called,
     Clause,
     Count,
     Exists,
@@ -39,13 +40,16 @@ _SPELLED |= {"tointeger": "toInteger", "tofloat": "toFloat", "toboolean": "toBoo
 def text_of(query: Query) -> tuple[str, dict[str, Value]]:
     """The text and the values of its parameters."""
     writer = _Writer()
-    words = [writer.clause(clause, "WITH") for clause in query.clauses[:-1]]
-    return " ".join([*words, writer.clause(query.returned, "RETURN")]), writer.parameters
+    return writer.query(query), writer.parameters
 
 
 class _Writer:
     def __init__(self) -> None:
         self.parameters: dict[str, Value] = {}
+
+    def query(self, query: Query) -> str:
+        words = [self.clause(clause, "WITH") for clause in query.clauses[:-1]]
+        return " ".join([*words, self.clause(query.returned, "RETURN")])
 
     def clause(self, clause: Clause, word: str = "") -> str:
         """`word`: how a projection begins."""
@@ -53,6 +57,9 @@ class _Writer:
             return f"{'OPTIONAL ' if clause.optional else ''}MATCH {clause.mode.upper()} {self.patterns(clause)}"
         if isinstance(clause, Unwind):
             return f"UNWIND {self.expression(clause.values)} AS {clause.name}"
+        if isinstance(clause, Called):
+            inside = (" UNION " if clause.distinct else " UNION ALL ").join(map(self.query, clause.branches))
+            return f"CALL ({', '.join(clause.imports)}) {{ {inside} }}"
         written = ["*"] if clause.star else []
         written += [self.item(*pair) for pair in clause.items if not (clause.star and _as_it_is(*pair))]
         words = [word, *(["DISTINCT"] if clause.distinct else []), ", ".join(written)]

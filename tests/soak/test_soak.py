@@ -15,7 +15,14 @@ from gquery.planner.binding.lengths import alternatives
 from gquery.storage import indexes
 from tests.soak.__main__ import REFUSED
 from tests.soak.check import Make
-from tests.soak.queries import counting_chain, looking_up, random_chain, random_lengths, random_query
+from tests.soak.queries import (
+    calling_chain,
+    counting_chain,
+    looking_up,
+    random_chain,
+    random_lengths,
+    random_query,
+)
 from tests.soak.run import reproduction, soaked
 
 CHUNKS = 8
@@ -25,6 +32,7 @@ CHAINED = 14 * MORE
 COUNTED = 7 * MORE
 LOOKED_UP = 8 * MORE
 LONG = 4 * MORE
+CALLED = 2 * MORE
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -65,6 +73,12 @@ def test_relationships_of_variable_length(way: str, pieces: str, chunk: int, mon
         monkeypatch.setattr(sweep, "BLOCK", 20)
     begin = 4 * chunk + 2 * (pieces == "small") + (way == "searches")
     _soak(random_lengths, range(begin * LONG, (begin + 1) * LONG), refused=0.4)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_subqueries_agree_with_the_evaluator(chunk: int, device: str) -> None:
+    """CALL and UNION among the clauses of a chain."""
+    _soak(calling_chain, range(chunk * CALLED, (chunk + 1) * CALLED), device)
 
 
 def _soak(make: Make, seeds: range, device: str = "auto", refused: float = REFUSED) -> None:

@@ -177,7 +177,26 @@ class Unwind:
     name: str
 
 
-Clause = Match | Projection | Unwind
+@dataclass(frozen=True)
+class Called:
+    """`CALL (imports) { branches }`, joined by UNION, or UNION ALL where they are not `distinct`."""
+
+    imports: tuple[str, ...]
+    branches: tuple[Query, ...]
+    distinct: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(alias for _, alias in self.branches[0].returned.items)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a value may stand for several that are equal."""
+        return (self.distinct and len(self.branches) > 1) or any(each.returned.grouped for each in self.branches)
+
+
+Clause = Match | Projection | Unwind | Called
 
 
 @dataclass(frozen=True)
@@ -195,6 +214,8 @@ class Query:
             if not isinstance(item, Variable) or (isinstance(clause, Match) and item.name in clause.names()):
                 return item
             if isinstance(clause, Unwind) and item.name == clause.name:
+                return item
+            if isinstance(clause, Called) and item.name in clause.names:
                 return item
             if isinstance(clause, Projection):
                 item = {alias: made for made, alias in clause.items}[item.name]

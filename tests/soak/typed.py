@@ -38,13 +38,15 @@ class Meaning:
 
 @dataclass
 class Typed:
-    """names: all that expressions may speak of. labels, types: all that the graph knows."""
+    """names: all that expressions may speak of. labels, types: all that the graph knows. computes: whether elements may
+    be items of lists."""
 
     random: Random
     names: dict[str, Meaning]
     labels: tuple[str, ...]
     types: tuple[str, ...]
     parameters: int = 0
+    computes: bool = False
 
     def named(self, kind: str) -> list[str]:
         return [name for name, meaning in self.names.items() if meaning.kind == kind]
@@ -86,7 +88,15 @@ class Typed:
     def property(self, kinds: tuple[str, ...]) -> Expression | None:
         """A property or a value all of whose kinds are among these."""
         found = [read for read, held in self.readable() if held <= frozenset(kinds)]
-        return self.random.choice(found) if found else None
+        return self.computed(self.random.choice(found)) if found else None
+
+    def computed(self, read: Expression) -> Expression:
+        """The same, at times of an element that is the item of a list."""
+        match read:
+            case Property(Variable() as element, key) if self.computes and self.random.random() < 0.2:
+                others = [Variable(name) for name in self.named("node")] if self.random.random() < 0.3 else []
+                return Property(Call("head", (Call("list", (element, *others)),)), key)
+        return read
 
     def mixed(self) -> Expression | None:
         """Any property or value, often one that holds several kinds."""

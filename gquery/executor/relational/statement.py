@@ -69,19 +69,17 @@ def build_statement(
         clauses.append("GROUP BY " + ", ".join(varied))
     elif keys:  # DuckDB groups by no constant
         clauses.append("HAVING count(*) > 0")
-    sorting = ""
-    if order_by:
-        directions = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
-        sorted_by = [(sorting_key(above.write(item.expression), item.expression.type), directions[item.descending])
-                     for item in order_by]  # fmt: skip
-        sorting = "ORDER BY " + ", ".join(f"{key} {direction}" for key, direction in sorted_by)
+    directions = [_DIRECTIONS[item.descending] for item in order_by]
+    sorted_by = [sorting_key(above.write(item.expression), item.expression.type) for item in order_by]
     cut = skip > 0 or limit is not None
     if cut and project.per is not None:
-        row = above.write(projection.items[-1].expression)
-        place = f"row_number() OVER ({' '.join(['PARTITION BY', row, sorting]).strip()})"
-        tests = [f"{place} > {skip}", *([] if limit is None else [f"{place} <= {skip + limit}"])]
-        clauses.append("QUALIFY " + " AND ".join(tests))
-    clauses += [sorting] if sorting else []
+        # What windows are sorted by has to be computed before: it may be an error, which DuckDB does not take there.
+        clauses[0] += "".join(f", {key} AS s{index}" for index, key in enumerate(sorted_by))
+        sorted_by = [f"r.s{index}" for index in range(len(sorted_by))]
+        row = f"r.c{outputs.index(projection.items[-1].expression)}"
+        clauses = _cut_by_row(clauses, len(outputs), row, _sorting(sorted_by, directions), bounds)
+    if sorted_by:
+        clauses.append(_sorting(sorted_by, directions))
     if limit is not None and project.per is None:
         clauses.append(f"LIMIT {limit}")
     if skip and project.per is None:
@@ -100,6 +98,27 @@ def build_statement(
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
     blocking = grouped or bool(order_by) or (cut and project.per is not None)
     return Statement(sql, below.asked(sql), names, blocking, rows, rows_out)
+
+
+_DIRECTIONS = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
+
+
+def _sorting(keys: list[str], directions: list[str]) -> str:
+    return "ORDER BY " + ", ".join(map(" ".join, zip(keys, directions, strict=True))) if keys else ""
+
+
+def _cut_by_row(clauses: list[str], count: int, row: str, sorting: str, bounds: tuple[int, int | None]) -> list[str]:
+    """SKIP and LIMIT among the rows of each row of an outer query, which `row` numbers. count: of the columns."""
+    skip, limit = bounds
+    place = f"row_number() OVER ({' '.join(['PARTITION BY', row, sorting]).strip()})"
+    tests = [f"{place} > {skip}", *([] if limit is None else [f"{place} <= {skip + limit}"])]
+    return [
+        "SELECT " + ", ".join(f"r.c{index} AS c{index}" for index in range(count)),
+        "FROM (",
+        *(f"  {clause}" for clause in clauses),
+        ") AS r",
+        "QUALIFY " + " AND ".join(tests),
+    ]
 
 
 def _asked_after(where: tuple[Expression, ...], outputs: tuple[Expression, ...]) -> Iterator[Expression]:

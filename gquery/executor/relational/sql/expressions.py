@@ -265,6 +265,8 @@ class SqlWriter:
     def _gathered(self, call: Call, ids: str, element: Type) -> str:
         """What elements that are computed have."""
         function, type_ = gathering(call, element, self.snapshot)
+        if type_.kind is Kind.NULL:
+            return f"NULL::{sql_type(call.type)}"
         return converted(f"{self._identifier(function)}({ids})", type_, call.type)
 
     def _calculated(self, call: Call) -> str:

@@ -123,7 +123,9 @@ def folded(function: str, arguments: tuple[Expression, ...], span: Span) -> Expr
         if function in _COMPARISONS:
             return _compared(function, known[0], known[1], span)
         found = _ARITHMETIC[function](*known)
-    except (ValueError, OverflowError, ZeroDivisionError) as error:
+    except ZeroDivisionError:
+        raise BindError("a duration is divided by zero", span=span) from None
+    except (ValueError, OverflowError) as error:
         raise BindError(str(error), span=span) from None
     return None if found is None else written(found, span)
 

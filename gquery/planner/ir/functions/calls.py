@@ -14,7 +14,7 @@ from gquery.errors import BindError, Span, did_you_mean
 from gquery.planner.ir.expr import FLOAT, Call, Constant, Expression, Kind, Type
 from gquery.planner.ir.functions.operators import AGGREGATES, OPERATORS
 from gquery.planner.ir.functions.rules import LIST, NUMBER, SCALAR, TEMPORAL, Function, Signature
-from gquery.planner.ir.functions.scalars import SCALARS
+from gquery.planner.ir.functions.scalars import SCALARS, Scalar
 from gquery.planner.ir.types.common_type import (
     NARROW_INTEGER,
     decimal_of,
@@ -37,16 +37,28 @@ def resolve(name: str, arguments: tuple[Type, ...], span: Span) -> Type:
     function = find(name)
     signature = function.signature if function else AGGREGATES.get(name)
     if signature is None:
-        raise BindError(f"there is no function `{name}`", span=span, hint=did_you_mean(name, function_names()))
+        known = (*(scalar.name for scalar in SCALARS.values()), *function_names())
+        raise BindError(f"there is no function `{name}`", span=span, hint=did_you_mean(name, known))
+    shown = _shown(name, function)
+    hint = f"{function.written}: {function.says}" if isinstance(function, Scalar) else None
     if len(arguments) < signature.minimum or len(arguments) > (signature.maximum or len(arguments)):
-        raise BindError(f"`{name}` takes {_arity(signature)}, not {len(arguments)}", span=span)
+        raise BindError(f"`{shown}` takes {_arity(signature)}, not {len(arguments)}", span=span, hint=hint)
     result = signature.rule(arguments)
     if result is None:
         listed = " and ".join(str(argument) for argument in arguments)
         several = any(argument.kind is Kind.ANY for argument in arguments)
-        raise BindError(f"`{name}` cannot take {listed}", span=span, hint=_NARROWING if several else None)
+        raise BindError(f"`{shown}` cannot take {listed}", span=span, hint=_NARROWING if several else hint)
     return result
 
+
+def _shown(name: str, function: Function | None) -> str:
+    """As users write it."""
+    if isinstance(function, Scalar):
+        return function.name
+    return name if function is None else _SIGNS.get(name, name.upper())
+
+
+_SIGNS = {"index": "[...]", "slice": "[..]", "field": ".", "negate": "-", "list": "[...]"}
 
 _NARROWING = "say which values are meant by a label, or make them of one type by toInteger(), toFloat() or toString()"
 
