@@ -47,7 +47,7 @@ def duration_of(parts: Mapping[str, object]) -> Duration:
     if unknown:
         raise ValueError(f"a duration has no {unknown[0]}; it has {', '.join(PARTS)}")
     number = {name: _exact(name, value) for name, value in parts.items() if value is not None}
-    of = {name: number.get(name, Fraction(0)) for name in PARTS}
+    of = {name: number.get(name, 0) for name in PARTS}
     months = of["years"] * 12 + of["quarters"] * 3 + of["months"]
     days = of["weeks"] * 7 + of["days"]
     seconds = of["hours"] * 3600 + of["minutes"] * 60 + of["seconds"]
@@ -64,7 +64,11 @@ def parse_duration(text: str) -> Duration:
     if found is None:
         raise ValueError(f"{text!r} is no duration")
     parts = zip(_WRITTEN, found.groups(), strict=True)
-    return duration_of({name: Decimal(part.replace(",", ".")) for name, part in parts if part is not None})
+    return duration_of({name: _number(part) for name, part in parts if part is not None})
+
+
+def _number(text: str) -> int | Decimal:
+    return Decimal(text.replace(",", ".")) if "." in text or "," in text else int(text)
 
 
 def plus(one: Duration, other: Duration, sign: int = 1) -> Duration:
@@ -76,19 +80,21 @@ def times(duration: Duration, number: Fraction) -> Duration:
     return _of(duration.months * number, duration.days * number, duration.nanoseconds * number)
 
 
-def _of(months: Fraction, days: Fraction, nanoseconds: Fraction) -> Duration:
+def _of(months: int | Fraction, days: int | Fraction, nanoseconds: int | Fraction) -> Duration:
+    if isinstance(months, int) and isinstance(days, int) and isinstance(nanoseconds, int):
+        return Duration(months, days, nanoseconds)
     whole_months = int(months)
-    days += (months - whole_months) * _MONTH / _DAY
+    days += Fraction(months - whole_months) * _MONTH / _DAY
     whole_days = int(days)
     left = nanoseconds + (days - whole_days) * _DAY * SECOND
     return Duration(whole_months, whole_days, int(left + Fraction(1 if left > 0 else -1, 2)))  # to the nearest
 
 
-def _exact(name: str, value: object) -> Fraction:
+def _exact(name: str, value: object) -> int | Fraction:
     """A float is the number that it is written as."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError(f"{name} are a number, not {value!r}")
-    return Fraction(str(value))
+    return value if isinstance(value, int) else Fraction(str(value))
 
 
 def _divided(number: int, by: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import datetime
 import threading
 from typing import Any
@@ -133,6 +134,16 @@ def test_a_timeout_and_a_limit_hold() -> None:
     with pytest.raises(gquery.QueryTimeout):
         GRAPH.query(text, timeout=0.2).rows()
     assert GRAPH.query("MATCH (n) RETURN head(collect(n)).name AS x", memory_limit="64MB").scalar() == "x"
+
+
+def test_ctrl_c_inside_of_a_function_comes_out_as_itself() -> None:
+    text = "UNWIND range(1, 3000) AS i UNWIND range(1, 1000) AS j MATCH (n:M) RETURN sum(size([n, i][0].name)) AS n"
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        GRAPH.query(text).rows()
+    timer.join()
+    assert GRAPH.query("MATCH (n:M) RETURN [n][0].name").scalar() == "z"
 
 
 def test_explain_shows_what_is_looked_up() -> None:
