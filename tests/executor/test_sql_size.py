@@ -52,7 +52,10 @@ NESTS = (
     "toInteger(toString(coalesce(_, 'a')))", "size([_, 'a'] + [2.5])", "toInteger([_, 'a'][0])",
     "toInteger(CASE WHEN true THEN _ ELSE 'a' END)", "CASE WHEN coalesce(_, 'a') = 'b' THEN 1 ELSE 2 END",
     "{a: _}['a']", "{a: 1, b: _}[toString('b')]", "{a: 1}[toString(_)]", "size([exists(_)])", "size(keys({a: _}))",
-    "localdatetime(toString(_)).year", "localtime(toString(_)).hour",
+    "localdatetime(toString(_)).year", "localtime(toString(_)).hour", "time(toString(_)).hour",
+    "datetime(localdatetime(toString(_))).year", "localdatetime(datetime(toString(_))).year",
+    "localtime(datetime(toString(_))).hour", "date({year: _}).year", "duration({months: _}).months",
+    "duration(toString(_)).months",
     "[x IN [_] | x][0]", "size([x IN [1, _] WHERE x = 1])", "reduce(s = _, x IN [1] | s)",
     "reduce(s = 1, x IN [_] | x)",
     "size([all(x IN [_] WHERE x = 1)])", "size([any(x IN [_] WHERE x = 1)])", "size([none(x IN [_] WHERE x = 1)])",
@@ -61,9 +64,9 @@ NESTS = (
 )  # fmt: skip
 GIVEN = {"list": [1, 2], "lists": [[1], [2]], "texts": ["a"]}
 ALONE = {"pi", "e", "rand", "nodes", "relationships", "startnode", "endnode"}  # nothing is nested in them
-ALONE |= {"moment", "truncate", "time", "duration", "date.truncate"}  # calculated before
+ALONE |= {"moment", "truncate", "time", "duration", "date.truncate"}  # calculated before, or by `calculate`
 ALONE |= {f"duration.{name}" for name in ("between", "inmonths", "indays", "inseconds")}
-ALONE |= {"unwind", "percentilecont", "percentiledisc"}
+ALONE |= {"join paths", "unwind", "percentilecont", "percentiledisc"}
 
 
 def _nested(template: str, inner: str, depth: int) -> str:
