@@ -70,6 +70,13 @@ def test_the_way_back_takes_another_edge() -> None:
     assert lengths == [(1, 3, 2), (2, 3, 2), (3, 3, 2), (4, 1, 1), (5, 2, 2), (6, 2, 2), (7, 2, 2), (8, 2, 2)]
 
 
+def test_a_path_without_a_vertex_twice_does_not_come_back() -> None:
+    for mode, expected in (("ACYCLIC", 1), ("SIMPLE", 2), ("", 2)):
+        for length in ("*0..2", "*0.."):
+            text = f"MATCH DIFFERENT NODES {mode} (a)-[:K{length}]->(a) RETURN count(*)"
+            assert ask(graph([(0, 0)]), text) == [(expected,)], (mode, length)
+
+
 def test_the_relationships_stand_in_the_order_of_the_pattern() -> None:
     for left, right in (("{id: 0}", ""), ("", "{id: 3}")):
         text = f"MATCH ({left})-[r:K*3..]->({right}) UNWIND r AS k RETURN r, collect(k.weight) AS w"

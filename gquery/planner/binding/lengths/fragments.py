@@ -165,9 +165,9 @@ class Pieces:
         return link
 
     def _path_mode(self, path: ast.PathPattern, closed: bool) -> PathMode:
-        if self.mode == "different nodes":
-            return "simple" if closed else "acyclic"
-        return path.mode if path.mode in ("acyclic", "simple") else "any"
+        if path.mode == "acyclic" or (self.mode == "different nodes" and not closed):
+            return "acyclic"
+        return "simple" if path.mode == "simple" or self.mode == "different nodes" else "any"
 
 
 def _joined(parts: list[ast.Expression]) -> ast.Expression:
