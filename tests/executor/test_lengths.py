@@ -101,6 +101,12 @@ def test_edges_of_one_clause_differ(length: str) -> None:
     assert len(ask(TRIANGLE, text)) > 3
 
 
+def test_one_relationship_is_no_list() -> None:
+    shortest = "MATCH p = ALL SHORTEST (a {id: 2})-[k:K]->(b) "
+    assert ask(TRIANGLE, shortest + "RETURN b.id, k.weight, length(p)") == [(0, 3, 1), (3, 4, 1)]
+    assert ask(TRIANGLE, shortest.replace("k:K", "k:K*1") + "RETURN b.id, size(k)") == [(0, 1), (3, 1)]
+
+
 def test_a_known_list_is_matched_again() -> None:
     text = "MATCH ({id: 0})-[j]->()-[k]->() WITH [j, k] AS r MATCH (a)-[r*]->(b) RETURN a.id, b.id"
     assert ask(TRIANGLE, text) == [(0, 2)]

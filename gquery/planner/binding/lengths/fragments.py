@@ -143,7 +143,9 @@ class Pieces:
         one = self._unused.named("relationship" if name is None else name.name, span)
         if name is not None:
             relationship = replace(relationship, where=substituted(relationship.where, {name.name: one}))
-            known = ast.FunctionCall("relationships", (way,), False, False, span, span=span)
+            known: ast.Expression = ast.FunctionCall("relationships", (way,), False, False, span, span=span)
+            if relationship.length is None:
+                known = ast.Index(known, ast.Literal(0, span=span), span=span)
             if name.name in self._incoming:
                 self.again.append(ast.Binary("=", name, known, span=span))
             else:

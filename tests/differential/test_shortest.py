@@ -1,0 +1,41 @@
+"""Shortest paths on random multigraphs with loops, against the evaluator: how many of which length there are for each
+pair of ends. Which of several paths of one length is given is not said."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+import gquery
+from tests.evaluator.answers import answer
+from tests.evaluator.values import Edge, Graph, Vertex
+from tests.soak.read import read
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_shortest_paths(seed: int) -> None:
+    random = Random(seed)
+    count = random.randint(1, 5)
+    ends = [(random.randrange(count), random.randrange(count)) for _ in range(random.randint(1, 7))]
+    graph = gquery.from_arrow(
+        vertices={"P": {"id": list(range(count))}},
+        edges={("P", "K", "P"): {"source": [one for one, _ in ends], "target": [other for _, other in ends]}},
+    )
+    vertices = tuple(Vertex(number, frozenset({"P"}), {"id": number}) for number in range(count))
+    same = Graph(vertices, tuple(Edge("K", vertices[one], vertices[other], {}) for one, other in ends))
+    for _ in range(6):
+        text = _query(random)
+        expected = sorted(row for run in answer(same, read(text)).runs for row in run)
+        found = sorted(tuple(row) for row in graph.query(text).rows())
+        assert found == expected, f"seed {seed}: {ends}: {text}"
+
+
+def _query(random: Random) -> str:
+    shortest = random.choice(["SHORTEST 1", "SHORTEST 2", "SHORTEST 3", "ALL SHORTEST", "ANY SHORTEST"])
+    mode, least = random.choice(["", "TRAIL", "ACYCLIC", "SIMPLE"]), random.choice([0, 1, 1, 2, 3])
+    most = random.choice(["", least, least + 1, least + 3])
+    left, right = random.choice([("-", "->"), ("<-", "-"), ("-", "-")])
+    known, end = random.choice(["", "MATCH (a), (b) "]), random.choice(["(b)", "(b)", "(a)", "(b {id: 0})"])
+    path = f"{shortest} {mode} (a){left}[:K*{least}..{most}]{right}{end}"
+    return f"{known}MATCH p = {path} RETURN id(a) AS x, id({end[1]}) AS y, length(p) AS n"
