@@ -86,7 +86,8 @@ class ClauseBinder:
         waiting: list[ast.Match] = []
         for written in clauses:
             names = {variable.name for variable in rows}
-            for clause in _apart(written, names, names.union(*map(binds, waiting))):
+            seen = names.union(*map(binds, waiting)) if isinstance(written, ast.With) else names
+            for clause in _apart(written, names, seen):
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
                     waiting.append(clause)
                     continue
@@ -218,7 +219,7 @@ class ClauseBinder:
 
 def _apart(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str]) -> Iterator[ast.Clause]:
     """The clause, and behind it those of its conditions that need subqueries. incoming: the names before the clauses
-    that it may be matched with; names: all before it."""
+    that it may be matched with; names: all before it, where it is a WITH."""
     if isinstance(clause, ast.With) and not filters_only(clause):
         clause, *dropping = in_sight(clause, names)
         yield from _filtered(clause, incoming, names)

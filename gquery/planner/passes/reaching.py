@@ -19,6 +19,8 @@ from gquery.planner.search.context import Context
 
 Narrowing = ReachedFilter | PredicateFilter
 
+_EVERY = 2**62  # entries: more than any adjacency has
+
 
 class Reaching:
     """The filters of one query graph. looked_up: the predicates by which candidates of a vertex were found."""
@@ -99,7 +101,7 @@ class Reaching:
         """How many entries are followed to a vertex in the time in which its tables, or not quite small ones, are
         scanned."""
         costs = self._context.costs
-        return int(max(self._scanned(vertex), costs.filters_weighed) / costs.filter_reached)
+        return int(min(max(self._scanned(vertex), costs.filters_weighed) / costs.filter_reached, _EVERY))
 
     def _scanned(self, vertex: int) -> float:
         tables = self._graph.vertices[vertex].tables
