@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden conformance soak fuzz asan benchmark counting clean
+.PHONY: demo test check golden conformance soak fuzz asan benchmark counting bench-gpu clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -45,6 +45,10 @@ benchmark: .venv/developing
 counting: .venv/developing
 	$(BIN)/python -m benchmarks.counting --data $(DATA)
 	$(BIN)/python -m benchmarks.ablation --data $(DATA)
+
+# Needs a card that CuPy finds, and DATA.
+bench-gpu: .venv/developing
+	$(BIN)/python -m benchmarks.gpu --data $(DATA)
 
 # The DuckDB extension under AddressSanitizer and UndefinedBehaviorSanitizer, with a fuzz of values and types.
 asan: .venv/developing

@@ -91,7 +91,7 @@ def _chain(
 
 
 def _costs(**changes: Any) -> tuple[Any, str, Any]:
-    return session, "costs_of", lambda _: replace(CPU, **changes)
+    return session, "CPU", replace(CPU, **changes)
 
 
 def _raw(*_: object, **__: object) -> tuple[str, str]:

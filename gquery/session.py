@@ -26,7 +26,7 @@ from gquery.planner.memo.remembered import Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
 from gquery.planner.search.context import Context
-from gquery.planner.search.costs import costs_of
+from gquery.planner.search.costs import CPU
 from gquery.planner.search.second_half import SecondHalf
 from gquery.result import Result
 from gquery.settings import Settings
@@ -145,7 +145,7 @@ class Prepared:
             settings = settings.changed(device=bound.device)
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
-        context = partial(Context, snapshot.invariants, snapshot.statistics, costs_of(settings.device))
+        context = partial(Context, snapshot.invariants, snapshot.statistics, CPU)
         self.plan, memos = known.plan(
             (*asked, limits, settings.device),
             bound,

@@ -41,7 +41,7 @@ def _space(name: str) -> Any:
 def costs(effort: dict[str, Any] | None = None, **changes: float) -> tuple[Any, str, Any]:
     """Other costs, and how far planning goes."""
     changed = replace(CPU, **changes, effort=replace(CPU.effort, **effort or {}))
-    return session, "costs_of", lambda _: changed
+    return session, "CPU", changed
 
 
 def _no(*_: object) -> bool:

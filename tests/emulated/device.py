@@ -54,6 +54,9 @@ class EmulatedDevice:
     def run(self, machine: int, modulus: int) -> None:
         self.library.run(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
 
+    def run_apart(self, machine: int, modulus: int) -> None:
+        self.library.apart(*map(ctypes.c_uint64, (machine, modulus)))
+
     def guarded(self) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -5,6 +5,7 @@
 #define GROUP 1
 #define BLOCK 1
 #define RESIDENT 1
+#define WIDE_RESIDENT 1
 #define __global__
 #define __device__
 #define __shared__ static thread_local
@@ -46,6 +47,12 @@ template <typename Value>
 static inline Value atomicAdd(Value *place, Value value) {
     Value before = *place;
     *place += value;
+    return before;
+}
+
+static inline unsigned atomicOr(unsigned *place, unsigned value) {
+    unsigned before = *place;
+    *place |= value;
     return before;
 }
 

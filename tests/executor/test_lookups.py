@@ -58,7 +58,7 @@ def graph() -> gquery.Graph:
 def indexed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that can be is looked up in an index, and followed from there."""
     changed = replace(CPU, filters_weighed=-1.0, filter_reached=1e-3)
-    monkeypatch.setattr(session, "costs_of", lambda _: changed)
+    monkeypatch.setattr(session, "CPU", changed)
     for name in ("FEWEST", "ENOUGH", "_PROBE"):
         monkeypatch.setattr(indexes, name, 0)
 

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError, MemoryLimitError, UnsupportedError
 
 _KERNELS = Path(__file__).parent / "kernels"
-_FILES = ("machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "push", "run")
+_FILES = (
+    "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "inside", "push", "run",
+)  # fmt: skip
 _BLOCK = 256  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2
 _STREAM = 0  # the one that CuPy uses
@@ -49,6 +51,10 @@ class Device(Protocol):
         """Launches the tape of the machine at an address, for some tens of milliseconds at most."""
         ...
 
+    def run_apart(self, machine: int, modulus: int) -> None:
+        """Launches the operation that the tape has stopped before, for about as long."""
+        ...
+
     def free_bytes(self) -> int: ...
 
     def guarded(self) -> AbstractContextManager[None]:
@@ -79,6 +85,9 @@ class Card:
         self._run = self._module.get_function("run").kernel.ptr
         resident = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(self._run, _BLOCK, 0)
         self.blocks: int = properties["multiProcessorCount"] * resident
+        self._apart = self._module.get_function("apart").kernel.ptr
+        resident = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(self._apart, _BLOCK, 0)
+        self._apart_blocks = properties["multiProcessorCount"] * resident
         self.threads = self.blocks * _BLOCK
 
     def address(self, array: DeviceArray) -> int:
@@ -97,12 +106,13 @@ class Card:
         return found
 
     def run(self, machine: int, modulus: int) -> None:
-        values = [ctypes.c_uint64(each) for each in (machine, modulus, _BUDGET)]
-        arguments = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         # Cooperative: all blocks are there at once, since they wait for each other.
-        self._driver.launchCooperativeKernel(
-            self._run, self.blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, ctypes.addressof(arguments)
-        )
+        with _packed(machine, modulus, _BUDGET) as arguments:
+            self._driver.launchCooperativeKernel(self._run, self.blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments)
+
+    def run_apart(self, machine: int, modulus: int) -> None:
+        with _packed(machine, modulus) as arguments:
+            self._driver.launchKernel(self._apart, self._apart_blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments, 0)
 
     def free_bytes(self) -> int:
         free, _ = self.xp.cuda.runtime.memGetInfo()
@@ -119,6 +129,14 @@ class Card:
             ) from None
         except self.xp.cuda.runtime.CUDARuntimeError as error:
             raise ExecutionError(f"{self.name}: {error}") from error
+
+
+@contextmanager
+def _packed(*values: int) -> Iterator[int]:
+    """The address of the arguments of a kernel, while it is launched."""
+    words = [ctypes.c_uint64(each) for each in values]
+    arguments = (ctypes.c_void_p * len(words))(*map(ctypes.addressof, words))
+    yield ctypes.addressof(arguments)
 
 
 def describe_card() -> str:

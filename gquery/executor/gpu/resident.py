@@ -22,11 +22,11 @@ from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DeviceRows:
     """An adjacency on the device: as `Adjacency`, with the addresses of offsets int64[count + 1] and of neighbours
-    int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more. held: what
-    keeps them where they are."""
+    int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more; busy: no
+    row has more neighbours whose rows are at least as long. held: what keeps them where they are."""
 
     first: int
     count: int
@@ -35,6 +35,7 @@ class DeviceRows:
     simple: bool
     longest: int
     entries: int
+    busy: int
     held: object
 
     @property
@@ -71,12 +72,16 @@ class ResidentGraph:
 
     def copied(self, adjacency: Adjacency) -> DeviceRows:
         offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))
-        longest = int(np.diff(adjacency.offsets).max(initial=0))
-        return self.placed(adjacency.first, (offsets, neighbours), adjacency.simple, longest)
+        lengths = np.diff(adjacency.offsets)
+        longest = int(lengths.max(initial=0))
+        as_long = np.bincount(lengths, minlength=1)[::-1].cumsum()[::-1]  # rows of each length or more
+        busy = int(np.minimum(as_long, np.arange(len(as_long))).max())
+        return self.placed(adjacency.first, (offsets, neighbours), adjacency.simple, longest, busy)
 
-    def placed(self, first: int, arrays: Arrays, simple: bool, longest: int) -> DeviceRows:
+    def placed(self, first: int, arrays: Arrays, simple: bool, longest: int, busy: int) -> DeviceRows:
         offsets, neighbours = map(self.device.address, arrays)
-        return DeviceRows(first, len(arrays[0]) - 1, offsets, neighbours, simple, longest, len(arrays[1]), arrays)
+        rows, entries = len(arrays[0]) - 1, len(arrays[1])
+        return DeviceRows(first, rows, offsets, neighbours, simple, longest, entries, busy, arrays)
 
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""
@@ -168,7 +173,7 @@ class QueryRows:
         offsets, neighbours = _arrays(whole)
         passed = self.device.xp.zeros(len(kept) + 1, np.int64)
         self.device.xp.cumsum(kept, dtype=np.int64, out=passed[1:])
-        return self.graph.placed(whole.first, (passed[offsets], neighbours[kept]), simple, whole.longest)
+        return self.graph.placed(whole.first, (passed[offsets], neighbours[kept]), simple, whole.longest, whole.busy)
 
 
 def _arrays(rows: DeviceRows) -> Arrays:

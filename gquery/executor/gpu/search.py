@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import Item, PartialMatches, Ranks
 from gquery.executor.gpu.candidates import CandidateSets
-from gquery.executor.gpu.table import Sums
+from gquery.executor.gpu.program.table import Sums
+from gquery.executor.gpu.program.writing import Block, Writing
 from gquery.executor.gpu.tape import Run
-from gquery.executor.gpu.writing import Block, Writing
 from gquery.executor.lowering.program import Program
 
 

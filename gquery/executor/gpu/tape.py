@@ -19,6 +19,7 @@ from gquery.executor.progress import Control
 
 _TAG = 60  # words with one of these above the bit are addresses in the tape's own memory
 _CELL, _DATA = 1 << _TAG, 2 << _TAG
+_HALTED, _ELSEWHERE = 1, 2  # as in kernels/run.cu
 _HEADER = 7  # words of `Machine` before its registers
 _MOST_REGISTERS = 1024
 _CHUNK = 1 << 18  # bytes; what is smaller shares an allocation
@@ -220,15 +221,17 @@ class Run:
         self._machine = tape.device.empty(8 * tape.words)
         self._address = tape.device.address(self._machine)
         tape.device.write(self._address, tape.image(self._address))
-        self._seen = np.zeros(0, np.int64)
+        self._seen = np.zeros(tape.read_back, np.int64)
 
     def launches(self) -> Iterator[None]:
         """Launches until the tape halts; the host may look in between."""
         while True:
+            if self._seen[2] == _ELSEWHERE:
+                self.tape.device.run_apart(self._address, self.modulus)
             self.tape.device.run(self._address, self.modulus)
             self._seen = self.tape.device.read(self._address, self.tape.read_back, np.int64)
             yield
-            if self._seen[2]:
+            if self._seen[2] == _HALTED:
                 return
             self.control.check()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 
 from gquery.records import record
 
@@ -58,7 +57,7 @@ class Effort:
 
 @record(frozen=True, slots=True)
 class CostModel:
-    """The costs of one backend, in looks at neighbours where nothing else is said."""
+    """What work costs, in looks at neighbours where nothing else is said. A card's ratios are near those of the CPU."""
 
     # Extending partial matches.
     gallop: float  # a step of galloping in another row
@@ -208,14 +207,3 @@ def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[boo
         f"{cost:,.0f} looks at neighbours {'against' if pays else 'do not outweigh'} the {overhead:,.0f} that a card"
         f"{before} would take to begin with{copied}"
     )
-
-
-# Of the others: they do not go inside neighbourhoods.
-_PLAIN = replace(CPU, inside_look=math.inf)
-
-_BACKENDS = {"auto": CPU, "cpu": CPU}
-
-
-def costs_of(device: str) -> CostModel:
-    """The costs of the backend that works a device."""
-    return _BACKENDS.get(device, _PLAIN)

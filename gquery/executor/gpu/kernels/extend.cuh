@@ -6,6 +6,10 @@
 const int TILE = 4 * BLOCK;         // items that a block takes at a time
 const int ROWS_AT_HAND = 4 * BLOCK;  // of a tile, whose ends are kept near
 
+struct EndsAtHand {
+    int ends[ROWS_AT_HAND];
+};
+
 // A block of partial matches: columns as in `Frontier`; offset, count: registers.
 struct Given {
     const int *columns;
@@ -89,7 +93,7 @@ INNER void try_all(const Asked &asked, const Work &work, const Items &items, con
     const Level &level = asked.level();
     Frontier frontier = asked.given.now(registers);
     __shared__ int64 low, high;
-    __shared__ int ends[ROWS_AT_HAND];  // after the first item of the tile
+    int *ends = at_hand<EndsAtHand>().ends;  // after the first item of the tile
     int64 last = registers[items.last];
     for (int64 tile = registers[items.first] + int64(blockIdx.x) * TILE; tile < last; tile += int64(gridDim.x) * TILE) {
         int64 end = tile + TILE < last ? tile + TILE : last;

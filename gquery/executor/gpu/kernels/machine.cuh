@@ -6,6 +6,7 @@ typedef unsigned long long uint64;
 typedef unsigned char byte;
 
 #define KERNEL extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+#define WIDE_KERNEL extern "C" __global__ void __launch_bounds__(BLOCK, WIDE_RESIDENT)
 #define INNER static __device__ __forceinline__
 #define INNER_MEMBER __device__ __forceinline__
 #define APART static __device__ __noinline__
@@ -15,6 +16,7 @@ typedef unsigned char byte;
 #define GROUP 8  // lanes that take a short row together
 #define BLOCK 256
 #define RESIDENT 4  // blocks of a multiprocessor at least
+#define WIDE_RESIDENT 2  // where threads need many registers
 
 // Nanoseconds.
 INNER uint64 now() {
@@ -33,6 +35,13 @@ INNER int lane() { return threadIdx.x % WARP; }
 
 template <typename Value>
 INNER Value seen_now(const Value *place) { return *static_cast<const volatile Value *>(place); }
+
+// Memory of a block for what an operation uses as long as it runs: the same for all operations that use a kind.
+template <typename Kind>
+INNER Kind &at_hand() {
+    __shared__ Kind kind;
+    return kind;
+}
 
 // Lanes of the warp before this one for which `found` holds, and in all.
 INNER int before(unsigned found) { return __popc(found & ((1u << lane()) - 1)); }

@@ -1,11 +1,12 @@
 // A tape: operations one after another, which one launch runs from the first to the last. All blocks go through them
 // together, each with registers of its own that have the same numbers in all; they wait for each other where an
 // operation asks what another one has made. It stops between two operations when its time is over, and goes on from
-// there with the next launch.
+// there with the next launch. What needs more registers than are good for all others is a kernel of its own (`apart`): the
+// tape stops before it, the host launches it, and the tape goes on behind it.
 
 const int REGISTERS = 1024;
 
-enum Status { MORE, HALTED };
+enum Status { MORE, HALTED, ELSEWHERE };
 
 // At the beginning of what the host writes and reads back. barrier: the blocks that have come to it; over: whether the
 // time was, at barriers of even and odd number.
@@ -43,6 +44,20 @@ struct Unless {
     int64 number, least, behind;
 };
 
+// The roots of the next piece, so many that the words for them find room; what `NextPiece` has, and registers with their
+// rows and words. cursor: becomes 0.
+struct NextInside {
+    const Inside *inside;
+    int64 first, last, total, rows, words, behind;
+    uint64 *cursor;
+};
+
+// Back where warps left off when their time was over: some tasks have not been begun.
+struct MoreInside {
+    const uint64 *cursor;
+    int64 tasks, to;
+};
+
 // Back to the beginning of a loop, behind the last piece. Steps are doubled up to `most`.
 struct Again {
     int64 first, last, step, most, to;
@@ -52,11 +67,11 @@ struct Again {
 #define OPERATIONS(EACH, TIMES)                                                                                        \
     EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
     EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(AddUp) EACH(FindContexts)               \
-    EACH(NumberContexts) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest) TIMES(HarvestAll)              \
+    EACH(NumberContexts) EACH(CountLarger) EACH(ListLarger) EACH(MeasureInside) EACH(WriteInside) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest) TIMES(HarvestAll)              \
     TIMES(SumFactors) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,
-enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
+enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, OfNextInside, OfMoreInside, SumInsideApart, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
 
 // Goes on `behind` when a sweep has taken fewer than one of so many that were left; `removed` counts what all took.
 struct Pays {
@@ -104,6 +119,24 @@ INNER int64 perform(const Written &asked, int64 *registers, int64 next) {
     return registers[asked.count] ? next : asked.behind;
 }
 
+INNER int64 perform(const NextInside &piece, int64 *registers, int64 next) {
+    const Inside &inside = *piece.inside;
+    int64 first = registers[piece.first], total = registers[piece.total];
+    if (first >= total) return piece.behind;
+    if (threadIdx.x == 0) {
+        int64 before = inside.before(first), last = first_above(inside.ends, first, total, before + inside.room);
+        registers[piece.last] = last;
+        registers[piece.rows] = inside.rows_before(last) - inside.rows_before(first);
+        registers[piece.words] = inside.before(last) - before;
+        if (blockIdx.x == 0) *piece.cursor = 0;
+    }
+    return next;
+}
+
+INNER int64 perform(const MoreInside &more, int64 *registers, int64 next) {
+    return int64(seen_now(more.cursor)) < handfuls(registers[more.tasks]) ? more.to : next;
+}
+
 INNER int64 perform(const Again &again, int64 *registers) {
     if (threadIdx.x == 0) {
         registers[again.first] = registers[again.last];
@@ -137,6 +170,7 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
     const uint64 end = now() + budget;
     for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
     int64 at = machine->at, crossed = 0, status = HALTED;
+    if (machine->status == ELSEWHERE) at += reinterpret_cast<const Operation *>(machine->tape + at)->length;
     bool goes_on = all_here(machine, crossed++, ~0ull);
     while (goes_on) {
         const Operation &operation = *reinterpret_cast<const Operation *>(machine->tape + at);
@@ -148,10 +182,17 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
         int64 next = at + operation.length;
         switch (operation.name) {
             case Halt: goes_on = false; break;
+            case SumInsideApart:
+                goes_on = false;
+                status = ELSEWHERE;
+                next = at;
+                break;
             case OfNextPiece: next = perform(operation.as<NextPiece>(), registers, next); break;
             case OfWritten: next = perform(operation.as<Written>(), registers, next); break;
             case OfAgain: next = perform(operation.as<Again>(), registers); break;
             case OfUnless: next = perform(operation.as<Unless>(), registers, next); break;
+            case OfNextInside: next = perform(operation.as<NextInside>(), registers, next); break;
+            case OfMoreInside: next = perform(operation.as<MoreInside>(), registers, next); break;
             case OfPays: next = perform(operation.as<Pays>(), registers, next); break;
             case CountMembers: count_members(operation.as<AllMembers>()); break;
             case ListMembers: list_members(operation.as<AllMembers>()); break;
@@ -166,4 +207,12 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
         machine->at = at;
         machine->status = status;
     }
+}
+
+// The operation that a tape has stopped before.
+WIDE_KERNEL apart(Machine *machine, uint64 modulus) {
+    __shared__ int64 registers[REGISTERS];
+    for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
+    __syncthreads();
+    perform(reinterpret_cast<const Operation *>(machine->tape + machine->at)->as<SumInside>(), registers, modulus);
 }

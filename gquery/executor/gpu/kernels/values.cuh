@@ -6,6 +6,11 @@ struct Sum {
     double size;
 };
 
+INNER void add(Sum &sum, const Sum &other) {
+    sum.value += other.value;
+    sum.size += other.size;
+}
+
 // Of all lanes of a warp; right in the first.
 INNER Sum sum_of_warp(Sum sum) {
     for (int step = 1; step < WARP; step *= 2) {
@@ -17,6 +22,11 @@ INNER Sum sum_of_warp(Sum sum) {
 
 INNER uint64 product(uint64 left, uint64 right, uint64 modulus) {
     return modulus ? left * right % modulus : left * right;
+}
+
+INNER void multiply(Sum &sum, const Sum &other, uint64 modulus) {
+    sum.value = product(sum.value, other.value, modulus);
+    sum.size *= other.size;
 }
 
 INNER void multiply_factors(const Level &level, int position, uint64 modulus, Sum &sum) {

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gquery.executor.gpu.table import NO_SUMS, Sums
+from gquery.executor.gpu.program.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import chains
 
 if TYPE_CHECKING:
-    from gquery.executor.gpu.writing import Block, Writing
+    from gquery.executor.gpu.program.writing import Block, Writing
 
 _COUNTERS = 1 << 30  # bytes at most
 _NARROW = 2**32

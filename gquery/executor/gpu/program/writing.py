@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from gquery.errors import UnsupportedError
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidates import CandidateSets
-from gquery.executor.gpu.pushing import Pushing, chains_with_ends
-from gquery.executor.gpu.table import NO_SUMS, Sums, Table
+from gquery.executor.gpu.program.inside import Neighbourhoods
+from gquery.executor.gpu.program.pushing import Pushing, chains_with_ends
+from gquery.executor.gpu.program.table import NO_SUMS, Sums, Table
 from gquery.executor.gpu.tape import Run, Tape
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import pushed
@@ -82,6 +83,7 @@ class Writing:
         available = candidates.control.memory.available
         self._capacity = self._block_size(available)
         self._pushing = Pushing(self, found, available) if found else None
+        self._inside = Neighbourhoods.of(self, available)
         self._reached = self._zero
         self.width = 1 if pool is None else len(pool)
         if pool is None:
@@ -244,6 +246,8 @@ class Writing:
 
     def _sum(self, level: int, block: Block) -> Sums:
         """The sum over a level and all below it, for each partial match of a block."""
+        if self._inside and self.program.levels[level].parent == 0 and self.table.children[level]:
+            return self._inside.sums(level, block)
         if self.table.deeper[level] or self.program.levels[level].weights:
             found = self.new_sums(block.most)
             self.extend(level, block, found, lambda extended, parents: self._add_up(level, extended, parents, found))

@@ -170,16 +170,17 @@ class Table:
 
     def _rows(self, rows: Rows, target: int) -> list[int]:
         """The words of one `Rows`."""
-        return [rows.level, *self._walked(rows, target).words]
+        return [rows.level, *self.walked(rows, target).words]
 
-    def _walked(self, rows: Rows, target: int) -> DeviceRows:
+    def walked(self, rows: Rows, target: int) -> DeviceRows:
+        """The rows that lead to a level, in positions, each neighbour once."""
         if self.program.space == "vertices":
             return self.candidates.rows.distinct(rows)
         return self._edges[rows, self.sets[rows.level], self.sets[target]]
 
     def _longest_row(self, level: int) -> int:
         """At least as many positions as a level tries for any partial match."""
-        rows = [self._walked(each, level).longest for each in self.program.levels[level].backward]
+        rows = [self.walked(each, level).longest for each in self.program.levels[level].backward]
         return min(rows, default=len(self.sets[level]))
 
     def _compare(self, compare: Compare) -> list[int]:

@@ -1,0 +1,168 @@
+"""What a card takes: python -m benchmarks.gpu --data ../shared/data [--threads 16] [--scales 20 22 24] [--out FILE]
+
+Patterns and labelled queries on the device and end to end, beside the CPU and the times that peers were recorded with;
+R-MAT graphs. Every query is asked with texts not seen before on a graph that is on the
+card already; medians count. A count that is not the published one ends the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import os
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import gquery
+from benchmarks.counting.suites import Case, cases, loaded
+from benchmarks.gpu import rmat
+from benchmarks.gpu.timing import Stopwatch, Taken
+
+_SEED = 20
+_REGRET = 1.2
+
+
+def patterns(data: Path) -> Iterator[Case]:
+    """P1 to P9 on three graphs."""
+    small = list(cases("small", data))
+    yield from small
+    counts = {}
+    with open(data / "bench" / "peers_h100_small_patterns.csv", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["graph"] == "blogcatalog":
+                best = [float(row[each]) for each in row if each.endswith("_ms") and _is_number(row[each])]
+                counts[row["pattern"]] = (row["embeddings"], min(best, default=None))
+    for case in small:
+        if case.graph == "enron":
+            count, best = counts[case.name]
+            yield replace(
+                case, graph="blogcatalog", data=data / "bench" / "blogcatalog" / "data.graph.gz",
+                expected=int(count) if count.isdigit() else None, peers={"best": best},
+            )  # fmt: skip
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()
+
+
+def asked(case: Case, device: str, timeout: float, run: int) -> int:
+    """The count, which has to be the published one."""
+    graph = loaded(case.data, os.cpu_count() or 1)
+    count: int = graph.query(f"{case.text} // {device} {run}", device=device, timeout=timeout).scalar()
+    if case.expected is not None and count % 2**64 != case.expected:  # others count in 64 bits
+        raise SystemExit(f"{case.graph} {case.name} on {device}: {count:,}, not {case.expected:,}")
+    return count
+
+
+@dataclass
+class Row:
+    """Milliseconds of one query: on the card, by other devices (None: not counted in time), of the best peer."""
+
+    name: str
+    card: Taken | None
+    beside: dict[str, float | None]
+    peer: float | None
+
+    @property
+    def whole(self) -> dict[str, float | None]:
+        return {"gpu": self.card.whole if self.card else None, **self.beside}
+
+    def regret(self) -> float | None:
+        """How many times as long as the better device `auto` took."""
+        auto = self.beside.get("auto")
+        others = [each for device, each in self.whole.items() if device != "auto" and each is not None]
+        return auto / min(others) if auto is not None and others else None
+
+
+class Tables:
+    """The tables, line by line."""
+
+    def __init__(self, chosen: argparse.Namespace) -> None:
+        self.watch = Stopwatch()
+        self.data: Path = chosen.data.resolve()
+        self.runs: int = chosen.runs
+        self.timeout: float = chosen.timeout
+        self.devices: list[str] = chosen.devices
+
+    def counted(self, found: Iterator[Case]) -> Iterator[str]:
+        others = [each for each in self.devices if each != "gpu"]
+        head = ["graph", "query", "device, ms", "launches", "end to end, ms", *(f"{each}, ms" for each in others)]
+        yield f"| {' | '.join(head)} | best peer, ms |"
+        yield "|---|---|" + "---:|" * (3 + len(others)) + "---|"
+        rows = []
+        for case in found:
+            peers = {name: each for name, each in case.peers.items() if each}
+            best = min(peers, key=lambda name: peers[name] or 0.0) if peers else None
+            beside = {each: self._elsewhere(case, each) for each in others}
+            row = Row(f"{case.graph} {case.name}", self._on_card(case), beside, peers[best] if best else None)
+            rows.append(row)
+            device = f"{row.card.device:,.2f} | {row.card.launches}" if row.card else "- | -"
+            times = " | ".join("-" if each is None else f"{each:,.2f}" for each in row.whole.values())
+            yield f"| {case.graph} | {case.name} | {device} | {times} | {f'{best} {row.peer:g}' if best else ''} |"
+        yield ""
+        yield from self._summary(rows)
+
+    def _summary(self, rows: list[Row]) -> Iterator[str]:
+        for device in self.devices:
+            done = [row for row in rows if row.whole[device] is not None]
+            pairs = [(row.peer, row.whole[device]) for row in done if row.peer]
+            text = f"{device}: {len(done)} of {len(rows)} counted in {self.timeout:g} s"
+            if pairs:
+                mean = math.exp(statistics.fmean(math.log(peer / (own or 1e-9)) for peer, own in pairs))
+                text += f"; {mean:.1f} times as fast as the best peer's search, geometric mean of {len(pairs)}"
+            yield text + "."
+        late = {row.name: regret for row in rows if (regret := row.regret()) is not None and regret > _REGRET}
+        if "auto" in self.devices:
+            listed = ", ".join(
+                f"{name} {regret:.1f}" for name, regret in sorted(late.items(), key=lambda each: -each[1])
+            )
+            yield f"auto took over {_REGRET:g} times as long as the better device {len(late)} times: {listed}."
+
+    def _on_card(self, case: Case) -> Taken | None:
+        try:
+            return self.watch.measure(lambda run: asked(case, "gpu", self.timeout, run), self.runs)
+        except (gquery.QueryTimeout, gquery.ExecutionError):
+            return None
+
+    def _elsewhere(self, case: Case, device: str) -> float | None:
+        seconds = []
+        for run in range(self.runs + 1):
+            began = time.perf_counter()
+            try:
+                asked(case, device, self.timeout, run)
+            except (gquery.QueryTimeout, gquery.ExecutionError):
+                return None
+            seconds.append(time.perf_counter() - began)
+            if seconds[-1] > 1:
+                break
+        return 1000 * statistics.median(seconds[1:] or seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--parts", nargs="+", default=["patterns", "labelled", "rmat"])
+    parser.add_argument("--devices", nargs="+", default=["gpu", "cpu", "auto"])
+    parser.add_argument("--scales", nargs="+", type=int, default=[20, 22])
+    parser.add_argument("--timeout", type=float, default=3.0, help="seconds for each of the published queries")
+    parser.add_argument("--runs", type=int, default=5)
+    chosen = parser.parse_args()
+    tables = Tables(chosen)
+    parts = {
+        "patterns": lambda: tables.counted(patterns(tables.data)),
+        "github16": lambda: tables.counted(cases("github16", tables.data)),
+        "labelled": lambda: tables.counted(cases("labelled", tables.data)),
+        "rmat": lambda: rmat.rows(chosen.scales, _SEED, tables.watch, tables.runs),
+    }
+    for part in chosen.parts:
+        print(f"\n## {part}\n")
+        for line in parts[part]():
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

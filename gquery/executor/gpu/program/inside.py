@@ -1,0 +1,181 @@
+"""Writes sums inside the neighbourhoods of roots on a tape (kernels/inside.cuh): bitsets first, then what goes through
+them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gquery.executor.gpu.program.table import Sums, Table
+from gquery.executor.gpu.resident import DeviceRows
+
+if TYPE_CHECKING:
+    from gquery.executor.gpu.program.writing import Block, Writing
+
+_LEVELS = 7  # as in kernels/inside.cuh
+_MEMBERS = 1 << 16  # of a root
+_BITSETS = 1 << 30  # bytes at most
+_BITS = 32
+
+
+class Neighbourhoods:
+    """What is written once for a program: what kernels ask of its levels, and room for bitsets."""
+
+    def __init__(self, writing: Writing, members: DeviceRows, available: int | None) -> None:
+        self.writing = writing
+        self.tape = writing.tape
+        self.table = writing.table
+        self._members = members
+        self._by_degree = are_larger(self.table) and not self.table.program.listed
+        self._kinds = kinds_of(self.table)
+        size = _BITSETS if available is None else min(_BITSETS, available // 4)
+        self._room = min(self._most_words(), size // (4 * len(self._kinds)))
+        self._bits = self.tape.room.take(4 * self._room * len(self._kinds)) if self._is_enough else 0
+
+    @classmethod
+    def of(cls, writing: Writing, available: int | None) -> Neighbourhoods | None:
+        """None where the card has another way for a program, or has no room for the neighbours of a single vertex."""
+        table = writing.table
+        members = members_of(table)
+        if table.program.strategy != "inside" or len(table.program.levels) > _LEVELS or len(members) != 1:
+            return None
+        (rows,) = members
+        if table.last or not kinds_of(table):
+            return None
+        found = cls(writing, rows, available)
+        return found if found._is_enough else None
+
+    @property
+    def _is_enough(self) -> bool:
+        """Whether there is room for any root."""
+        return self._most <= _MEMBERS and self._words_of(self._most) <= self._room
+
+    @property
+    def _most(self) -> int:
+        """Members of a root, at most."""
+        return self._members.busy if self._by_degree else self._members.longest
+
+    def _words_of(self, members: int) -> int:
+        """The words of a root of so many members."""
+        return -(-members // _BITS) * (members + len(self.table.program.levels))
+
+    def _most_words(self) -> int:
+        """Those of all roots, at most."""
+        rows, levels = self._members, len(self.table.program.levels)
+        return max(1, -(-self._most // _BITS) * (rows.entries + levels * min(rows.count, rows.entries)))
+
+    def sums(self, level: int, block: Block) -> Sums:
+        """The sums over a level right below the roots of a block, and all below it."""
+        tape, take, most = self.tape, self.tape.room.take, block.most
+        found = self.writing.new_sums(most)
+        begins, sizes, row_ends, ends = (take(width * most) for width in (8, 4, 8, 8))
+        partials = [take(8 * self.writing.device.blocks) for _ in range(2)]
+        listed = take(4 * self._members.entries) if self._by_degree else self._members.neighbours
+        inside = self._words([listed, begins, sizes, row_ends, ends])
+        total, first, cursor = tape.register(), tape.register(), tape.cell()
+        if self._by_degree:
+            self._list_larger(inside, block, (begins, sizes, listed), partials[0])
+        tape.add(
+            "MeasureInside", inside, *block.words, *partials, *found, rows=block.rows,
+            writes=[row_ends, ends, *found], gathers=[block.columns], scatters=[begins, sizes, *partials],
+        )  # fmt: skip
+        for each, sums in zip((row_ends, ends), partials, strict=True):
+            tape.add(
+                "RunningSums", each, block.rows, sums, total, first, rows=block.rows, writes=[each], gathers=[sums]
+            )
+        last, rows, words = (tape.register() for _ in range(3))
+        piece = tape.jump("NextInside", inside, first, last, block.rows, rows, words, 0, cursor, waits=True)
+        roots = inside, *block.words, first, last
+        tape.add("WriteInside", *roots, gathers=[begins, sizes, row_ends, ends], scatters=[self._bits])
+        tape.wait()
+        second = self._second(level)
+        tasks = rows if second < 0 else words
+        again = tape.add(
+            "SumInsideApart", *roots, tasks, level, second, cursor, *found, self.writing.found,
+            gathers=[self._bits], scatters=found,
+        )  # fmt: skip
+        tape.jump("MoreInside", cursor, tasks, again, waits=True)
+        tape.jump("Again", first, last, tape.constant(0), 0, piece)
+        tape.patch(piece, 6, tape.here)
+        tape.wait()
+        return found
+
+    def _list_larger(self, inside: int, block: Block, members: tuple[int, int, int], partials: int) -> None:
+        """The members of each root are those with more neighbours, not those with larger ids: of symmetric matches the
+        one is found that has the smallest root in that order, whatever the order is in which its other vertices are
+        compared."""
+        tape, (begins, sizes, listed) = self.tape, members
+        given = [block.columns]
+        tape.add("CountLarger", inside, *block.words, partials, gathers=given, scatters=[begins, sizes, partials])
+        words = begins, block.rows, partials, tape.register(), tape.register()
+        tape.add("RunningSums", *words, gathers=[partials], scatters=[begins])
+        tape.add("ListLarger", inside, *block.words, gathers=[*given, sizes], scatters=[begins, listed])
+
+    def _second(self, level: int) -> int:
+        """The level of which one word is a task of its own, where there is enough below it; else -1."""
+        inner = self._inner(level)
+        return inner[0] if len(inner) == 1 and self._inner(inner[0]) else -1
+
+    def _words(self, arrays: list[int]) -> int:
+        """Where the words of an `Inside` are."""
+        data, kinds = self.tape.data, self._kinds
+        levels = [word for level in range(len(self.table.program.levels)) for word in self._level(level)]
+        rows = [word for each in kinds for word in (0, *each.words)]
+        members = 0, *self._members.words
+        return data(
+            [
+                self.table.words, data(levels), len(self.table.program.levels), *members, int(are_larger(self.table)),
+                int(self._by_degree), len(kinds), data(rows), *arrays, self._bits, self._room,
+            ]
+        )  # fmt: skip
+
+    def _level(self, number: int) -> list[int]:
+        """The words of one level's `InsideLevel`."""
+        level, data = self.table.program.levels[number], self.tape.data
+        rows = [
+            word
+            for each in level.backward
+            if each.level
+            for word in (self._kinds.index(self.table.walked(each, number)), each.level)
+        ]
+        different, smaller = ([each for each in those if each] for those in (level.different, level.smaller))
+        inner = self._inner(number)
+        leaves = [each for each in self.table.deeper[number] if each not in inner]
+        lists = rows, different, smaller, inner, leaves
+        counts = len(rows) // 2, *map(len, lists[1:])
+        return [level.minus, level.like, *counts, *map(data, lists)]
+
+    def _inner(self, number: int) -> list[int]:
+        """The levels below one that are gone through: those with something below, or folded into them."""
+        return [each for each in self.table.deeper[number] if self.table.children[each]]
+
+
+def are_larger(table: Table) -> bool:
+    """Whether all members must be larger than their root, be it by way of others."""
+    larger = {0}
+    for number, level in enumerate(table.program.levels):
+        if larger.intersection(level.smaller):
+            larger.add(number)
+    return all(number in larger or level.folded for number, level in enumerate(table.program.levels))
+
+
+def members_of(table: Table) -> set[DeviceRows]:
+    """The rows of the root that the levels below it are in."""
+    return {
+        table.walked(rows, number)
+        for number, level in enumerate(table.program.levels)
+        if not level.folded
+        for rows in level.backward
+        if rows.level == 0
+    }
+
+
+def kinds_of(table: Table) -> list[DeviceRows]:
+    """The rows among members."""
+    found = (
+        table.walked(rows, number)
+        for number, level in enumerate(table.program.levels)
+        if not level.folded
+        for rows in level.backward
+        if rows.level
+    )
+    return list(dict.fromkeys(found))
