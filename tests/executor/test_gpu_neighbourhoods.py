@@ -10,8 +10,12 @@ import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.executor.devices import BACKENDS
 from gquery.executor.gpu.program import inside, writing
 from tests.differential.test_neighbourhoods import WAYS
+from tests.emulated.device import COMPILER, emulated
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
 
 PATTERNS = {
     "cliques": "(a)-[]-(b)-[]-(c)-[]-(a), (a)-[]-(d), (b)-[]-(d), (c)-[]-(d)",
@@ -43,17 +47,10 @@ def text(name: str) -> str:
     return f"MATCH DIFFERENT NODES {PATTERNS[name]} RETURN count(*) AS n"
 
 
-@pytest.fixture(params=SIZES)
-def size(request: pytest.FixtureRequest) -> str:
-    """Its counts are known before anything else is: `device` is the CPU's then, too."""
-    graph_with_counts(request.param)
-    name: str = request.param
-    return name
-
-
 @pytest.fixture
-def gone_inside(size: str, device: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Sums go inside neighbourhoods; the levels at which the card did."""
+def gone_inside(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The card is an emulated one, and sums go inside neighbourhoods; the levels at which they did."""
+    monkeypatch.setitem(BACKENDS, "gpu", emulated)
     for patch in WAYS["inside"]:
         monkeypatch.setattr(*patch)
     seen: list[int] = []
@@ -68,21 +65,13 @@ def gone_inside(size: str, device: str, monkeypatch: pytest.MonkeyPatch) -> list
 
 
 @pytest.mark.parametrize("room", ["all at once", "few roots at once", "few words at once"])
-def test_large_neighbourhoods(
-    size: str,
-    room: str,
-    device: str,
-    gone_inside: list[int],
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    if request.node.callspec.params["device"] not in ("emulated", "gpu"):
-        pytest.skip("the others have neighbourhoods of their own")
+@pytest.mark.parametrize("size", SIZES)
+def test_large_neighbourhoods(size: str, room: str, gone_inside: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     if room == "few roots at once":
         monkeypatch.setattr(writing, "_LARGEST_BLOCK", 256)
     if room == "few words at once":
         monkeypatch.setattr(inside, "_BITSETS", 1 << 22 if size == "more words than are at hand" else 1 << 17)
     graph, counts = graph_with_counts(size)
     for name, count in counts.items():
-        assert graph.query(text(name), device=device).scalar() == count, name
+        assert graph.query(text(name), device="gpu").scalar() == count, name
     assert gone_inside
