@@ -17,7 +17,8 @@ from gquery.errors import ExecutionError, MemoryLimitError, UnsupportedError
 
 _KERNELS = Path(__file__).parent / "kernels"
 _FILES = (
-    "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "inside", "push", "run",
+    "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "neighbourhood", "possible",
+    "inside", "push", "run",
 )  # fmt: skip
 _BLOCK = 256  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2

@@ -1,5 +1,5 @@
-"""Writes sums inside the neighbourhoods of roots on a tape (kernels/inside.cuh): bitsets first, then what goes through
-them."""
+"""Writes sums inside the neighbourhoods of roots on a tape: bitsets first (kernels/neighbourhood.cuh), then what goes
+through them (kernels/inside.cuh)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gquery.executor.gpu.resident import DeviceRows
 if TYPE_CHECKING:
     from gquery.executor.gpu.program.writing import Block, Writing
 
-_LEVELS = 7  # as in kernels/inside.cuh
+_LEVELS = 7  # as in kernels/neighbourhood.cuh
 _MEMBERS = 1 << 16  # of a root
 _BITSETS = 1 << 30  # bytes at most
 _BITS = 32

@@ -1,0 +1,268 @@
+// The neighbourhood of each root: its neighbours, its members, are numbered in their order, and the edges among them are
+// written as bitsets, so that what several rows have in common is the AND of a few words.
+
+const int DEPTH = 7;                // levels at most
+const int BITS = 32;                // of a word
+const int WORDS_AT_HAND = 128;      // of a row, while it is written or looked into often
+
+// The row of the member that a level is matched to.
+struct InsideRow {
+    int64 kind, level;
+};
+
+// Counts before pointers. different, smaller: levels but that of the root, which the masks know of. children: those that
+// are gone through; leaves: those of which only the number counts.
+struct InsideLevel {
+    int64 minus, like, row_count, different_count, smaller_count, child_count, leaf_count;
+    const InsideRow *rows;
+    const int64 *different, *smaller, *children, *leaves;
+};
+
+// members: a root's row; above: whether only what is larger than the root is one; by_degree: whether larger means that
+// there are more members, which leaves hubs few. kinds: what the bitsets are of. For each root of a block: where its
+// members begin among those that are listed, how many they are; and running sums of rows to write, and of the words of a kind: a row for each member and, of the first kind, a mask for each level. bits: `room` words a kind.
+struct Inside {
+    const Program *program;
+    const InsideLevel *levels;
+    int64 level_count;
+    Rows members;
+    int64 above, by_degree, kind_count;
+    const Rows *kinds;
+    int *listed;
+    int64 *begins;
+    int *sizes;
+    int64 *row_ends, *ends;
+    unsigned *bits;
+    int64 room;
+
+    INNER_MEMBER int64 row_count(int64 size) const { return size ? kind_count * size + level_count : 0; }
+    INNER_MEMBER bool is_larger(int vertex, int root) const {
+        Range row = row_of(members, vertex), other = row_of(members, root);
+        int64 more = (row.end - row.begin) - (other.end - other.begin);
+        return more > 0 || (more == 0 && vertex > root);
+    }
+    INNER_MEMBER int64 before(int64 root) const { return root ? ends[root - 1] : 0; }
+    INNER_MEMBER int64 rows_before(int64 root) const { return root ? row_ends[root - 1] : 0; }
+};
+
+INNER int words_of(int64 members) { return int((members + BITS - 1) / BITS); }
+
+// Roots of a block, from one register to another.
+struct RootsInside {
+    const Inside *inside;
+    Given given;
+    int64 first, last;
+};
+
+// Calls `each(row, vertex, larger)` for the row of each root and all entries of it, whole warps at once, and then
+// `done(row)`.
+template <typename Each, typename Done>
+INNER void each_larger(const Inside &inside, const Frontier &frontier, Each each, Done done) {
+    Share share = share_of(frontier.count);
+    for (int64 row = share.begin + threadIdx.x / WARP; row < share.end; row += WARPS) {
+        int root = frontier.at(0, row);
+        Range range = row_of(inside.members, root);
+        for (int64 begin = range.begin; begin < range.end; begin += WARP) {
+            int64 at = begin + lane();
+            int vertex = at < range.end ? inside.members.neighbours[at] : root;
+            each(row, vertex, at < range.end && inside.is_larger(vertex, root));
+        }
+        done(row);
+    }
+}
+
+// How many members each root has, by degree.
+struct CountLarger {
+    const Inside *inside;
+    Given given;
+    int64 *partials;
+};
+
+APART void perform(const CountLarger &asked, int64 *registers) {
+    const Inside &inside = *asked.inside;
+    int64 sum = 0;
+    int own = 0;
+    each_larger(
+        inside, asked.given.now(registers),
+        [&](int64, int, bool larger) { own += in_all(__ballot_sync(ALL, larger)); },
+        [&](int64 row) {
+            if (lane() == 0) {
+                inside.sizes[row] = own;
+                inside.begins[row] = own;
+                sum += own;
+            }
+            own = 0;
+        }
+    );
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0) asked.partials[blockIdx.x] = sum;
+}
+
+// Lists them, up to `begins` those of each root, which then says where they begin.
+struct ListLarger {
+    const Inside *inside;
+    Given given;
+};
+
+APART void perform(const ListLarger &asked, int64 *registers) {
+    const Inside &inside = *asked.inside;
+    int own = 0;
+    each_larger(
+        inside, asked.given.now(registers),
+        [&](int64 row, int vertex, bool larger) {
+            unsigned found = __ballot_sync(ALL, larger);
+            if (larger) inside.listed[inside.begins[row] - inside.sizes[row] + own + before(found)] = vertex;
+            own += in_all(found);
+        },
+        [&](int64 row) {
+            __syncwarp();
+            if (lane() == 0) inside.begins[row] -= inside.sizes[row];
+            own = 0;
+        }
+    );
+}
+
+// Sums of the roots become zero.
+struct MeasureInside {
+    const Inside *inside;
+    Given given;
+    int64 *row_partials, *partials;
+    uint64 *sums;
+    double *sizes;
+};
+
+APART void perform(const MeasureInside &measure, int64 *registers) {
+    const Inside &inside = *measure.inside;
+    Frontier frontier = measure.given.now(registers);
+    Share share = share_of(frontier.count);
+    int64 rows = 0, words = 0;
+    for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
+        if (!inside.by_degree) {
+            int root = frontier.at(0, row);
+            Range range = row_of(inside.members, root);
+            if (inside.above) range.begin = first_above(inside.listed, range.begin, range.end, root);
+            inside.begins[row] = range.begin;
+            inside.sizes[row] = int(range.end - range.begin);
+        }
+        int64 size = inside.sizes[row], own = words_of(size) * (size + inside.level_count);
+        inside.row_ends[row] = inside.row_count(size);
+        inside.ends[row] = own;
+        rows += inside.row_count(size);
+        words += own;
+        measure.sums[row] = 0;
+        measure.sizes[row] = 0;
+    }
+    rows = sum_of_block(rows);
+    words = sum_of_block(words);
+    if (threadIdx.x == 0) {
+        measure.row_partials[blockIdx.x] = rows;
+        measure.partials[blockIdx.x] = words;
+    }
+}
+
+// Writes the bitsets of roots.
+struct WriteInside {
+    RootsInside roots;
+};
+
+// Sets the bits of a stretch of members that a row has; by a warp.
+INNER void mark_common(const int *members, int size, const int *row, int length, unsigned *words) {
+    bool over_members = size <= length;
+    const int *walked = over_members ? members : row, *searched = over_members ? row : members;
+    int count = over_members ? size : length, among = over_members ? length : size;
+    for (int i = lane(); i < count; i += WARP) {
+        int at = int(first_above(searched, 0, among, walked[i] - 1));
+        if (at == among || searched[at] != walked[i]) continue;
+        int member = over_members ? i : at;
+        atomicOr(words + member / BITS, 1u << member % BITS);
+    }
+}
+
+// Sets the bits of a stretch of members that a level can have. above: they are larger than the root as far as they must.
+INNER void mark_possible(const Level &level, bool above, int root, const int *members, int size, unsigned *words) {
+    bool cut = false, other = false;
+    for (int64 i = 0; i < level.smaller_count && !above; i++) cut |= level.smaller[i] == 0;
+    for (int i = 0; i < level.different_count; i++) other |= level.different[i] == 0;
+    for (int i = lane(); i < size; i += WARP) {
+        int vertex = members[i];
+        bool passes = (!level.member || level.member[vertex]) && (!cut || vertex > root) && (!other || vertex != root);
+        if (passes) atomicOr(words + i / BITS, 1u << i % BITS);
+    }
+}
+
+// A row of the bitsets of a root: where its words go, and what it is made of. level: for a mask, else negative.
+struct RowInside {
+    unsigned *out;
+    const int *members, *entries;
+    int root, size, length, level;
+};
+
+INNER RowInside row_to_write(const RootsInside &roots, const int64 *registers, int64 first, int64 item) {
+    const Inside &inside = *roots.inside;
+    int64 last = registers[roots.last], before = inside.rows_before(first);
+    int64 row = first_above(inside.row_ends, first, last, before + item);
+    int number = int(before + item - inside.rows_before(row)), size = inside.sizes[row];
+    int kind = number / size, own = number - kind * size;
+    RowInside found;
+    found.root = roots.given.now(registers).at(0, row);
+    found.members = inside.listed + inside.begins[row];
+    found.size = size;
+    found.level = kind < inside.kind_count ? -1 : number - int(inside.kind_count) * size;
+    found.out = inside.bits + inside.before(row) - inside.before(first);
+    found.length = 0;
+    found.entries = nullptr;
+    if (found.level >= 0) {
+        found.out += int64(size + found.level) * words_of(size);
+    } else {
+        Range entries = row_of(inside.kinds[kind], found.members[own]);
+        found.entries = inside.kinds[kind].neighbours + entries.begin;
+        found.length = int(entries.end - entries.begin);
+        found.out += kind * inside.room + int64(own) * words_of(size);
+    }
+    return found;
+}
+
+// Writes a row; by a warp.
+APART void write_row(const Inside &inside, const RowInside &row, unsigned *buffer) {
+    int words = words_of(row.size);
+    for (int begin = 0; begin < words; begin += WORDS_AT_HAND) {
+        int count = words - begin < WORDS_AT_HAND ? words - begin : WORDS_AT_HAND, left = row.size - begin * BITS;
+        for (int i = lane(); i < count; i += WARP) buffer[i] = 0;
+        __syncwarp();
+        const int *stretch = row.members + begin * BITS;
+        int size = left < count * BITS ? left : count * BITS;
+        if (row.level >= 0) mark_possible(inside.program->levels[row.level], inside.above, row.root, stretch, size, buffer);
+        else mark_common(stretch, size, row.entries, row.length, buffer);
+        __syncwarp();
+        for (int i = lane(); i < count; i += WARP) row.out[begin + i] = buffer[i];
+        __syncwarp();
+    }
+}
+
+template <typename Value>
+INNER Value *pointer_of(Value *pointer, int from) {
+    return reinterpret_cast<Value *>(__shfl_sync(ALL, reinterpret_cast<uint64>(pointer), from));
+}
+
+struct RowsAtHand {
+    unsigned words[WARPS][WORDS_AT_HAND];
+};
+
+APART void perform(const WriteInside &write, int64 *registers) {
+    const Inside &inside = *write.roots.inside;
+    unsigned *buffer = at_hand<RowsAtHand>().words[threadIdx.x / WARP];
+    int64 first = registers[write.roots.first], last = registers[write.roots.last];
+    each_apart(inside.rows_before(last) - inside.rows_before(first), [&](int64 item, bool valid) {
+        RowInside own{};
+        if (valid) own = row_to_write(write.roots, registers, first, item);
+        for (unsigned left = __ballot_sync(ALL, valid); left; left &= left - 1) {
+            int from = __ffs(left) - 1;
+            RowInside row{
+                pointer_of(own.out, from), pointer_of(own.members, from), pointer_of(own.entries, from),
+                __shfl_sync(ALL, own.root, from), __shfl_sync(ALL, own.size, from),
+                __shfl_sync(ALL, own.length, from), __shfl_sync(ALL, own.level, from)
+            };
+            write_row(inside, row, buffer);
+        }
+    });
+}
