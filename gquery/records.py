@@ -5,6 +5,8 @@ takes ten times as long to make as one that is not frozen, and a short query mak
 one is seen by mypy, for which `record` is `dataclass`. When the program runs, a record is compared, hashed and shown
 like a frozen data class, but by functions that all share: a data class compiles its own, which for a hundred classes
 was a fifth of the time that `import gquery` takes.
+
+A record with a field `_hash` keeps its hash there: trees are looked up node by node, and each would hash all below it.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ else:
 
     def _methods(made):
         compared = _values([field.name for field in fields(made) if field.compare])
+        keeps = "_hash" in [field.name for field in fields(made)]
         shown = [field.name for field in fields(made) if field.repr]
 
         def __eq__(self, other):  # noqa: N807
@@ -46,7 +49,13 @@ else:
             values = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
             return f"{self.__class__.__qualname__}({values})"
 
-        return __eq__, __hash__, __repr__
+        def __hash_once__(self):  # noqa: N807
+            if self._hash is None:
+                self._hash = hash(compared(self))
+            return self._hash
+
+        __hash_once__.__name__ = "__hash__"
+        return __eq__, __hash_once__ if keeps else __hash__, __repr__
 
     def _values(names):
         """A function that gives the fields of a record as a tuple."""

@@ -40,7 +40,8 @@ class Result:
     counts: the answer is one row of counts. A count beyond 2^63 then comes as decimal128(38, 0), or as
     decimal256(76, 0) beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
 
-    warnings: what was found odd about the query, as texts with its place; Python's warnings had them already.
+    warnings: what was found odd about the query, as texts with its place; Python's warnings had them already. spent:
+    seconds of the timeout that went into planning.
     """
 
     def __init__(
@@ -50,12 +51,14 @@ class Result:
         settings: Settings,
         counts: bool = False,
         warnings: tuple[str, ...] = (),
+        spent: float = 0.0,
     ) -> None:
         self.schema = schema
         self.warnings = warnings
         self._counts = counts
         self._start = start
         self._settings = settings
+        self._spent = spent
         self._table: pa.Table | None = None
         self._control = self._new_control()
         self._under_way: set[Control] = set()
@@ -226,7 +229,7 @@ class Result:
                              hint="take the table that to_arrow() gives")  # fmt: skip
 
     def _new_control(self) -> Control:
-        return Control(self._settings.timeout, self._settings.memory_limit)
+        return Control(self._settings.timeout, self._settings.memory_limit, self._spent)
 
 
 class Run(Iterator[pa.RecordBatch]):

@@ -63,7 +63,7 @@ class Graph:
         """Answers a query, lazily: it is parsed, bound and planned now and run when the result is first read.
 
         parameters: values of `$name`s; changing them later changes nothing. mode: match mode for clauses that name
-        none. device: `auto`, `cpu` or `gpu`. timeout: seconds, for planning now, and again for each run of the result.
+        none. device: `auto`, `cpu` or `gpu`. timeout: seconds, for planning now together with each run of the result.
         memory_limit: bytes or text such as "1GB", for what the query holds besides the graph. strict: whether labels,
         types and properties that the graph does not have are errors. Raises ParseError, BindError, PlanError or
         UnsupportedError now, ExecutionError while the result is read, QueryTimeout either way. Warns (QueryWarning) of
@@ -84,8 +84,8 @@ class Graph:
             warnings.warn(warning, QueryWarning, stacklevel=2)
         if query.command is not None:
             run = partial(query.plan_rows, query.command == "profile")
-            return Result(PLAN, run, settings, warnings=warned)
-        return Result(query.chain.schema, query.run, settings, query.plan.counting, warned)
+            return Result(PLAN, run, settings, warnings=warned, spent=planning.elapsed)
+        return Result(query.chain.schema, query.run, settings, query.plan.counting, warned, planning.elapsed)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""

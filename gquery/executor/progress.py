@@ -11,13 +11,14 @@ from gquery.executor.memory import Budget
 class Control:
     """Made when a query starts. Workers call `check` between slices; the user calls `cancel` from any thread.
 
-    matches: embeddings found so far. fraction: share of the start pool that is done, 0.0 to 1.0. memory: the budget.
+    spent: seconds of the timeout that planning took. matches: embeddings found so far. fraction: share of the start
+    pool that is done, 0.0 to 1.0. memory: the budget.
     """
 
-    def __init__(self, timeout: float | None = None, memory_limit: int | None = None) -> None:
+    def __init__(self, timeout: float | None = None, memory_limit: int | None = None, spent: float = 0.0) -> None:
         self.timeout = timeout
         self.memory = Budget(memory_limit)
-        self.started = time.monotonic()
+        self.started = time.monotonic() - spent
         self.matches = 0
         self.fraction = 0.0
         self.stage = ""

@@ -10,7 +10,7 @@ from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.growth import may_be_long, rows_at_once
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.values import sorting_key
-from gquery.executor.relational.sql.words import distinct_name, quoted
+from gquery.executor.relational.sql.words import Names, quoted
 from gquery.planner.ir.expr import INTEGER, Attribute, Call, Column, Expression, children, is_aggregated, is_volatile
 from gquery.planner.ir.segments import Project
 from gquery.records import record
@@ -123,10 +123,11 @@ def _cut_by_row(clauses: list[str], count: int, row: str, sorting: str, bounds: 
 
 def _asked_after(where: tuple[Expression, ...], outputs: tuple[Expression, ...]) -> Iterator[Expression]:
     """What the conditions after a projection read besides its outputs."""
+    known = frozenset(outputs)
     pending = list(reversed(where))
     while pending:
         found = pending.pop()
-        if found in outputs:
+        if found in known:
             continue
         if any(found == part for part in inputs(found)):
             yield found
@@ -141,10 +142,8 @@ def _is_constant(expression: Expression) -> bool:
 
 def named(parts: Iterable[Expression]) -> dict[str, Expression]:
     """Names for what is read, in the relation that it is read into."""
-    names: dict[str, Expression] = {}
-    for part in parts:
-        names[distinct_name(_described(part), names)] = part
-    return names
+    names = Names()
+    return {names.new(_described(part)): part for part in parts}
 
 
 def _described(part: Expression) -> str:

@@ -78,6 +78,7 @@ class Tail:
         self._travelling = [self._carried(item.expression) for item in projection.items]
         self.weighted = weighted and not self._is_grouped
         self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
+        self._places = {output: place for place, output in enumerate(self._outputs)}
         self._residual = residual
         self._reads_weights = weighted or self._alike
         self._elements = ElementWriter(snapshot)
@@ -237,7 +238,7 @@ class Tail:
         shown = item.expression
         waiting = shown if isinstance(shown, Column) and shown != carried else None
         arrow = (self._elements.arrow_type if self.final else plain_type)(shown.type)
-        return _Column(shown.type, waiting, carried.type.kind, self._outputs.index(carried), arrow)
+        return _Column(shown.type, waiting, carried.type.kind, self._places[carried], arrow)
 
     def _widths(self, column: _Column, values: pa.Array, most: int) -> Bytes | None:
         """The bytes of what is gathered for a column of the answer."""
@@ -257,7 +258,7 @@ class Tail:
         """A batch of the answer from the columns that came out of the statement, or out of the match stream."""
         with translated():
             arrays = [self._written(column, travelled[column.place]) for column in self._columns]
-        arrays += [travelled[self._outputs.index(WEIGHTS)].cast(pa.int64())] if self.weighted else []
+        arrays += [travelled[self._places[WEIGHTS]].cast(pa.int64())] if self.weighted else []
         return pa.record_batch(arrays, schema=self.schema)
 
     def _written(self, column: _Column, values: pa.Array) -> pa.Array:

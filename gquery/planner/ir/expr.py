@@ -52,6 +52,7 @@ class Type:
     fields: tuple[tuple[str, Type], ...] = ()
     tables: tuple[int, ...] = ()
     members: tuple[Type, ...] = ()
+    _hash: int | None = field(default=None, init=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         if self.kind is Kind.ANY:
@@ -86,6 +87,7 @@ class Expression:
 
     type: Type
     span: Span = field(compare=False)
+    _hash: int | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @record(frozen=True, slots=True)

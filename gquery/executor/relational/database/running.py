@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 import tempfile
+import threading
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from gquery.errors import GQueryError, MemoryLimitError
 from gquery.executor.progress import Control
+from gquery.executor.relational.database.apart import begun
 from gquery.executor.relational.database.functions import Calls, Given, registered
 from gquery.executor.relational.database.private import private_duckdb
 from gquery.executor.relational.database.translation import translated
@@ -48,14 +50,20 @@ def evaluate(
     # Every thread holds values of its own, which DuckDB does not count; functions of ours are called from one.
     few = alone or given.functions or (control.memory_limit or _FOR_ALL_THREADS) < _FOR_ALL_THREADS
     calls = Calls(control)
-    with _stoppable(control, blocks, calls), _shared_cursor(1 if few else None) as cursor:
+    with _stoppable(control, blocks, calls), ExitStack() as held:
+        cursor = held.enter_context(_shared_cursor(1 if few else None))
+        text = held.enter_context(registered(cursor, sql, given.functions, calls))
+
+        def run() -> pa.Table:
+            with watched(control, cursor.interrupt):
+                return cursor.sql(text, params=dict(given.values)).to_arrow_table()
+
         found: list[pa.ChunkedArray] = []
         whole_or_fed = [relation] if blocks is None else [blocks.reader(relation.schema)]
-        with registered(cursor, sql, given.functions, calls) as text, watched(control, cursor.interrupt):
-            for part in _parts(relation, control) if blocks is None and not whole else whole_or_fed:
-                cursor.register("elements", part)
-                control.check()
-                found.append(cursor.sql(text, params=dict(given.values)).to_arrow_table().column(0))
+        for part in _parts(relation, control) if blocks is None and not whole else whole_or_fed:
+            cursor.register("elements", part)
+            control.check()
+            found.append(begun(run, text, control, held).column(0))
     return pa.chunked_array([chunk for part in found for chunk in part.chunks], found[0].type)
 
 
@@ -76,22 +84,29 @@ def stream(
     is.
     """
     feed, calls = _Feed(batches, control), Calls(control)
-    with _cursor_for(control) as cursor, registered(cursor, sql, given.functions, calls) as text:
+    with ExitStack() as held:
+        cursor = held.enter_context(_cursor_for(control))
+        text = held.enter_context(registered(cursor, sql, given.functions, calls))
+
+        def begin() -> tuple[pa.RecordBatchReader, pa.RecordBatch | None]:
+            with watched(control, cursor.interrupt):
+                reader = cursor.sql(text, params=dict(given.values)).to_arrow_reader(rows)
+                return reader, next(reader, None)
+
         reader = None
         try:
-            with _stoppable(control, feed, calls), watched(control, cursor.interrupt):
+            with _stoppable(control, feed, calls):
                 for name, relation in (beside or {}).items():
                     cursor.register(name, relation)
                 cursor.register("matches", feed.reader(schema))
-                reader = cursor.sql(text, params=dict(given.values)).to_arrow_reader(rows)
-                batch = next(reader, None)
+                reader, batch = begun(begin, text, control, held)
             while batch is not None:
                 yield batch
                 with _stoppable(control, feed, calls), watched(control, cursor.interrupt):
                     control.check()
                     batch = next(reader, None)
         finally:
-            feed.stopped = True
+            feed.stop()
             if reader is not None:
                 reader.close()
 
@@ -115,21 +130,31 @@ class _Feed:
     """The matches as DuckDB pulls them. Keeps the error that ended them: DuckDB wraps it beyond recognition."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch], control: Control) -> None:
-        self.stopped = False
         self.error: BaseException | None = None
+        self._stopped = False
+        self._pulling = threading.Lock()
         self._pulled = self._pull(batches, control)
         next(self._pulled)
 
     def reader(self, schema: pa.Schema) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_batches(schema, self._pulled)
 
+    def stop(self) -> None:
+        """Afterwards nothing is pulled, by a thread that was left behind either."""
+        self._stopped = True
+        with self._pulling:
+            pass
+
     def _pull(self, batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch | None]:
         """A generator that has begun: a signal that comes as DuckDB calls is raised at a `yield`, inside `try`."""
         try:
             yield None
-            while not self.stopped:
-                control.check()
-                batch = next(batches, None)
+            while True:
+                with self._pulling:
+                    if self._stopped:
+                        return
+                    control.check()
+                    batch = next(batches, None)
                 if batch is None:
                     return
                 yield unsliced(batch)

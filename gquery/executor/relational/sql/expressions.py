@@ -33,7 +33,7 @@ from gquery.executor.relational.sql.values import (
     sorting_key,
     sql_type,
 )
-from gquery.executor.relational.sql.words import distinct_name, literal, quoted
+from gquery.executor.relational.sql.words import Names, literal, quoted
 from gquery.planner.ir.expr import (
     Aggregate,
     Attribute,
@@ -85,6 +85,7 @@ class SqlWriter:
     subqueries: bool = True
     locals: Mapping[Local, str] = field(default_factory=dict)
     _slots: dict[str, str] = field(default_factory=dict)
+    _names: Names = field(default_factory=Names)
 
     def write(self, expression: Expression) -> str:
         if self.keys is not None and (expression in self.keys or isinstance(expression, Aggregate)):
@@ -277,7 +278,9 @@ class SqlWriter:
                     lambda given: with_plain_texts(call, given, function))  # fmt: skip
 
     def _identifier(self, function: Function) -> str:
-        return quoted(self.functions.setdefault(function, distinct_name(function.name, self.functions.values())))
+        if function not in self.functions:
+            self.functions[function] = self._names.new(function.name)
+        return quoted(self.functions[function])
 
     def _as(self, expression: Expression, wanted: Type) -> str:
         return converted(self.write(expression), expression.type, wanted)
@@ -310,7 +313,7 @@ class SqlWriter:
     def _parameter(self, parameter: Parameter) -> str:
         slot = self._slots.get(parameter.name)
         if slot is None:
-            slot = distinct_name(re.sub(r"\W", "_", f"p_{parameter.name}", flags=re.ASCII), self.values)
+            slot = self._names.new(re.sub(r"\W", "_", f"p_{parameter.name}", flags=re.ASCII))
             self._slots[parameter.name] = slot
             self.values[slot] = given_value(self.parameters[parameter.name], parameter.type)
         return parameter_sql(slot, parameter.type)

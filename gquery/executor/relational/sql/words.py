@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 
 
@@ -33,9 +32,15 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def distinct_name(name: str, taken: Iterable[str]) -> str:
-    """`name`, or a longer one when SQL, which ignores case, has it already."""
-    known = {other.lower() for other in taken}
-    while name.lower() in known:
-        name += "_"
-    return name
+class Names:
+    """Names in a statement, told apart as SQL does, which ignores case."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def new(self, wish: str) -> str:
+        """The wish, or a longer name where that is taken."""
+        while wish.lower() in self._taken:
+            wish += "_"
+        self._taken.add(wish.lower())
+        return wish

@@ -1,0 +1,46 @@
+"""Long statements, which DuckDB binds and plans for seconds without looking at an interrupt.
+
+They are begun in a thread of their own. A query that has to stop leaves it behind: the thread ends by itself and then
+closes what the statement held.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import ExitStack
+from typing import TypeVar
+
+from gquery.executor.progress import Control
+
+LONG = 1 << 15  # characters: planned in about 0.1 s
+_TICK = 0.02  # seconds between two looks at the control
+
+T = TypeVar("T")
+
+
+def begun(call: Callable[[], T], sql: str, control: Control, held: ExitStack) -> T:
+    """What the call gives, which begins a statement. held: what that needs, given away where it is left behind."""
+    if len(sql) < LONG:
+        return call()
+    pending: Future[T] = Future()
+    threading.Thread(target=_settle, args=(pending, call), name="gquery-begun").start()
+    try:
+        while not pending.done():
+            control.check()
+            wait([pending], _TICK)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):  # of which what the thread pulls would not hear
+            control.cancel()
+        left = held.pop_all()
+        pending.add_done_callback(lambda _: left.close())
+        raise
+    return pending.result()
+
+
+def _settle(pending: Future[T], call: Callable[[], T]) -> None:
+    try:
+        pending.set_result(call())
+    except BaseException as error:
+        pending.set_exception(error)
