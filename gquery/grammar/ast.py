@@ -398,6 +398,15 @@ class Call(Clause):
 
 
 @record(frozen=True, slots=True)
+class Procedure(Clause):
+    """`CALL name() [YIELD column [AS name], ... [WHERE where]]`: rows about the graph. columns: all where None."""
+
+    name: str
+    columns: tuple[ProjectionItem, ...] | None
+    where: Expression | None
+
+
+@record(frozen=True, slots=True)
 class Union(Clause):
     """`branch UNION [ALL] branch ...`, the only clause of its query. distinct: a row goes out once."""
 

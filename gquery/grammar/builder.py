@@ -49,6 +49,14 @@ class Builder:
 
     block_single = single
 
+    def single_procedure(self, children: Children) -> ast.Query:
+        """A procedure alone, whose columns are the answer."""
+        span = _span(children)
+        everything = ast.Return(
+            items=(), star=True, distinct=False, order_by=(), skip=None, limit=None, span=span
+        )  # fmt: skip
+        return ast.Query(clauses=(*_nodes(children), everything), command=None, span=span)
+
     def block_patterns(self, children: Children) -> ast.Query:
         patterns, where = children
         span = _span([*patterns, where])
@@ -105,6 +113,16 @@ class Builder:
 
     def imports(self, children: Children) -> list[ast.Variable] | str:
         return "*" if any(isinstance(each, Token) and each.text == "*" for each in children) else _nodes(children)
+
+    def procedure(self, children: Children) -> ast.Procedure:
+        _call, name, _open, _close, _yield, columns, where = children
+        found = None if columns is None else tuple(columns)
+        return ast.Procedure(name.text, found, where, span=_span(children))
+
+    def yielded_column(self, children: Children) -> ast.ProjectionItem:
+        column, _as, alias = children
+        named = column.name if alias is None else alias.name
+        return ast.ProjectionItem(expression=column, alias=named, text="", span=_span(children))
 
     def return_clause(self, children: Children) -> ast.Return:
         return ast.Return(**_projecting(children), span=_span(children))

@@ -70,6 +70,11 @@ def _call_clause(clause: ast.Call) -> str:
     return f"{'OPTIONAL ' if clause.optional else ''}CALL{imports} {{ {_query(clause.query)} }}"
 
 
+def _procedure(clause: ast.Procedure) -> str:
+    columns = () if clause.columns is None else ("YIELD", _listed(map(_item, clause.columns)))
+    return " ".join([f"CALL {clause.name}()", *columns, *_where(clause.where)])
+
+
 def _union(clause: ast.Union) -> str:
     return ("\nUNION\n" if clause.distinct else "\nUNION ALL\n").join(map(_query, clause.branches))
 
@@ -332,6 +337,7 @@ _PARTS: dict[type[ast.Node], Callable[[Any], str]] = {
     ast.Query: _query,
     ast.Match: _match,
     ast.Call: _call_clause,
+    ast.Procedure: _procedure,
     ast.Union: _union,
     ast.Return: _return,
     ast.Unwind: _unwind,

@@ -182,7 +182,13 @@ def queries(draw: st.DrawFn) -> ast.Query:
         limit=maybe(expressions),
     )
     unwind = build(ast.Unwind, items=expressions, variable=variables)
-    clauses = (*draw(st.lists(matches(expressions, st.booleans()) | unwind, max_size=2)), draw(last))
+    column = build(ast.ProjectionItem, expression=variables, alias=names, text=st.just(""))
+    alone = build(ast.Procedure, name=st.sampled_from(FUNCTIONS), columns=st.none(), where=st.none())
+    yielding = build(
+        ast.Procedure, name=st.sampled_from(FUNCTIONS), columns=tuples(column, 1), where=maybe(expressions)
+    )
+    clause = matches(expressions, st.booleans()) | unwind | alone | yielding
+    clauses = (*draw(st.lists(clause, max_size=2)), draw(last))
     command = draw(st.sampled_from([None, "explain", "profile"]))
     return ast.Query(clauses=clauses, command=command, span=NOWHERE)  # type: ignore[arg-type]
 

@@ -21,6 +21,7 @@ _PHRASES = {
     "PARAMETER": "a parameter",
     "INTEGER": "a whole number",
     "BAR": "`|`",
+    "FUNCTION": "a name and brackets",
     "ORDER": "`ORDER BY`",
     "OPTIONAL": "`OPTIONAL MATCH`",
     _END: "the end of the query",

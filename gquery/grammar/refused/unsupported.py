@@ -16,7 +16,6 @@ _BRACKETED_PATH = "gquery has no path patterns in brackets"
 _SHORTEST = "gquery has shortest paths in MATCH only; write MATCH p = shortestPath(...) and then use p"
 _WRITING = "gquery has no queries that change the graph"
 _SUBQUERY = "gquery has no subqueries other than EXISTS, COUNT, COLLECT and CALL"
-_PROCEDURE = "gquery has no procedures"
 _OLD_LISTS = (
     "gquery has no filter() and extract(); write a list comprehension, such as `[x IN list WHERE x > 1 | x + 1]`"
 )
@@ -26,7 +25,6 @@ _CLAUSES = {
     for word in (
         "EXCEPT",
         "INTERSECT",
-        "YIELD",
         "FOR",
         "FINISH",
         "NEXT",
@@ -64,7 +62,7 @@ def unsupported(broken: Broken) -> UnsupportedError | None:
     """The error when the parse broke because of a construct of the wider language."""
     if sentence := _CLAUSES.get(broken.word()):
         return UnsupportedError(sentence, span=broken.span)
-    return _procedure(broken) or _bracketed_path(broken)
+    return _bracketed_path(broken)
 
 
 def _bracketed_path(broken: Broken) -> UnsupportedError | None:
@@ -74,11 +72,4 @@ def _bracketed_path(broken: Broken) -> UnsupportedError | None:
     named = broken.text(-2) == "(" and broken.text() + broken.text(1) == "=(" and "AND" not in broken.accepted
     if in_node or after_node or named:
         return UnsupportedError(_BRACKETED_PATH, span=broken.span)
-    return None
-
-
-def _procedure(broken: Broken) -> UnsupportedError | None:
-    """`CALL db.labels()`."""
-    if broken.text(-1).upper() == "CALL" and "{" in broken.accepted:
-        return UnsupportedError(_PROCEDURE, span=broken.span, hint="such as CALL (a) { MATCH (a)-->(b) RETURN b }")
     return None

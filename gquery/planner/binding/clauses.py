@@ -20,10 +20,9 @@ from gquery.planner.binding.lengths.names import expect_names
 from gquery.planner.binding.lengths.searches import Search, can_be_swept, searches
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, names_in
-from gquery.planner.binding.pattern_condition import pattern_tests
 from gquery.planner.binding.projections import ProjectionBinder, projected
 from gquery.planner.binding.scope import is_hidden
-from gquery.planner.binding.subqueries import (
+from gquery.planner.binding.subqueries.in_expressions import (
     as_subquery,
     expect_known,
     filtering,
@@ -33,6 +32,8 @@ from gquery.planner.binding.subqueries import (
     parted,
     taken_out,
 )
+from gquery.planner.binding.subqueries.pattern_condition import pattern_tests
+from gquery.planner.binding.subqueries.procedures import written_out
 from gquery.planner.ir.expr import BOOLEAN, INTEGER, Type
 from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Project, Segment, Variable
 from gquery.planner.ir.types.common_type import list_of, unify
@@ -79,7 +80,8 @@ class ClauseBinder:
         """The segments of a query over the rows before it. per: tells the rows of an outer query apart."""
         if isinstance(query.clauses[-1], ast.Union):
             return self._union(query.clauses[-1], rows, per)
-        return self._segments(without_plain_projections(query.clauses), rows, per)
+        clauses = [each for clause in query.clauses for each in written_out(clause, self.matches.schema)]
+        return self._segments(without_plain_projections(clauses), rows, per)
 
     def _segments(self, clauses: Iterable[ast.Clause], rows: Rows, per: Variable | None) -> tuple[Segment, ...]:
         segments: list[Segment] = []

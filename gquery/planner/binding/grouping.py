@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from gquery.grammar import ast
 from gquery.planner.binding.mentions import binds, is_random, name_of, named, names_after, names_in, nodes_of
-from gquery.planner.binding.pattern_condition import is_checked_while_matching
-from gquery.planner.binding.subqueries import holds_subquery
+from gquery.planner.binding.subqueries.in_expressions import holds_subquery
+from gquery.planner.binding.subqueries.pattern_condition import is_checked_while_matching
 
 MOST_NODES = 300  # of a query whose patterns are put together
 

@@ -14,9 +14,9 @@ from gquery.planner.binding.hints import Hints
 from gquery.planner.binding.labels import expect_known, tables_of
 from gquery.planner.binding.lengths.searches import Search
 from gquery.planner.binding.mentions import binds
-from gquery.planner.binding.pattern_condition import PatternTest
 from gquery.planner.binding.patterns import PatternBinder
 from gquery.planner.binding.scope import Names, VertexDraft
+from gquery.planner.binding.subqueries.pattern_condition import PatternTest
 from gquery.planner.ir.expr import Expression, Kind, Type, is_volatile, variables
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types

@@ -14,7 +14,8 @@ from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.labels import expect_known, types_of
 from gquery.planner.binding.mentions import binds, names_in, nodes_of
-from gquery.planner.binding.pattern_condition import (
+from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
+from gquery.planner.binding.subqueries.pattern_condition import (
     PatternTest,
     is_checked_while_matching,
     joined_by_and,
@@ -22,7 +23,6 @@ from gquery.planner.binding.pattern_condition import (
     plain_conditions,
     undefined,
 )
-from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.query_graph import PathVariable, Scope
 from gquery.settings import MatchMode

@@ -10,8 +10,8 @@ from gquery.errors import BindError, Notice, Span
 from gquery.grammar import ast
 from gquery.planner.binding.expressions.binder import ExpressionBinder, expect_boolean
 from gquery.planner.binding.expressions.moments import is_written
-from gquery.planner.binding.pattern_condition import plain_conditions
 from gquery.planner.binding.scope import NOTHING, Names, is_hidden
+from gquery.planner.binding.subqueries.pattern_condition import plain_conditions
 from gquery.planner.ir.expr import (
     INTEGER,
     Aggregate,

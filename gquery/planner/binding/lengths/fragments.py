@@ -10,7 +10,7 @@ from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.mentions import named, names_in
-from gquery.planner.binding.pattern_condition import joined_by_and
+from gquery.planner.binding.subqueries.pattern_condition import joined_by_and
 from gquery.planner.ir.segments import PathMode
 from gquery.records import record
 

@@ -16,8 +16,8 @@ from gquery.grammar import ast
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
 from gquery.planner.binding.lengths.together import conditions_between
 from gquery.planner.binding.mentions import binds, names_in
-from gquery.planner.binding.pattern_condition import pattern_test
 from gquery.planner.binding.scope import NOTHING
+from gquery.planner.binding.subqueries.pattern_condition import pattern_test
 from gquery.planner.ir.segments import PathMode
 from gquery.records import record
 from gquery.settings import MatchMode

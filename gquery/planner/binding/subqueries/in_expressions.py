@@ -16,7 +16,7 @@ from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.alternatives import has_lengths
 from gquery.planner.binding.mentions import below, binds, name_of, names_in, nodes_of
-from gquery.planner.binding.pattern_condition import (
+from gquery.planner.binding.subqueries.pattern_condition import (
     is_checked_while_matching,
     joined_by_and,
     pattern_test,
