@@ -115,4 +115,4 @@ def test_estimates_beyond_any_number() -> None:
 
 
 def test_explain_without_a_pattern() -> None:
-    assert graph().explain("RETURN 1 AS one").startswith("DuckDB")
+    assert graph().explain("RETURN 1 AS one").startswith("Arrow\n  SELECT")

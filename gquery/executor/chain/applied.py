@@ -17,7 +17,7 @@ from gquery.executor.chain.rows import Rows, batch_of, kept, product, repeated, 
 from gquery.executor.progress import Control
 from gquery.executor.relational.database.running import BATCH_ROWS
 from gquery.executor.relational.gather import plain_type
-from gquery.executor.relational.statement import WEIGHT
+from gquery.executor.relational.selection import WEIGHT
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.query_plan import ApplyPlan
 

@@ -26,9 +26,9 @@ from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.inputs import Inputs
+from gquery.executor.relational.selection import WEIGHT, WEIGHTS, named
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.words import quoted
-from gquery.executor.relational.statement import WEIGHT, WEIGHTS, named
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, variables
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
@@ -148,17 +148,14 @@ class Join:
         order = np.argsort(numbers, kind="stable")
         begins = np.searchsorted(numbers[order], np.arange(numbers.max() + 2))
         most = running.rows_of(self._width(rows), control)
+        pairs = _one_each if begins[-1] - begins[0] == numbers.max() + 1 else _several_each
         with closing(matches):  # type: ignore[type-var]
             for batch in matches:
                 found = to_numpy(batch.column(SEED)) if self.plan.segment.seeded else np.zeros(batch.num_rows, np.int64)
-                ends = np.cumsum(begins[found + 1] - begins[found])
-                firsts = begins[found + 1] - ends  # where the rows of a match begin in `order`, less those before
-                for begin in range(0, int(ends[-1]) if len(ends) else 0, most):
+                for places, part in pairs(batch.select(self._names_carried), found, begins, most):
                     control.check()
-                    pairs = np.arange(begin, min(begin + most, ends[-1]))
-                    match = np.searchsorted(ends, pairs, side="right")
-                    columns = {name: batch.column(name).take(to_arrow(match)) for name in self._names_carried}
-                    yield batch_of({_ROW: to_arrow(order[firsts[match] + pairs]), **columns}, len(pairs))
+                    columns = dict(zip(self._names_carried, part.columns, strict=True))
+                    yield batch_of({_ROW: to_arrow(order[places]), **columns}, len(places))
 
     def _paired(self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control) -> Pairs:
         """Which match belongs to which row, by the conditions too."""
@@ -207,6 +204,26 @@ class Join:
         if weights:
             columns[WEIGHT] = product(weights)
         return batch_of(columns, len(places))
+
+
+Placed = tuple[Numbers, pa.RecordBatch]
+"""The places of rows, in the order of their seeds, and the matches that belong to them."""
+
+
+def _one_each(matches: pa.RecordBatch, seeds: Numbers, begins: Numbers, most: int) -> Iterator[Placed]:
+    """The pairs, at most so many at once, where every seed has one row."""
+    for begin in range(0, len(seeds), most):
+        yield begins[seeds[begin : begin + most]], matches.slice(begin, most)
+
+
+def _several_each(matches: pa.RecordBatch, seeds: Numbers, begins: Numbers, most: int) -> Iterator[Placed]:
+    """The pairs, at most so many at once. begins: where the rows of a seed begin, and where the last ones end."""
+    ends = np.cumsum(begins[seeds + 1] - begins[seeds])
+    firsts = begins[seeds + 1] - ends  # where the rows of a match begin, less those before
+    for begin in range(0, int(ends[-1]) if len(ends) else 0, most):
+        pairs = np.arange(begin, min(begin + most, ends[-1]))
+        match = np.searchsorted(ends, pairs, side="right")
+        yield firsts[match] + pairs, matches.take(to_arrow(match))
 
 
 def _merged(rows: pa.Table, numbers: Numbers) -> tuple[pa.Table, Numbers]:

@@ -15,7 +15,7 @@ from gquery.errors import ExecutionError
 from gquery.executor.expand import Matches
 from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
-from gquery.executor.relational.statement import WEIGHT
+from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.expr import NODE, RELATIONSHIP
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Variable

@@ -24,8 +24,8 @@ from gquery.arrays import filled, to_arrow, to_numpy
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
+from gquery.executor.relational.selection import WEIGHT, WEIGHTS
 from gquery.executor.relational.sql.expressions import inputs
-from gquery.executor.relational.statement import WEIGHT, WEIGHTS
 from gquery.executor.relational.streams import through
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes

@@ -1,103 +1,79 @@
-"""The one DuckDB statement of a query: what it reads, its text, its parameters."""
+"""The one DuckDB statement of a projection: its text, its parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
-from gquery.errors import Span
 from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.growth import may_be_long, rows_at_once
-from gquery.executor.relational.sql.expressions import SqlWriter, inputs
+from gquery.executor.relational.selection import WEIGHT, Selection, is_constant
+from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
-from gquery.executor.relational.sql.words import Names, quoted
-from gquery.planner.ir.expr import INTEGER, Attribute, Call, Column, Expression, children, is_aggregated, is_volatile
-from gquery.planner.ir.segments import Project
+from gquery.executor.relational.sql.words import quoted
 from gquery.records import record
 from gquery.storage.graph import Snapshot
-
-WEIGHT = " weight"
-WEIGHTS = Column(INTEGER, Span(0, 0), WEIGHT, Attribute.VALUE)
 
 
 @record(frozen=True, slots=True)
 class Statement:
-    """inputs: the columns of the relation `matches` by name, and what is gathered into them. given: parameters and
-    functions. blocking: it has to see all matches before its first row. rows_in, rows_out: how many rows DuckDB may
-    see and answer at a time, None for any number.
-    """
+    """given: parameters and functions. rows_in, rows_out: how many rows DuckDB may see and answer at a time, None for
+    any number."""
 
     sql: str
     given: Given
-    inputs: Mapping[str, Expression]
-    blocking: bool
     rows_in: int | None
     rows_out: int | None
 
 
-def build_statement(
-    outputs: tuple[Expression, ...],
-    project: Project,
-    residual: tuple[Expression, ...],
-    parameters: Mapping[str, object],
-    snapshot: Snapshot,
-    bounds: tuple[int, int | None],
-    weighted: bool,
-) -> Statement:
-    """SELECT `outputs`, called c0, c1..., FROM matches, as the projection says. `bounds`: skip and limit. `weighted`:
-    the column WEIGHT says how many matches a row stands for."""
-    projection, shown = project.projection, len(outputs)
-    outputs = tuple(dict.fromkeys((*outputs, *_asked_after(project.where, outputs))))
-    order_by = tuple(item for item in projection.order_by if not _is_constant(item.expression))
-    read = [part for expression in (*outputs, *(item.expression for item in order_by), *residual)
-            for part in inputs(expression)]  # fmt: skip
-    names = named(dict.fromkeys([*read, *([WEIGHTS] if weighted else [])]))
-    weight = f"m.{quoted(WEIGHT)}" if weighted else None
-    below = SqlWriter({part: f"m.{quoted(name)}" for name, part in names.items()}, parameters, snapshot, weight=weight)
-    grouped = projection.distinct or any(is_aggregated(output) for output in outputs)
-    keys = tuple(dict.fromkeys(output for output in outputs if not is_aggregated(output))) if grouped else ()
-    above = replace(below, keys=frozenset(keys)) if grouped else below
-    skip, limit = bounds
+def build_statement(selection: Selection, parameters: Mapping[str, object], snapshot: Snapshot) -> Statement:
+    """SELECT the outputs, called c0, c1..., FROM matches, as the selection says."""
+    outputs = selection.outputs
+    weight = f"m.{quoted(WEIGHT)}" if selection.weighted else None
+    below = SqlWriter(
+        {part: f"m.{quoted(name)}" for name, part in selection.names.items()}, parameters, snapshot, weight=weight
+    )
+    keys = tuple(dict.fromkeys(selection.keys))
+    above = replace(below, keys=frozenset(keys)) if selection.grouped else below
+    skip, limit = selection.bounds
     clauses = [
         "SELECT " + ", ".join(f"{above.write(output)} AS c{index}" for index, output in enumerate(outputs)),
         "FROM matches AS m",
     ]
-    if residual:
-        clauses.append("WHERE " + " AND ".join(below.write(predicate) for predicate in residual))
-    varied = [sorting_key(below.write(key), key.type) for key in keys if not _is_constant(key)]
+    if selection.residual:
+        clauses.append("WHERE " + " AND ".join(below.write(predicate) for predicate in selection.residual))
+    varied = [sorting_key(below.write(key), key.type) for key in keys if not is_constant(key)]
     if varied:
         clauses.append("GROUP BY " + ", ".join(varied))
     elif keys:  # DuckDB groups by no constant
         clauses.append("HAVING count(*) > 0")
-    directions = [_DIRECTIONS[item.descending] for item in order_by]
-    sorted_by = [sorting_key(above.write(item.expression), item.expression.type) for item in order_by]
-    cut = skip > 0 or limit is not None
-    if cut and project.per is not None:
+    directions = [_DIRECTIONS[item.descending] for item in selection.order_by]
+    sorted_by = [sorting_key(above.write(item.expression), item.expression.type) for item in selection.order_by]
+    if selection.cuts and selection.row is not None:
         # What windows are sorted by has to be computed before: it may be an error, which DuckDB does not take there.
         clauses[0] += "".join(f", {key} AS s{index}" for index, key in enumerate(sorted_by))
         sorted_by = [f"r.s{index}" for index in range(len(sorted_by))]
-        row = f"r.c{outputs.index(projection.items[-1].expression)}"
-        clauses = _cut_by_row(clauses, len(outputs), row, _sorting(sorted_by, directions), bounds)
+        row = f"r.c{outputs.index(selection.row)}"
+        clauses = _cut_by_row(clauses, len(outputs), row, _sorting(sorted_by, directions), selection.bounds)
     if sorted_by:
         clauses.append(_sorting(sorted_by, directions))
-    if limit is not None and project.per is None:
+    if limit is not None and selection.row is None:
         clauses.append(f"LIMIT {limit}")
-    if skip and project.per is None:
+    if skip and selection.row is None:
         clauses.append(f"OFFSET {skip}")
-    if project.where:
+    if selection.where:
         after = replace(below, columns={output: f"r.c{index}" for index, output in enumerate(outputs)}, weight=None)
         clauses = [
-            "SELECT " + ", ".join(f"r.c{index}" for index in range(shown)),
+            "SELECT " + ", ".join(f"r.c{index}" for index in range(selection.shown)),
             "FROM (",
             *(f"  {clause}" for clause in clauses),
             ") AS r",
-            "WHERE " + " AND ".join(after.write(condition) for condition in project.where),
+            "WHERE " + " AND ".join(after.write(condition) for condition in selection.where),
         ]
     sql = "\n".join(clauses)
-    rows = rows_at_once((*outputs, *(item.expression for item in order_by), *residual, *project.where))
+    rows = rows_at_once(selection.expressions)
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
-    blocking = grouped or bool(order_by) or (cut and project.per is not None)
-    return Statement(sql, below.asked(sql), names, blocking, rows, rows_out)
+    return Statement(sql, below.asked(sql), rows, rows_out)
 
 
 _DIRECTIONS = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
@@ -119,41 +95,3 @@ def _cut_by_row(clauses: list[str], count: int, row: str, sorting: str, bounds: 
         ") AS r",
         "QUALIFY " + " AND ".join(tests),
     ]
-
-
-def _asked_after(where: tuple[Expression, ...], outputs: tuple[Expression, ...]) -> Iterator[Expression]:
-    """What the conditions after a projection read besides its outputs."""
-    known = frozenset(outputs)
-    pending = list(reversed(where))
-    while pending:
-        found = pending.pop()
-        if found in known:
-            continue
-        if any(found == part for part in inputs(found)):
-            yield found
-        else:
-            pending.extend(reversed(children(found)))
-
-
-def _is_constant(expression: Expression) -> bool:
-    """Whether the expression has one value for all rows."""
-    return not any(inputs(expression)) and not is_volatile(expression) and not is_aggregated(expression)
-
-
-def named(parts: Iterable[Expression]) -> dict[str, Expression]:
-    """Names for what is read, in the relation that it is read into."""
-    names = Names()
-    return {names.new(_described(part)): part for part in parts}
-
-
-def _described(part: Expression) -> str:
-    match part:
-        case Column(variable=variable, attribute=Attribute.ELEMENT | Attribute.VALUE):
-            return variable
-        case Column(variable=variable, attribute=Attribute.PROPERTY, key=key):
-            return f"{variable}.{key}"
-        case Column(variable=variable, attribute=attribute):
-            return f"{attribute.value}({variable})"
-        case Call(function=function, arguments=(Column(variable=variable),)):
-            return f"{function}({variable})"
-    raise AssertionError(part)

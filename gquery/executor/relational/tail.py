@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import chain
 
 import pyarrow as pa
 
@@ -17,11 +18,14 @@ from gquery.executor.progress import Control
 from gquery.executor.relational.alike import AlikeRows, can_be_alike
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
+from gquery.executor.relational.direct.few import FEW, Direct
+from gquery.executor.relational.direct.values import Unsaid
 from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs
+from gquery.executor.relational.selection import WEIGHT, WEIGHTS, Selection
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
-from gquery.executor.relational.statement import WEIGHT, WEIGHTS, Statement, build_statement
+from gquery.executor.relational.statement import Statement, build_statement
 from gquery.executor.relational.streams import Made, through
 from gquery.executor.relational.topmost import First, TopRows, bounded_first
 from gquery.executor.relational.unions import cast
@@ -83,7 +87,7 @@ class Tail:
         self._reads_weights = weighted or self._alike
         self._elements = ElementWriter(snapshot)
         self._columns = tuple(map(self._column_of, projection.items, self._travelling))
-        if not self._is_bare_count:
+        if self._selection is not None and self._direct is None and not self._is_bare_count:
             _ = self._statement  # says now what SQL cannot
 
     @property
@@ -108,32 +112,44 @@ class Tail:
         return all(counts) and not (self._residual or self.project.where or self.projection.order_by)
 
     @cached_property
-    def _statement(self) -> Statement | None:
-        """None where there is nothing for DuckDB to do."""
+    def _selection(self) -> Selection | None:
+        """None where there is nothing to compute."""
         if self._is_plain:
             return None
         bounds = (self.skip, self.limit)
-        return build_statement(
-            self._outputs, self.project, self._residual, self.parameters, self.snapshot, bounds, self._reads_weights
-        )
+        return Selection.of(self._outputs, self.project, self._residual, bounds, self._reads_weights)
+
+    @cached_property
+    def _direct(self) -> Direct | None:
+        """What computes few rows without a statement; None where Arrow does not say all that is asked."""
+        assert self._selection is not None
+        try:
+            return Direct(self._selection, self.parameters)
+        except Unsaid:
+            return None
+
+    @cached_property
+    def _statement(self) -> Statement:
+        assert self._selection is not None
+        return build_statement(self._selection, self.parameters, self.snapshot)
 
     @cached_property
     def _first(self) -> First | None:
-        """The first rows of an order, where the others can be left out before the statement."""
-        if self._statement is None or self.limit is None or self._residual or self._reads_weights:
+        """The first rows of an order, where the others can be left out before they are sorted."""
+        if self._selection is None or self.limit is None or self._residual or self._reads_weights:
             return None
-        return bounded_first(self.projection, self.skip + self.limit, self._statement.inputs.values())
+        return bounded_first(self.projection, self.skip + self.limit, self._selection.names.values())
 
     @cached_property
     def _inputs(self) -> Inputs:
-        return Inputs(self.snapshot, self._kinds, {} if self._statement is None else self._statement.inputs)
+        return Inputs(self.snapshot, self._kinds, {} if self._selection is None else self._selection.names)
 
     # --- what it needs and gives -------------------------------------------------------------------------------
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The variables that the rows have to carry, in their order."""
-        read = self._outputs if self._statement is None else tuple(self._statement.inputs.values())
+        read = self._outputs if self._selection is None else tuple(self._selection.names.values())
         spoken_of = {column.variable for expression in read for column in columns(expression)}
         return tuple(variable for variable in self._kinds if variable in spoken_of - {WEIGHT})
 
@@ -147,14 +163,21 @@ class Tail:
 
     def describe(self) -> str:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
-        if self._statement is not None:
+        if self._selection is not None:
             first = "Count rows with the same values first, where these are few\n" if self._alike else ""
             if self._first is not None:
                 first = f"Leave out rows whose first key is behind those of {self._first.count:,} others\n"
-            return f"{first}DuckDB\n" + "\n".join(f"  {line}" for line in self._statement.sql.splitlines())
+            return f"{first}{self._computed_by()}\n" + "\n".join(
+                f"  {line}" for line in self._statement.sql.splitlines()
+            )
         text = "Gather " + ", ".join(item.name for item in self.projection.items)
         text += f", skip {self.skip:,}" if self.skip else ""
         return text + (f", limit {self.limit:,}" if self.limit is not None else "")
+
+    def _computed_by(self) -> str:
+        if self._direct is None:
+            return "DuckDB"
+        return f"Arrow, from {FEW:,} rows on DuckDB" if self._direct.selection.blocking else "Arrow"
 
     @property
     def _is_plain(self) -> bool:
@@ -177,7 +200,7 @@ class Tail:
 
     def run(self, matches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
         """The answer, batch by batch, pulling matches as it is read. Closing it closes the match stream."""
-        answer = self._gathered(matches, control) if self._statement is None else self._selected(matches, control)
+        answer = self._gathered(matches, control) if self._selection is None else self._selected(matches, control)
         try:
             yield from answer
         finally:
@@ -206,29 +229,71 @@ class Tail:
             yield from self._answers(travelled, rows.num_rows, control)
 
     def _selected(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
-        statement = self._statement
-        assert statement is not None
-        if statement.blocking:
+        selection, inputs = self._selection, self._inputs
+        assert selection is not None
+        if selection.blocking:
             running.check_memory(control)
-        rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
-        inputs = self._inputs
+        elif self._direct is not None:
+            yield from through(matches, partial(self._each, control))
+            return
         if self._first is not None:
             matches = TopRows(self._first, inputs, self.parameters).of(matches, control)
         if self._alike:
             gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
         else:
             gathered = through(matches, lambda batch: inputs.batches(batch, control))
-        fed = (part for batch in gathered for part in _sliced(batch, rows_in))
-        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * inputs.average_width, control))
-        rows = running.stream(statement.sql, statement.given, inputs.schema, fed, control, rows_out)
+        rows = self._stated(gathered, control) if self._direct is None else self._directly(gathered, control)
         try:
             for batch in rows:
                 if batch.num_rows:
                     yield from self._answers(batch.columns, batch.num_rows, control)
         finally:
             rows.close()
-            fed.close()
             gathered.close()
+
+    def _each(self, control: Control, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """What the answer has for some rows, which nothing is to be known of others for."""
+        control.check()
+        for part in self._inputs.batches(batch, control):
+            for found in self._of_few([part], control):
+                if found.num_rows:
+                    yield from self._answers(found.columns, found.num_rows, control)
+
+    def _directly(self, gathered: Iterator[pa.RecordBatch], control: Control) -> Batches:
+        """The outputs for all rows: by a statement once they are many."""
+        kept: list[pa.RecordBatch] = []
+        rows = size = 0
+        for batch in gathered:
+            kept.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if rows > FEW or size > batch_bytes(control):
+                yield from self._stated(chain(kept, gathered), control)
+                return
+        yield from self._of_few(kept, control)
+
+    def _of_few(self, batches: list[pa.RecordBatch], control: Control) -> Batches:
+        """The outputs for few rows; what Arrow refuses, DuckDB knows, or has the words for."""
+        assert self._direct is not None
+        try:
+            together = pa.Table.from_batches(batches, self._inputs.schema).combine_chunks()
+            found = self._direct.of(*together.to_batches() or [_no_rows(self._inputs.schema)])
+        except pa.ArrowException:
+            yield from self._stated(iter(batches), control)
+        else:
+            yield found
+
+    def _stated(self, gathered: Iterator[pa.RecordBatch], control: Control) -> Batches:
+        """The outputs, by a statement."""
+        statement, inputs = self._statement, self._inputs
+        rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
+        fed = (part for batch in gathered for part in _sliced(batch, rows_in))
+        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * inputs.average_width, control))
+        rows = running.stream(statement.sql, statement.given, inputs.schema, fed, control, rows_out)
+        try:
+            yield from rows
+        finally:
+            rows.close()
+            fed.close()
 
     def _kind(self, column: Column) -> Kind:
         """Of the variable that the column belongs to."""
@@ -279,6 +344,10 @@ class _Column:
     carried: Kind
     place: int
     arrow: pa.DataType
+
+
+def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def _sliced(batch: pa.RecordBatch, rows: int | None) -> Iterator[pa.RecordBatch]:

@@ -22,9 +22,9 @@ from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.inputs import Inputs
+from gquery.executor.relational.selection import named
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.words import quoted
-from gquery.executor.relational.statement import named
 from gquery.executor.relational.streams import through
 from gquery.planner.ir.expr import Attribute, Column, Expression, Kind, Type, is_volatile
 from gquery.planner.ir.segments import Projection

@@ -1,0 +1,92 @@
+"""A projection of few rows: conditions, groups, order and bounds, one Arrow function after the other.
+
+A statement takes a millisecond before it sees its first row: more than what it does to some thousand rows takes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gquery.executor.relational.direct.groups import Groups
+from gquery.executor.relational.direct.values import (
+    Columns,
+    Computed,
+    Unsaid,
+    Writer,
+    as_array,
+    is_plain,
+    truths_of,
+)
+from gquery.executor.relational.selection import Selection
+from gquery.planner.ir.expr import Aggregate, walk
+
+FEW = 1 << 15  # rows that are seen here; a statement has more of them grouped and sorted in less time
+
+
+class Direct:
+    """What a selection makes of few rows. Raises Unsaid where Arrow does not compute all of it."""
+
+    def __init__(self, selection: Selection, parameters: Mapping[str, object]) -> None:
+        if selection.cuts and (selection.row is not None or not selection.blocking):
+            raise Unsaid
+        self.selection = selection
+        rows = Writer({part: place for place, part in enumerate(selection.names.values())}, parameters)
+        self._residual = [rows.write(each) for each in selection.residual]
+        self._groups, above = self._grouped(rows)
+        self._outputs = [above.write(output) for output in selection.outputs]
+        if not all(is_plain(item.expression.type) for item in selection.order_by):
+            raise Unsaid
+        self._order = [above.write(item.expression) for item in selection.order_by]
+        after = Writer({output: place for place, output in enumerate(selection.outputs)}, parameters)
+        self._where = [after.write(condition) for condition in selection.where]
+
+    def _grouped(self, rows: Writer) -> tuple[Groups | None, Writer]:
+        """The groups, if there are any, and the writer of what is computed of them."""
+        selection = self.selection
+        if not selection.grouped:
+            return None, rows
+        spoken_of = (*selection.outputs, *(item.expression for item in selection.order_by))
+        aggregates = tuple(
+            dict.fromkeys(part for each in spoken_of for part in walk(each) if isinstance(part, Aggregate))
+        )
+        keys = tuple(dict.fromkeys(selection.keys))
+        return Groups(keys, aggregates, rows), Writer(
+            {part: place for place, part in enumerate((*keys, *aggregates))}, rows.parameters
+        )
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The outputs that go out, for all rows of a selection that has to see all of them, else for some. Raises
+        ArrowException for what DuckDB has to word."""
+        batch = _where(batch, self._residual)
+        columns, rows = batch.columns, batch.num_rows
+        if self._groups is not None:
+            columns = self._groups.of(columns, rows)
+            rows = len(columns[0])
+        outputs = [as_array(output(columns), rows) for output in self._outputs]
+        found = pa.record_batch(outputs, names=[f"c{place}" for place in range(len(outputs))])
+        if self._order:
+            found = found.take(self._first(columns, rows))
+        found = _where(found.slice(*self.selection.bounds), self._where)
+        return found.select(found.schema.names[: self.selection.shown])
+
+    def _first(self, columns: Columns, rows: int) -> pa.Array:
+        """The rows in their order, as many as are asked for."""
+        keys = {f"s{place}": as_array(key(columns), rows) for place, key in enumerate(self._order)}
+        descending = [item.descending for item in self.selection.order_by]
+        order = [(name, *_DIRECTIONS[down]) for name, down in zip(keys, descending, strict=True)]
+        skip, limit = self.selection.bounds
+        if limit is not None and skip + limit < rows:
+            return pc.select_k_unstable(pa.table(keys), skip + limit, order)
+        return pc.sort_indices(pa.table(keys), order)
+
+
+_DIRECTIONS = {True: ("descending", "at_start"), False: ("ascending", "at_end")}
+
+
+def _where(batch: pa.RecordBatch, conditions: list[Computed]) -> pa.RecordBatch:
+    """The rows for which all conditions are true."""
+    true = truths_of(conditions, batch.columns, batch.num_rows)
+    return batch if true is None else batch.filter(true)

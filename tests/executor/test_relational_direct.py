@@ -1,0 +1,172 @@
+"""What Arrow makes of few rows is what a DuckDB statement makes of them: random projections, both ways."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery import Graph
+from gquery.executor.relational import tail
+from gquery.executor.relational.tail import Tail
+
+SEED = 4711
+QUERIES = 3_000 if os.environ.get("GQUERY_SLOW") else 60
+PEOPLE, KNOWS = 40, 300
+NOON = datetime.datetime(2024, 2, 29, 12)
+HOURS = [NOON + datetime.timedelta(hours=hour) for hour in range(5)]
+DAYS = [datetime.date(year, 2, 28) for year in (1904, 1968, 2024)]
+
+WHOLE = ["a.age", "b.age", "k.since", "$more", "3", "a.id", "length(p)"]
+TEXT = ["a.name", "b.name", "a.coded", "'oslo'", "toString(b.age)", "a.name + b.name", "$text"]
+TRUTH = ["a.glad", "b.glad", "a = b", "a <> b", "a.name IS NULL", "b.age IS NOT NULL"]
+TIME = ["a.born", "b.born"], ["a.seen", "b.seen", "$seen"]
+PARAMETERS = {"more": 7, "text": "Oslo", "seen": NOON + datetime.timedelta(hours=3)}
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    chance = random.Random(SEED)
+
+    def column(values: list[Any], count: int) -> list[Any]:
+        return [chance.choice([None, *values]) for _ in range(count)]
+
+    people = pa.table({
+        "id": chance.sample(range(1000), PEOPLE),
+        "age": pa.array(column([-3, 0, 20, 127], PEOPLE), pa.int8()),
+        "name": column(["", "oslo", "Oslo", "Åbo"], PEOPLE),
+        "coded": pa.array(column(["b", "a", ""], PEOPLE)).dictionary_encode(),
+        "glad": column([True, False], PEOPLE),
+        "born": column(DAYS, PEOPLE),
+        "seen": pa.array(column(HOURS, PEOPLE), pa.timestamp("ms")),
+        "score": column([0.5, float("nan"), -0.0], PEOPLE),
+        "tags": column([["x"], [], ["y", None]], PEOPLE),
+    })  # fmt: skip
+    knows = pa.table({
+        "from": [chance.choice(people["id"].to_pylist()) for _ in range(KNOWS)],
+        "to": [chance.choice(people["id"].to_pylist()) for _ in range(KNOWS)],
+        "since": column([2000, 2010, 2**62], KNOWS),
+    })  # fmt: skip
+    return gquery.from_arrow(vertices={"Person": people}, edges={("Person", "KNOWS", "Person"): knows})
+
+
+class Written:
+    """Random expressions."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+
+    def value(self) -> str:
+        return self.chance.choice([self.whole, self.text, self.time, self.truth])()
+
+    def whole(self, depth: int = 2) -> str:
+        one = self.chance.choice(WHOLE)
+        if depth and self.chance.random() < 0.4:
+            other = self.whole(depth - 1)
+            return self.chance.choice([f"({one} {self.chance.choice('+-*')} {other})", f"coalesce({one}, {other})"])
+        return one
+
+    def text(self) -> str:
+        one = self.chance.choice(TEXT)
+        return f"coalesce({one}, {self.chance.choice(TEXT)})" if self.chance.random() < 0.2 else one
+
+    def time(self) -> str:
+        return self.chance.choice(self.chance.choice(TIME))
+
+    def truth(self, depth: int = 2) -> str:
+        kind = self.chance.randrange(5 if depth else 2)
+        sides = self.chance.choice([WHOLE, TEXT, *TIME])
+        if kind < 2:
+            operator = self.chance.choice(["=", "<>", "<", "<=", ">", ">="])
+            return f"({self.chance.choice(sides)} {operator} {self.chance.choice(sides)})"
+        if kind == 2:
+            return self.chance.choice(TRUTH)
+        if kind == 3:
+            return f"(NOT {self.truth(depth - 1)})"
+        return f"({self.truth(depth - 1)} {self.chance.choice(['AND', 'OR'])} {self.truth(depth - 1)})"
+
+    def chosen(self) -> str:
+        kind = self.chance.choice([self.whole, self.text])
+        return f"CASE WHEN {self.truth()} THEN {kind()} WHEN {self.truth()} THEN null ELSE {kind()} END"
+
+    def measure(self) -> str:
+        distinct = self.chance.choice(["", "DISTINCT "])
+        return self.chance.choice([
+            "count(*)", f"count({distinct}{self.value()})", f"count({distinct}a)", f"sum({self.whole()})",
+            f"min({self.whole()})", f"max({self.time()})", f"collect(DISTINCT {self.text()})", "1 + count(*)",
+        ])  # fmt: skip
+
+    def query(self) -> str:
+        """A projection with columns c0, c1..., all of which it is sorted by where it is cut."""
+        grouped = self.chance.random() < 0.5
+        plain = [self.chance.choice([self.value, self.chosen])() for _ in range(self.chance.randint(1, 3))]
+        plain += [] if grouped else [self.chance.choice(["a.score", "a.tags", "k", "a", "b"])]
+        measures = [self.measure() for _ in range(self.chance.randint(1, 2))] if grouped else []
+        columns = [*plain, *measures]
+        items = ", ".join(f"{each} AS c{place}" for place, each in enumerate(columns))
+        distinct = "DISTINCT " if grouped and self.chance.random() < 0.2 else ""
+        sorted_by = [
+            place for place, each in enumerate(columns) if "collect" not in each and each not in ("a.score", "a.tags")
+        ]
+        order = ", ".join(f"c{place}{self.chance.choice(['', ' DESC'])}" for place in sorted_by)
+        cut = ""
+        if len(sorted_by) == len(columns):
+            cut = f" SKIP {self.chance.randint(0, 3)} LIMIT {self.chance.randint(0, 9)}" * self.chance.randint(0, 1)
+        where = f" WHERE {self.truth()}" if self.chance.random() < 0.5 else ""
+        names = ", ".join(f"c{place}" for place in range(len(columns)))
+        order = f" ORDER BY {order}{cut}" if order else ""
+        after = " WHERE c0 IS NOT NULL" if self.chance.random() < 0.3 else ""
+        return f"MATCH p = (a)-[k]->(b){where} WITH {distinct}{items}{order}{after} RETURN {names}"
+
+
+def answer(graph: Graph, text: str) -> list[str] | str:
+    """Rows without an order, or the error."""
+    try:
+        return sorted(map(repr, (_unordered(row) for row in graph.query(text, PARAMETERS).rows())))
+    except gquery.GQueryError as error:
+        return f"{type(error).__name__}: {error.message}"
+
+
+def _unordered(row: tuple[Any, ...]) -> list[Any]:
+    return [sorted(map(repr, value)) if isinstance(value, list) else value for value in row]
+
+
+@pytest.mark.parametrize("seed", range(QUERIES))
+def test_random_projections(graph: Graph, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Written(seed).query()
+    directly = answer(graph, text)
+    with monkeypatch.context() as patched:
+        patched.setattr(Tail, "_direct", None)
+        assert directly == answer(graph, text), text
+    with monkeypatch.context() as patched:
+        patched.setattr(tail, "FEW", 7)
+        assert directly == answer(graph, text), text
+
+
+def test_what_is_said_without_a_statement(graph: Graph) -> None:
+    plan = graph.explain("MATCH (a)-[k]->(b) WHERE a.age < k.since WITH a, count(*) AS n ORDER BY n RETURN a.name, n")
+    assert "Arrow, from 32,768 rows on DuckDB" in plan
+    assert "\nDuckDB" not in plan
+    assert "DuckDB\n" in graph.explain("MATCH (a) RETURN a.score AS s, count(*) AS n")  # floats are grouped by DuckDB
+
+
+def test_an_overflow_is_an_error_in_the_same_words(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "MATCH ()-[k]->() RETURN k.since + $most AS c"
+    found = []
+    for patched in ({}, {"_direct": None}):
+        for name, value in patched.items():
+            monkeypatch.setattr(Tail, name, value)
+        with pytest.raises(gquery.ExecutionError) as raised:
+            graph.query(text, {"most": 2**63 - 1}).rows()
+        found.append(raised.value.message)
+    assert found[0] == found[1]
+
+
+def test_sums_beyond_64_bits(graph: Graph) -> None:
+    with pytest.raises(gquery.ExecutionError, match="out of range"):
+        graph.query("MATCH ()-[k]->() WITH 1 AS one, sum(k.since) AS c RETURN c").rows()
