@@ -85,7 +85,7 @@ class Graph:
         if query.command is not None:
             run = partial(query.plan_rows, query.command == "profile")
             return Result(PLAN, run, settings, warnings=warned, spent=planning.elapsed)
-        return Result(query.chain.schema, query.run, settings, query.plan.counting, warned, planning.elapsed)
+        return Result(query.chain.schema, query.run, settings, query.chain.counting, warned, planning.elapsed)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""

@@ -14,14 +14,14 @@ import pyarrow as pa
 from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.backend import Backend, Candidates
 from gquery.executor.chain.applied import Applied, with_totals
-from gquery.executor.chain.counted import counted
+from gquery.executor.chain.counted import counted, number_of
 from gquery.executor.chain.joined import Join
-from gquery.executor.chain.once import comes_once
+from gquery.executor.chain.once import taken_once
 from gquery.executor.chain.rows import Rows, as_ids, hidden_variables, one_row
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
-from gquery.executor.paths.search import PathSearch
+from gquery.executor.products import products
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control
 from gquery.executor.relational.streams import Made, Work, through
@@ -135,7 +135,9 @@ class Chain:
         weighted = False
         for number, step in enumerate(plan.steps):
             before = plan.steps[number - 1] if number else None
-            if isinstance(step, PathsPlan):
+            if isinstance(step, PathsPlan) and step.together:
+                weighted = False
+            elif isinstance(step, PathsPlan):
                 joins[number] = Join(step, engine.snapshot, engine.parameters)
             elif isinstance(step, QueryPlan):
                 if _starts(step, number, plan):
@@ -151,8 +153,9 @@ class Chain:
                 if isinstance(before, QueryPlan) and number - 1 not in joins:
                     residual = before.residual
                     step = replace(step, input=before.segment.output + hidden_variables(before.graph))
-                    if comes_once(before, step, engine.snapshot):
-                        step, weighted = replace(step, projection=replace(step.projection, distinct=False)), False
+                if isinstance(before, QueryPlan | PathsPlan) and number - 1 not in joins:
+                    once = taken_once(before, step, engine.snapshot)
+                    weighted, step = weighted and once == step, once
                 final = whole and number == len(plan.steps) - 1
                 tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
                 if step.is_total:
@@ -165,6 +168,11 @@ class Chain:
         """The answer's columns."""
         return self.tails[len(self.plan.steps) - 1].schema
 
+    @property
+    def counting(self) -> bool:
+        """Whether the answer is a row of counts that may be beyond 2^63."""
+        return self.plan.counting or self.tails[len(self.plan.steps) - 1].adds_weights
+
     def run(
         self, control: Control, measured: Sequence[Measured] = (), before: Rows | None = None, outer: int = 1
     ) -> Rows:
@@ -175,7 +183,7 @@ class Chain:
         for number, step in enumerate(self.plan.steps):
             here = measured[number] if measured else Measured()
             if isinstance(step, PathsPlan):
-                rows = self.joins[number].run(rows, PathSearch(step, self._reading(control)).from_seeds, control)
+                rows = self._searched(number, step, rows, control)
             elif isinstance(step, QueryPlan):
                 matching = Matching(step, self.second_halves[step.number], self.engine, control, here)
                 count = matching.count
@@ -194,12 +202,21 @@ class Chain:
                 rows = self._total(number, rows, outer, control)
             else:
                 tail = self.tails[number]
-                rows = counted(tail, count, control) if self.plan.counts(number) else tail.run(rows, control)
+                if self.plan.counts(number):
+                    rows = counted(tail, count, control)
+                elif tail.counts_rows:
+                    rows = counted(tail, partial(number_of, rows, control), control)
+                else:
+                    rows = tail.run(rows, control)
             rows = _watched(rows, here) if measured else rows
         return rows
 
-    def _reading(self, control: Control) -> Reading:
-        return Reading(self.engine.snapshot, self.engine.parameters, control)
+    def _searched(self, number: int, step: PathsPlan, rows: Rows, control: Control) -> Rows:
+        """What paths lead to, from all rows together or joined to each."""
+        from gquery.executor.paths.search import PathSearch  # Numba takes half a second to import
+
+        search = PathSearch(step, Reading(self.engine.snapshot, self.engine.parameters, control))
+        return search.from_anywhere(rows) if step.together else self.joins[number].run(rows, search.from_seeds, control)
 
     def _total(self, number: int, rows: Rows, outer: int, control: Control) -> Rows:
         """A row of aggregates for each row of the outer query."""
@@ -293,7 +310,12 @@ class Matching:
     def rows(self) -> Rows:
         """The matches, with the variables that go out or are left to check."""
         left = (name for predicate in self.plan.residual for name in variables(predicate))
-        return self._listed(tuple(dict.fromkeys((*self.plan.rows, *left))))
+        listed = tuple(dict.fromkeys((*self.plan.rows, *left)))
+        if not self.plan.looks_up:
+            return self._listed(listed)
+        reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
+        as_rows = as_ids(self.plan.graph, listed)
+        return (as_rows(batch) for batch in products(self.plan, reading))
 
     def from_seeds(self, seeds: Seeds, listed: tuple[str, ...]) -> Rows:
         """The matches that begin with a seed, each with the seed's number in the column SEED. Where the rows before say

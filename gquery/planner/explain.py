@@ -205,6 +205,8 @@ def _match_heading(plan: QueryPlan) -> str:
 
 
 def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], actual: Measured | None) -> list[str]:
+    if plan.looks_up:
+        return ["Look up, and match with nothing", *(f"  {_filter_text(plan.graph, each)}" for each in plan.filters)]
     matchings = (actual.matchings if actual else ()) or estimated()
     first = matchings[0]
     lines = ["Filter candidates" + _time(actual, "filter"), *_filters(plan, first, actual)]

@@ -7,14 +7,15 @@ from gquery.planner.ir.written import written
 
 
 def paths_heading(plan: PathsPlan) -> str:
-    """The relationship with its length, and what its rows are joined by."""
+    """The relationship with its length, and what its rows are joined by, if they are."""
     segment = plan.segment
     words = ["MATCH"]
     if segment.shortest is not None:
         words.append("ALL SHORTEST" if segment.shortest == "all" else f"SHORTEST {segment.shortest}")
     words.append(segment.mode.upper() if segment.mode != "any" else "TRAIL" if segment.differ else "WALK")
+    joined = "" if plan.together else f", joined by {', '.join(segment.bound)}"
     most = "" if segment.most is None else segment.most
-    words.append(f"{segment.edge.described}{{{segment.least},{most}}}, joined by {', '.join(segment.bound)}")
+    words.append(f"{segment.edge.described}{{{segment.least},{most}}}" + joined)
     return " ".join(words)
 
 

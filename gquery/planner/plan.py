@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan, Step
 from gquery.planner.ir.segments import Apply, BoundQuery, Match, OptionalMatch, Paths, Project, Segment
 from gquery.planner.passes.candidates import paying_filters
 from gquery.planner.passes.comparisons import split_predicates
@@ -34,6 +34,7 @@ from gquery.planner.passes.listing import keep_what_is_listed
 from gquery.planner.passes.lookups import with_lookups
 from gquery.planner.passes.parts import plain_parts
 from gquery.planner.passes.seeds import with_seeds
+from gquery.planner.passes.splicing import spliced
 from gquery.planner.search.context import Context
 from gquery.records import record
 
@@ -67,7 +68,7 @@ class _Planning:
 
     def chain(self, segments: tuple[Segment, ...], wanted: Wanted) -> ChainPlan:
         """From the last segment to the first: each is told what those after it ask of its rows."""
-        steps: list[QueryPlan | PathsPlan | Project | ApplyPlan] = []
+        steps: list[Step] = []
         for place, segment in reversed(list(enumerate(segments))):
             number = self.numbers[id(segment)]
             if isinstance(segment, Project):
@@ -85,7 +86,7 @@ class _Planning:
                 plan = plan_match(segment, wanted, self.contexts[number], starts)
                 steps.append(replace(plan, number=number))
                 wanted = wanted_before(segment, wanted)
-        return ChainPlan(tuple(reversed(steps)))
+        return ChainPlan(spliced(tuple(reversed(steps))))
 
     def _branches(self, apply: Apply, wanted: Wanted) -> tuple[ChainPlan, ...]:
         """Those of a subquery; a sweep, where that gives all that is asked."""

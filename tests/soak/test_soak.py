@@ -70,7 +70,7 @@ def test_relationships_of_variable_length(way: str, pieces: str, chunk: int, mon
     if pieces == "small":
         for module, name in ((hops, "AT_ONCE"), (listing, "PIECE"), (listing, "FEWEST"), (shortest, "PIECE")):
             monkeypatch.setattr(module, name, 2)
-        monkeypatch.setattr(sweep, "BLOCK", 20)
+        monkeypatch.setattr(sweep, "ROOM", 20)
         monkeypatch.setattr(search, "SHARED", 2)
     begin = 4 * chunk + 2 * (pieces == "small") + (way == "searches")
     _soak(random_lengths, range(begin * LONG, (begin + 1) * LONG), refused=0.4)

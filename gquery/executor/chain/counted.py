@@ -1,4 +1,4 @@
-"""The answer of a projection that asks for nothing but the number of matches."""
+"""The answer of a projection that asks for nothing but how many matches, or rows, there are."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import of_values, to_arrow
+from gquery.arrays import of_values, to_arrow, to_numpy
 from gquery.errors import ExecutionError
-from gquery.executor.chain.rows import one_row
+from gquery.executor.chain.rows import Rows, one_row
 from gquery.executor.progress import Control
+from gquery.executor.relational.statement import WEIGHT
 from gquery.executor.relational.tail import Tail
 from gquery.planner.ir.expr import Aggregate, Constant, Expression, is_aggregated, with_children
 from gquery.planner.ir.segments import ProjectionItem
@@ -36,6 +37,24 @@ def counted(tail: Tail, matches: Callable[[], int], control: Control) -> Iterato
         return
     items = tuple(ProjectionItem(item.name, _with_count(item.expression, count)) for item in projection.items)
     yield from tail.replaced(items).run(one_row(), control)
+
+
+def number_of(rows: Rows, control: Control) -> int:
+    """How many rows there are, those with a weight that often."""
+    count = 0
+    try:
+        for batch in rows:
+            control.check()
+            if WEIGHT in batch.schema.names:
+                weights = to_numpy(batch.column(WEIGHT))
+                count += (int((weights >> 32).sum()) << 32) + int((weights & 0xFFFFFFFF).sum())
+            else:
+                count += batch.num_rows
+    finally:
+        close = getattr(rows, "close", None)
+        if close is not None:
+            close()
+    return count
 
 
 def exact_count(count: int) -> pa.Array:

@@ -1,33 +1,61 @@
-"""DISTINCT that the matches fulfil anyway: where no two rows can be alike, nobody has to look for those that are."""
+"""DISTINCT that the rows before it fulfil anyway: where no two can be alike, nobody has to look for those that are."""
 
 from __future__ import annotations
 
-from gquery.planner.ir.expr import Attribute, Column, Expression, is_aggregated
-from gquery.planner.ir.query_plan import QueryPlan
+from dataclasses import replace
+from functools import partial
+
+from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, is_aggregated, with_children
+from gquery.planner.ir.query_graph import QueryVertex
+from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.segments import Project
 from gquery.storage.graph import Snapshot
 
 
-def comes_once(plan: QueryPlan, project: Project, snapshot: Snapshot) -> bool:
-    """Whether all rows of a DISTINCT over matches that begin a chain are different: each names all vertices that are
-    listed, and these come once, since of what is summed out and of parallel edges nothing counts but that there is
-    one."""
-    if not (project.projection.distinct and plan.existence) or project.per is not None or plan.limit is not None:
-        return False
-    expressions = [item.expression for item in project.projection.items]
-    if plan.problem.constraints.choices or any(map(is_aggregated, expressions)):
-        return False
-    return all(any(_names(each, plan, vertex, snapshot) for each in expressions) for vertex in plan.kept)
+def taken_once(plan: QueryPlan | PathsPlan, project: Project, snapshot: Snapshot) -> Project:
+    """The projection without DISTINCT where the rows are different that it makes of those of a step that begins a
+    chain, or of what paths lead to from anywhere; count(DISTINCT v) counts rows there where each has another v."""
+    vertices = _told_apart(plan)
+    if not vertices or project.per is not None:
+        return project
+    projection = project.projection
+    if any(is_aggregated(item.expression) for item in projection.items):
+        if len(vertices) > 1:
+            return project
+        counting = partial(_counting_rows, vertices[0])
+        items = tuple(replace(item, expression=counting(item.expression)) for item in projection.items)
+        order_by = tuple(replace(item, expression=counting(item.expression)) for item in projection.order_by)
+        return replace(project, projection=replace(projection, items=items, order_by=order_by))
+    expressions = [item.expression for item in projection.items]
+    different = all(any(_names(each, vertex, snapshot) for each in expressions) for vertex in vertices)
+    return replace(project, projection=replace(projection, distinct=False)) if different else project
 
 
-def _names(expression: Expression, plan: QueryPlan, vertex: int, snapshot: Snapshot) -> bool:
+def _told_apart(plan: QueryPlan | PathsPlan) -> tuple[QueryVertex, ...]:
+    """The vertices of which no two rows have the same: those that are listed, since of what is summed out and of
+    parallel edges nothing counts but that there is one. None where rows may be alike."""
+    if isinstance(plan, PathsPlan):
+        return (plan.graph.vertices[plan.segment.target],) if plan.together else ()
+    if not plan.existence or plan.limit is not None or plan.problem.constraints.choices:
+        return ()
+    return tuple(plan.graph.vertices[vertex] for vertex in sorted(plan.kept))
+
+
+def _names(expression: Expression, vertex: QueryVertex, snapshot: Snapshot) -> bool:
     """Whether an expression tells the data vertices apart that a query vertex is matched to."""
-    listed = plan.graph.vertices[vertex]
-    if not isinstance(expression, Column) or expression.variable != listed.variable:
+    if not isinstance(expression, Column) or expression.variable != vertex.variable:
         return False
     if expression.attribute is Attribute.ELEMENT:
         return True
-    if len(listed.tables) != 1:  # an id is one of a table's
+    if len(vertex.tables) != 1:  # an id is one of a table's
         return False
-    own = snapshot.vertex_tables[listed.tables[0]].id_name
+    own = snapshot.vertex_tables[vertex.tables[0]].id_name
     return expression.attribute is Attribute.ID or (own is not None and expression.key == own)
+
+
+def _counting_rows(vertex: QueryVertex, expression: Expression) -> Expression:
+    """With count(*) in place of count(DISTINCT v)."""
+    match expression:
+        case Aggregate(function="count", argument=Column(variable=name, attribute=Attribute.ELEMENT), distinct=True):
+            return replace(expression, argument=None, distinct=False) if name == vertex.variable else expression
+    return with_children(expression, partial(_counting_rows, vertex))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.candidates.sets import lists_of
 from gquery.executor.lowering.adjacency import adjacency_of, masked
 from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.query_graph import QueryEdge
@@ -42,6 +43,11 @@ class Hops:
             reading.control.memory.reserve(adjacency.nbytes, f"the edges of {edge.described}")
             adjacency = masked(adjacency, mask)
         return cls(adjacency)
+
+    @property
+    def lists(self) -> tuple[int, int, int, int]:
+        """What kernels are told of the rows."""
+        return lists_of(self._adjacency)
 
     def degrees(self, vertices: Vertices) -> Numbers:
         """How many edges lead away from each."""

@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow
+from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.chain.rows import Rows, batch_of
 from gquery.executor.lowering.masks import masks_of
 from gquery.executor.lowering.reading import Reading
@@ -21,8 +23,9 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.paths.ends import Ends, distances
 from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.executor.paths.listing import Found, Listing
+from gquery.executor.paths.rounds import Rounds
 from gquery.executor.paths.shortest import Shortest, Side
-from gquery.executor.paths.sweep import Rounds, Sweep
+from gquery.executor.paths.sweep import Sweep
 from gquery.executor.relational.gather import PATH_IDS
 from gquery.planner.ir.filters import EdgePredicateFilter
 from gquery.planner.ir.query_plan import PathsPlan
@@ -54,6 +57,30 @@ class PathSearch:
         finally:
             memory.release(memory.used - before)
 
+    def from_anywhere(self, before: Rows) -> Rows:
+        """A row for each vertex that paths lead to from what any of the rows binds, each once."""
+        segment, memory = self.plan.segment, self._reading.control.memory
+        name = segment.graph.vertices[segment.source].variable
+        used = memory.used
+        try:
+            sources = self._bound(before, name)
+            begun = _Begun.of(self.plan, Seeds(len(sources), {name: sources}), self._reading)
+            for ends in begun.swept_together():
+                yield batch_of({name: to_arrow(ends) for name in self.plan.rows}, len(ends))
+        finally:
+            memory.release(memory.used - used)
+
+    def _bound(self, rows: Rows, name: str) -> Vertices:
+        """What rows bind to a name, each vertex once."""
+        control, found = self._reading.control, [np.zeros(0, np.int32)]
+        with closing(rows):  # type: ignore[type-var]
+            for batch in rows:
+                control.check()
+                column = batch.column(name)
+                found.append(np.unique(to_numpy(column.drop_null() if column.null_count else column)))
+                control.memory.reserve(found[-1].nbytes, "where paths begin")
+        return found[1] if len(found) == 2 else np.unique(np.concatenate(found))
+
     def _batch(self, paths: Found, listed: Sequence[str]) -> pa.RecordBatch:
         segment = self.plan.segment
         columns: dict[str, pa.Array] = {}
@@ -69,15 +96,14 @@ _Pair = tuple[int, int]
 """A seed and a vertex that paths end at."""
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class _Begun:
-    """A search over the edges that fit. sources: by seed."""
+    """A search over the edges that fit. sources: by seed; mask: of all edges, where not all of their types do."""
 
     plan: PathsPlan
     sources: Vertices
     ends: Ends
-    hops: Hops
-    back: Hops
+    mask: NDArray[np.bool_] | None
     reading: Reading
 
     @classmethod
@@ -85,13 +111,20 @@ class _Begun:
         segment = plan.segment
         edge, vertices = segment.edge, segment.graph.vertices
         masks = masks_of(segment.graph, (EdgePredicateFilter(0, edge.predicates),) if edge.predicates else (), reading)
-        mask = masks.edges.get(0)
-        hops = Hops.of(edge, segment.direction, mask, reading)
-        back = Hops.of(edge, _TURNED[segment.direction], mask, reading)
         wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
         assert sources is not None
-        ends = Ends.of(segment, wanted, reading)
-        return cls(plan, sources, ends, hops, back, reading)
+        return cls(plan, sources, Ends.of(segment, wanted, reading), masks.edges.get(0), reading)
+
+    @cached_property
+    def hops(self) -> Hops:
+        segment = self.plan.segment
+        return Hops.of(segment.edge, segment.direction, self.mask, self.reading)
+
+    @cached_property
+    def back(self) -> Hops:
+        """The same edges, seen from their other end."""
+        segment = self.plan.segment
+        return Hops.of(segment.edge, _TURNED[segment.direction], self.mask, self.reading)
 
     # --- all paths ---------------------------------------------------------------------------------------------
 
@@ -117,31 +150,35 @@ class _Begun:
     def swept(self) -> Iterator[Found]:
         """A row for each end of the paths of each seed."""
         segment = self.plan.segment
-        sweep = Sweep(self.hops, segment.most, self.reading)
-        if self.plan.together:
-            for level in sweep.together(np.unique(self.sources), own=segment.least == 0):
-                if level.distance >= segment.least:
-                    fit = self.ends.fit(level.places, level.vertices)
-                    yield _ends(level.places[fit], level.vertices[fit])
-            return
-        for begin in range(0, len(self.sources), sweep.width):
-            sources = self.sources[begin : begin + sweep.width]
-            for level in sweep.each(sources):
-                if level.distance == 0 and segment.least:
-                    continue
-                seeds = level.places + begin
-                fit = self.ends.fit(seeds, level.vertices)
-                yield _ends(seeds[fit], level.vertices[fit])
-        if segment.least:
+        back = segment.least > 0 and self._returns_another_way
+        sweep = Sweep(self.hops, segment.most, back or segment.least == 0, self.reading)
+        for reached in sweep.each(self.sources):
+            places, vertices = reached.places, reached.vertices
+            fit = self.ends.fit(places, vertices)
+            if back:
+                fit &= vertices != self.sources[places]
+            yield _ends(places[fit], vertices[fit])
+        if back:
             rounds = self._rounds(segment.most)
             seeds = np.arange(len(self.sources))
             own = seeds[self.ends.fit(seeds, self.sources)]
             closed = own[[rounds.length(int(self.sources[seed])) is not None for seed in own]] if len(own) else own
             yield _ends(closed, self.sources[closed])
 
-    def _rounds(self, most: int | None) -> Rounds:
+    def swept_together(self) -> Iterator[Vertices]:
+        """The ends of the paths of any seed."""
         segment = self.plan.segment
-        return Rounds(self.hops, segment.direction == "both" and segment.differ, most, self.reading)
+        allowed = self.ends.allowed
+        for reached in Sweep(self.hops, segment.most, segment.least == 0, self.reading).together(self.sources):
+            yield reached.vertices if allowed is None else reached.vertices[allowed[reached.vertices]]
+
+    @property
+    def _returns_another_way(self) -> bool:
+        """Whether a walk back to where it began may be no path: without directions it may go back by its own edges."""
+        return self.plan.segment.direction == "both" and self.plan.segment.differ
+
+    def _rounds(self, most: int | None) -> Rounds:
+        return Rounds(self.hops, self._returns_another_way, most, self.reading)
 
     # --- shortest paths ----------------------------------------------------------------------------------------
 

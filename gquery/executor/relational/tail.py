@@ -84,6 +84,7 @@ class Tail:
         self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
         self._places = {output: place for place, output in enumerate(self._outputs)}
         self._residual = residual
+        self._adds_weights = weighted and self._is_grouped
         self._reads_weights = weighted or self._alike
         self._elements = ElementWriter(snapshot)
         self._columns = tuple(map(self._column_of, projection.items, self._travelling))
@@ -110,6 +111,18 @@ class Tail:
         """Whether nothing is asked for but numbers of rows: most often these are known without a statement."""
         counts = (isinstance(each, Aggregate) and each.argument is None for each in self._outputs)
         return all(counts) and not (self._residual or self.project.where or self.projection.order_by)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the answer is one row with the number of rows, which takes no statement."""
+        return (
+            self._is_bare_count and self._is_grouped and self.skip == 0 and self.limit is None and bool(self._outputs)
+        )
+
+    @property
+    def adds_weights(self) -> bool:
+        """Whether that number may be larger than that of the rows that come."""
+        return self.counts_rows and self._adds_weights
 
     @cached_property
     def _selection(self) -> Selection | None:
@@ -163,6 +176,8 @@ class Tail:
 
     def describe(self) -> str:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
+        if self.counts_rows:
+            return "Count rows"
         if self._selection is not None:
             first = "Count rows with the same values first, where these are few\n" if self._alike else ""
             if self._first is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from gquery.planner.ir.expr import Expression, is_aggregated, variables
-from gquery.planner.ir.filters import Filter
+from gquery.planner.ir.filters import Filter, LookupFilter, PredicateFilter
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Apply, Exists, Match, NotExists, OptionalMatch, Paths, Project
@@ -51,6 +51,17 @@ class QueryPlan:
         return bool(self.graph.vertices) and not self.kept
 
     @property
+    def looks_up(self) -> bool:
+        """Whether there is nothing to match: all vertices are listed, each is looked up by itself, and nothing joins
+        them."""
+        looked_up = {each.vertex for each in self.filters if isinstance(each, LookupFilter)}
+        alone = all(isinstance(each, LookupFilter | PredicateFilter) for each in self.filters)
+        joined = self.graph.edges or any(self.problem.tests()) or self.problem.constraints.loopless
+        return (
+            alone and not joined and self.limit is None and looked_up == self.kept == {*range(len(self.problem.merged))}
+        )
+
+    @property
     def merging(self) -> bool:
         """Whether rows before that bind the same are alike for it, and may go on as one with their number."""
         told = set(self.rows).union(*map(variables, (*self.segment.predicates, *self.residual)))
@@ -88,12 +99,15 @@ class ApplyPlan:
     rows: tuple[str, ...]
 
 
+Step = QueryPlan | PathsPlan | Project | ApplyPlan
+
+
 @record(frozen=True, slots=True)
 class ChainPlan:
     """The plan of a query: a step for each segment, in order. A projection is its own plan, without the columns that
     nothing after it speaks of."""
 
-    steps: tuple[QueryPlan | PathsPlan | Project | ApplyPlan, ...]
+    steps: tuple[Step, ...]
 
     @property
     def matches(self) -> tuple[QueryPlan, ...]:

@@ -7,6 +7,7 @@ for a node or a relationship, ids of both for a path, else a value. Every segmen
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal
 
 from gquery.errors import Notice
@@ -241,7 +242,7 @@ class Apply:
 Segment = Match | Project | Apply
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class BoundQuery:
     """The segments in order, the last one a Project. `notices`: what the user is warned of. device: where the query
     wants to be matched, None where it says nothing."""
@@ -250,12 +251,12 @@ class BoundQuery:
     notices: tuple[Notice, ...] = ()
     device: Device | None = None
 
-    @property
+    @cached_property
     def all_segments(self) -> tuple[Segment, ...]:
         """Those of subqueries, too: behind the segment that holds them."""
         return tuple(_all_of(self.segments))
 
-    @property
+    @cached_property
     def edge_types(self) -> set[str]:
         """The types of all edges in patterns."""
         graphs = (segment.graph for segment in self.all_segments if isinstance(segment, Match))

@@ -162,8 +162,7 @@ def pushed_limit(segment: Segment, parameters: Mapping[str, object]) -> int | No
     if not isinstance(segment, Project) or segment.per is not None:
         return None
     projection = segment.projection
-    aggregated = any(is_aggregated(item.expression) for item in projection.items)
-    if projection.limit is None or projection.distinct or projection.order_by or aggregated:
+    if projection.limit is None or projection.order_by or projection.is_grouped:
         return None
     bounds = [_number(bound, parameters) for bound in (projection.skip, projection.limit) if bound is not None]
     return None if None in bounds else sum(bound for bound in bounds if bound is not None)

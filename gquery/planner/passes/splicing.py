@@ -1,0 +1,44 @@
+"""Steps that need not be: a subquery that begins a chain is its beginning, and nobody has to hand on what is there."""
+
+from __future__ import annotations
+
+from gquery.planner.ir.expr import Attribute, Column
+from gquery.planner.ir.query_plan import ApplyPlan, PathsPlan, Step
+from gquery.planner.ir.segments import Project, Unwind
+
+
+def spliced(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps of a chain without those."""
+    first, *others = steps
+    if isinstance(first, ApplyPlan) and others and _runs_once(first):
+        steps = (*first.branches[0].steps, *others)
+    first, *between = steps[:-1] or steps
+    kept = [first]
+    for step in between:
+        if not (isinstance(kept[-1], PathsPlan | ApplyPlan) and _hands_on(step)):
+            kept.append(step)
+    return (*kept, *steps[1:][-1:])
+
+
+def _runs_once(plan: ApplyPlan) -> bool:
+    """Whether there is one row before a subquery, of which it reads nothing, and its rows are those that go out."""
+    apply = plan.segment
+    return apply.asked == "rows" and not (apply.input or apply.row or apply.optional) and len(plan.branches) == 1
+
+
+def _hands_on(step: Step) -> bool:
+    """Whether a projection does nothing but name elements as they are named already."""
+    if not isinstance(step, Project) or isinstance(step, Unwind) or step.where or step.per is not None:
+        return False
+    projection = step.projection
+    changes = projection.is_grouped or projection.order_by or projection.skip is not None
+    return (
+        not changes
+        and projection.limit is None
+        and all(
+            isinstance(item.expression, Column)
+            and item.expression.attribute is Attribute.ELEMENT
+            and item.expression.variable == item.name
+            for item in projection.items
+        )
+    )
