@@ -139,6 +139,7 @@ class Chain:
                 weighted = False
             elif isinstance(step, PathsPlan):
                 joins[number] = Join(step, engine.snapshot, engine.parameters)
+                weighted |= step.weighted
             elif isinstance(step, QueryPlan):
                 if _starts(step, number, plan):
                     weighted |= step.weighted
@@ -215,7 +216,8 @@ class Chain:
         """What paths lead to, from all rows together or joined to each."""
         from gquery.executor.paths.search import PathSearch  # Numba takes half a second to import
 
-        search = PathSearch(step, Reading(self.engine.snapshot, self.engine.parameters, control))
+        reading = Reading(self.engine.snapshot, self.engine.parameters, control)
+        search = PathSearch(step, self.engine.threads, reading)
         return search.from_anywhere(rows) if step.together else self.joins[number].run(rows, search.from_seeds, control)
 
     def _total(self, number: int, rows: Rows, outer: int, control: Control) -> Rows:

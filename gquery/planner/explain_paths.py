@@ -27,6 +27,7 @@ def paths_lines(plan: PathsPlan) -> list[str]:
     lines = {
         "sweep": f"Sweep from {source}, {how}, for where paths lead",
         "shortest": f"Go breadth first from {source}{both}, and back along the distances",
+        "count": f"Go breadth first from {source}{both}, and count the shortest paths that meet",
         "list": f"List paths from {source} hop by hop",
     }
     conditions = [(segment.edge.described, segment.edge.predicates)]

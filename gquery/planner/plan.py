@@ -103,10 +103,17 @@ def plan_paths(segment: Paths, wanted: Wanted) -> PathsPlan:
     vertices there is a path whose edges differ; whether it is a walk of two edges at least, a sweep cannot tell."""
     rows = rows_out(segment, wanted)
     told = segment.way in rows or segment.mode != "any" or segment.least > 1
-    one = segment.shortest == 1 or (segment.shortest is None and wanted.existence)
-    if one and not told:
+    if not told and (segment.shortest == 1 or wanted.existence):
         return PathsPlan(segment, rows, "sweep", wanted.existence and _begins_anywhere(segment, rows))
+    if segment.shortest == "all" and wanted.weighed and _is_counted(segment, rows):
+        return PathsPlan(segment, rows, "count")
     return PathsPlan(segment, rows, "list" if segment.shortest is None else "shortest")
+
+
+def _is_counted(segment: Paths, rows: tuple[str, ...]) -> bool:
+    """Whether shortest paths between vertices that are known need not be listed."""
+    target = segment.graph.vertices[segment.target].variable
+    return segment.way not in rows and segment.least <= 1 and target in segment.bound
 
 
 def _begins_anywhere(segment: Paths, rows: tuple[str, ...]) -> bool:

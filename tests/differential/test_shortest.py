@@ -8,20 +8,24 @@ from random import Random
 import pytest
 
 import gquery
+from gquery.executor.paths import hops, pairs, sides
 from tests.evaluator.answers import answer
 from tests.evaluator.values import Edge, Graph, Vertex
 from tests.soak.read import read
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_shortest_paths(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(40))
+def test_shortest_paths(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every second time in pieces so small that every search is cut, on two threads."""
     random = Random(seed)
+    for module, name in ((hops, "AT_ONCE"), (sides, "PIECE"), (pairs, "AT_ONCE"), (pairs, "TASK"), (pairs, "LENGTH")):
+        monkeypatch.setattr(module, name, getattr(module, name) if seed % 2 else 1 + (name == "AT_ONCE"))
     count = random.randint(1, 5)
     ends = [(random.randrange(count), random.randrange(count)) for _ in range(random.randint(1, 7))]
     graph = gquery.from_arrow(
         vertices={"P": {"id": list(range(count))}},
         edges={("P", "K", "P"): {"source": [one for one, _ in ends], "target": [other for _, other in ends]}},
-    )
+    ).with_settings(threads=2)
     vertices = tuple(Vertex(number, frozenset({"P"}), {"id": number}) for number in range(count))
     same = Graph(vertices, tuple(Edge("K", vertices[one], vertices[other], {}) for one, other in ends))
     for _ in range(6):
@@ -38,4 +42,5 @@ def _query(random: Random) -> str:
     left, right = random.choice([("-", "->"), ("<-", "-"), ("-", "-")])
     known, end = random.choice(["", "MATCH (a), (b) "]), random.choice(["(b)", "(b)", "(a)", "(b {id: 0})"])
     path = f"{shortest} {mode} (a){left}[:K*{least}..{most}]{right}{end}"
-    return f"{known}MATCH p = {path} RETURN id(a) AS x, id({end[1]}) AS y, length(p) AS n"
+    asked = random.choice(["length(p)", "length(p)", "count(*)", "count(DISTINCT a)"])
+    return f"{known}MATCH p = {path} RETURN id(a) AS x, id({end[1]}) AS y, {asked} AS n"

@@ -9,7 +9,7 @@ import pytest
 
 import gquery
 from gquery import Graph
-from gquery.executor.paths import search
+from gquery.executor.paths import leading
 
 
 def graph(edges: list[tuple[int, int]], vertices: int = 0, **weights: list[int]) -> Graph:
@@ -42,6 +42,44 @@ def test_nobody_lists_paths_to_know_where_they_lead() -> None:
     assert ask(LADDER, "MATCH (a) WHERE NOT (a)-[:K*]-({id: 30}) RETURN count(*)") == [(0,)]
     assert ask(LADDER, "MATCH p = ANY SHORTEST ({id: 0})-[:K*]->({id: 30}) RETURN length(p)") == [(30,)]
     assert ask(LADDER, "MATCH ({id: 0})-[:K*10]->(b) RETURN b.id, count(*)") == [(10, 1024)]
+
+
+def test_shortest_paths_are_counted_and_not_listed() -> None:
+    """Of the 2^30 from end to end, on as many threads as there are, and beyond what a row can stand for."""
+    ends = "MATCH (a {id: 0}), (b {id: 30}) MATCH ALL SHORTEST (a)-[:K]->+(b) RETURN count(*)"
+    assert ask(LADDER, ends) == [(2**30,)]
+    assert ask(LADDER, ends.replace("->", "-")) == [(2**30,)]
+    assert ask(LADDER, "MATCH (a), (b) MATCH ALL SHORTEST (a)-[:K]->+(b) RETURN sum(1), count(DISTINCT a)") == [
+        (sum((31 - length) * 2**length for length in range(1, 31)), 30)
+    ]
+    wide = graph([(place, place + 1) for place in range(70) for _ in (1, 1)])
+    with pytest.raises(gquery.ExecutionError, match="one row stands for more than 2"):
+        ask(wide, ends.replace("30", "63"))
+    assert ask(wide, ends.replace("30", "62")) == [(2**62,)]
+
+
+def test_many_pairs_have_the_same_paths_on_any_number_of_threads() -> None:
+    chance = Random("pairs")
+    scattered = graph([(chance.randrange(300), chance.randrange(300)) for _ in range(600)], 300)
+    text = """UNWIND range(0, 299) AS i MATCH (a {id: i}), (b {id: (i * 7 + 3) % 300})
+              MATCH p = ANY SHORTEST (a)-[:K*]->(b) RETURN i, [n IN nodes(p) | n.id]"""
+    answers = [scattered.with_settings(threads=threads).query(text).rows() for threads in (1, 2, 5)]
+    assert len(answers[0]) > 150
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_many_pairs_are_asked_whether_they_are_joined() -> None:
+    """Each pair, and many that begin at one vertex together; also a vertex and itself."""
+    chance = Random("joined")
+    scattered = graph([(chance.randrange(60), chance.randrange(60)) for _ in range(70)], 60)
+    joined = "WHERE a <> b AND EXISTS { (a)-[:K*]->(b) } RETURN a.id, b.id"
+    expected = ask(scattered, "MATCH (a)-[:K*1..60]->(b) WHERE a <> b RETURN DISTINCT a.id, b.id")
+    assert len(expected) > 100
+    assert ask(scattered, f"MATCH (a), (b) {joined}") == expected
+    few = [pair for pair in expected if pair[0] % 7 == pair[1] % 7]
+    assert ask(scattered, f"MATCH (a), (b) WHERE a.id % 7 = b.id % 7 WITH a, b {joined}") == few
+    round_ = ask(scattered, "MATCH (a)-[:K*]->(a) RETURN DISTINCT a.id")
+    assert ask(scattered, "MATCH (a) WHERE EXISTS { (a)-[:K*]->(a) } RETURN a.id") == round_
 
 
 def test_where_nobody_asks_where_paths_begin_they_begin_everywhere_at_once() -> None:
@@ -166,8 +204,8 @@ def test_many_ends_of_one_vertex_are_looked_for_together(
     ends = [*range(45), 3, 3, 7]
     text = f"""UNWIND $ends AS e MATCH (a {{id: 7}}), (b {{id: e}}) MATCH p = {words} (a)-[:K*{most}]->(b)
                RETURN e, length(p), count(*), count(DISTINCT p), min(nodes(p)[0].id), min(nodes(p)[length(p)].id)"""
-    monkeypatch.setattr(search, "SHARED", 1000)
+    monkeypatch.setattr(leading, "SHARED", 1000)
     expected = ask(scattered, text, ends=ends)
     assert len(expected) > 4
-    monkeypatch.setattr(search, "SHARED", 2)
+    monkeypatch.setattr(leading, "SHARED", 2)
     assert ask(scattered, text, ends=ends) == expected

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from gquery.executor.paths import hops, listing, search, shortest, sweep
+from gquery.executor.paths import hops, leading, listing, sides, sweep
 from gquery.planner.binding.lengths import alternatives
 from gquery.storage import indexes
 from tests.soak.__main__ import REFUSED
@@ -68,10 +68,10 @@ def test_relationships_of_variable_length(way: str, pieces: str, chunk: int, mon
     if way == "searches":
         monkeypatch.setattr(alternatives, "MOST_ALTERNATIVES", 0)
     if pieces == "small":
-        for module, name in ((hops, "AT_ONCE"), (listing, "PIECE"), (listing, "FEWEST"), (shortest, "PIECE")):
+        for module, name in ((hops, "AT_ONCE"), (listing, "PIECE"), (listing, "FEWEST"), (sides, "PIECE")):
             monkeypatch.setattr(module, name, 2)
         monkeypatch.setattr(sweep, "ROOM", 20)
-        monkeypatch.setattr(search, "SHARED", 2)
+        monkeypatch.setattr(leading, "SHARED", 2)
     begin = 4 * chunk + 2 * (pieces == "small") + (way == "searches")
     _soak(random_lengths, range(begin * LONG, (begin + 1) * LONG), refused=0.4)
 

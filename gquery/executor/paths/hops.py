@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu.candidates.sets import lists_of
+from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.adjacency import adjacency_of, masked
 from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.query_graph import QueryEdge
@@ -44,10 +46,10 @@ class Hops:
             adjacency = masked(adjacency, mask)
         return cls(adjacency)
 
-    @property
-    def lists(self) -> tuple[int, int, int, int]:
-        """What kernels are told of the rows."""
-        return lists_of(self._adjacency)
+    @cached_property
+    def lists(self) -> tuple[int, int, int, int, int]:
+        """What kernels are told of the rows: first, rows, addresses of the offsets, the neighbours and the edges."""
+        return *lists_of(self._adjacency), address(self._adjacency.edges)
 
     def degrees(self, vertices: Vertices) -> Numbers:
         """How many edges lead away from each."""

@@ -25,16 +25,17 @@ FEWEST = 1 << 8  # paths of them
 @record(frozen=True, slots=True)
 class Found:
     """Paths of one length. seeds: int64[count], for which seed each is; vertices: int32[count, length + 1]; edges:
-    int64[count, length]."""
+    int64[count, length]. weights: int64[count], how many paths each stands for where they are not listed."""
 
     seeds: Numbers
     vertices: NDArray[np.int32]
     edges: NDArray[np.int64]
+    weights: Numbers | None = None
 
     @classmethod
-    def none_yet(cls, seeds: Numbers, sources: Vertices) -> Found:
-        """Paths of no edges."""
-        return cls(seeds, sources.reshape(-1, 1), np.zeros((len(seeds), 0), np.int64))
+    def none_yet(cls, seeds: Numbers, sources: Vertices, weights: Numbers | None = None) -> Found:
+        """Paths of no edges, or the ends of some."""
+        return cls(seeds, sources.reshape(-1, 1), np.zeros((len(seeds), 0), np.int64), weights)
 
     @property
     def length(self) -> int:
@@ -50,6 +51,10 @@ class Found:
 
     def chosen(self, which: Numbers | NDArray[np.bool_]) -> Found:
         return Found(self.seeds[which], self.vertices[which], self.edges[which])
+
+    def first(self) -> Found:
+        """The first of them alone."""
+        return self.chosen(np.zeros(1, np.int64))
 
     def longer(self, origin: Numbers, vertices: Vertices, edges: Numbers) -> Found:
         """Some of the paths, each with one more edge at its end."""

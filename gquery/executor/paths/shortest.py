@@ -7,123 +7,121 @@ shortest lengths, and from two hops on, paths are listed length by length.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 
-from gquery.executor.lowering.reading import Reading
+from gquery.executor.paths.begun import Begun
+from gquery.executor.paths.by_length import by_length
 from gquery.executor.paths.ends import Ends
-from gquery.executor.paths.hops import Hops, Numbers, Vertices
+from gquery.executor.paths.hops import Numbers, Vertices
+from gquery.executor.paths.leading import by_source
 from gquery.executor.paths.listing import Found
-from gquery.records import record
-
-PIECE = 1 << 15  # paths that are made longer at once
+from gquery.executor.paths.sides import Sides
 
 
-class Side:
-    """Breadth first from one vertex. It can be begun again."""
-
-    def __init__(self, hops: Hops, back: Hops, reading: Reading) -> None:
-        self.hops = hops
-        self._back = back
-        self._reading = reading
-        count = reading.snapshot.vertex_count
-        reading.control.memory.reserve(4 * count, "the distances of shortest paths")
-        self.distance = np.full(count, -1, np.int32)
-        self._touched: list[Vertices] = []
-        self.frontier = np.zeros(0, np.int32)
-        self.length = 0
-
-    def begin(self, vertex: int) -> None:
-        for vertices in self._touched:
-            self.distance[vertices] = -1
-        self.frontier = np.array([vertex], np.int32)
-        self.distance[vertex] = 0
-        self._touched, self.length = [self.frontier], 0
-
-    def advance(self) -> None:
-        """One hop more."""
-        self.length += 1
-        found = [np.zeros(0, np.int32)]
-        for part in self.hops.pieces(self.frontier):
-            self._reading.control.check()
-            led = self.hops.led(self.frontier[part]).vertices
-            found.append(np.unique(led[self.distance[led] < 0]))
-            self.distance[found[-1]] = self.length
-        self.frontier = np.concatenate(found)
-        self._touched.append(self.frontier)
-
-    def ways(self, paths: Found, every: bool) -> Iterator[Found]:
-        """The paths made longer towards the vertex that this side began at, as short as can be: all, or one of each."""
-        pending = [paths]
-        while pending:
-            self._reading.control.check()
-            paths = pending.pop()
-            distance = self.distance[paths.last]
-            if not distance.any():
-                yield paths
-                continue
-            if len(paths.seeds) > PIECE:
-                half = len(paths.seeds) // 2
-                pending += [paths.chosen(np.arange(half, len(paths.seeds))), paths.chosen(np.arange(half))]
-                continue
-            led = self._back.led(paths.last)
-            nearer = self.distance[led.vertices] == distance[led.origin] - 1
-            chosen = np.flatnonzero(nearer)
-            if not every:
-                chosen = chosen[np.unique(led.origin[chosen], return_index=True)[1]]
-            pending.append(paths.longer(led.origin[chosen], led.vertices[chosen], led.edges[chosen]))
+def shortest(begun: Begun) -> Iterator[Found]:
+    """The shortest paths of each pair of a seed and an end."""
+    segment, wanted = begun.segment, begun.ends.wanted
+    if segment.least > 1 or segment.shortest not in (1, "all"):
+        yield from by_length(begun)
+        return
+    for seed in np.flatnonzero(begun.ends.fit(begun.seeds, begun.sources)).tolist():
+        yield from _closed(begun, seed)
+    search = _Search(begun)
+    if wanted is None:
+        for seed in begun.seeds.tolist():
+            yield from search.from_one(seed)
+        return
+    many, few = by_source(begun, begun.seeds[begun.sources != wanted])
+    for group in many:
+        yield from search.to_several(group, wanted[group])
+    if segment.shortest == 1:
+        yield from begun.pairs().one_each(few, begun.sources[few], wanted[few])
+    else:
+        for seed in few.tolist():
+            yield from search.between(seed, int(wanted[seed]))
 
 
-@record(frozen=True, slots=True)
-class Shortest:
-    """every: all paths of the smallest length, else one."""
+def counted(begun: Begun) -> Iterator[Found]:
+    """How many shortest paths there are for each seed, which has both ends."""
+    wanted = begun.ends.wanted
+    assert wanted is not None
+    for seed in begun.seeds[begun.sources == wanted].tolist():
+        for paths in _closed(begun, seed):
+            yield Found.none_yet(paths.seeds, paths.last, np.ones(len(paths.seeds), np.int64))
+    seeds = begun.seeds[begun.sources != wanted]
+    numbers = begun.pairs().counted(begun.sources[seeds], wanted[seeds])
+    there = numbers > 0
+    yield Found.none_yet(seeds[there], wanted[seeds[there]], numbers[there])
 
-    forward: Side
-    backward: Side
-    every: bool
-    most: int | None
 
-    def between(self, seed: int, source: int, target: int) -> Iterator[Found]:
-        """The shortest paths from one vertex to another, over one edge at least."""
-        sides = (self.forward, self.backward)
-        for side, begin in zip(sides, (source, target), strict=True):
-            side.begin(begin)
+def _closed(begun: Begun, seed: int) -> Iterator[Found]:
+    """The shortest paths from a vertex back to itself."""
+    segment, own = begun.segment, begun.beginnings(np.array([seed]))
+    if segment.least == 0:
+        yield own
+        return
+    length = None if segment.mode == "acyclic" else begun.rounds().length(int(own.last[0]))
+    if length is None:
+        return
+    round_ = replace(begun, ends=Ends(begun.sources, None))
+    with closing(round_.listing(length, length).paths(own)) as found:
+        for paths in found:
+            if segment.shortest != "all":
+                yield paths.first()
+                return
+            yield paths
+
+
+class _Search:
+    """Searches from a seed, one after the other, hop by hop."""
+
+    def __init__(self, begun: Begun) -> None:
+        self._begun = begun
+        self._sides = Sides(begun)
+        self._every = begun.segment.shortest == "all"
+
+    def between(self, seed: int, target: int) -> Iterator[Found]:
+        """The shortest paths to another vertex."""
+        sides = self._sides
+        sides.begin(int(self._begun.sources[seed]), target)
         meeting = np.zeros(0, np.int32)
         while not len(meeting):
-            if self.forward.length + self.backward.length == self.most:
+            if sides.length(0) + sides.length(1) == self._begun.segment.most:
                 return
-            side, other = sorted(sides, key=lambda each: len(each.frontier))
-            side.advance()
-            if not len(side.frontier):
+            side = int(len(sides.frontier(1)) < len(sides.frontier(0)))
+            sides.advance(side)
+            frontier = sides.frontier(side)
+            if not len(frontier):
                 return
-            meeting = side.frontier[other.distance[side.frontier] >= 0]
-        if not self.every:
-            meeting = meeting[:1]
+            meeting = frontier[sides.distance[1 - side, frontier] >= 0]
         begun = Found.none_yet(np.full(len(meeting), seed), meeting)
-        for paths in self.forward.ways(begun, self.every):
-            yield from self.backward.ways(paths.turned(), self.every)
+        for paths in sides.ways(0, begun, self._every):
+            yield from sides.ways(1, paths.turned(), self._every)
 
-    def to_several(self, seeds: Numbers, source: int, targets: Vertices) -> Iterator[Found]:
-        """The shortest paths from a vertex to one target for each seed, other than it: breadth first once for all."""
-        self.forward.begin(source)
-        left = np.flatnonzero(targets != source)
-        while len(left) and len(self.forward.frontier) and self.forward.length != self.most:
-            self.forward.advance()
-            reached = self.forward.distance[targets[left]] >= 0
+    def to_several(self, seeds: Numbers, targets: Vertices) -> Iterator[Found]:
+        """The shortest paths from one vertex to a target for each seed, other than it: breadth first once for all."""
+        sides, left = self._sides, np.arange(len(seeds))
+        sides.begin(int(self._begun.sources[seeds[0]]))
+        while len(left) and len(sides.frontier(0)) and sides.length(0) != self._begun.segment.most:
+            sides.advance(0)
+            reached = sides.distance[0, targets[left]] >= 0
             here, left = left[reached], left[~reached]
-            for paths in self.forward.ways(Found.none_yet(seeds[here], targets[here]), self.every):
+            for paths in sides.ways(0, Found.none_yet(seeds[here], targets[here]), self._every):
                 yield paths.turned()
 
-    def from_one(self, seed: int, source: int, ends: Ends) -> Iterator[Found]:
-        """The shortest paths from a vertex to all others where they may end."""
-        self.forward.begin(source)
-        seeds = np.array([seed])
-        while len(self.forward.frontier):
-            fitting = self.forward.frontier[ends.fit(np.full(len(self.forward.frontier), seed), self.forward.frontier)]
-            if self.forward.length > 0 and len(fitting):
+    def from_one(self, seed: int) -> Iterator[Found]:
+        """The shortest paths to all other vertices where they may end."""
+        sides, seeds = self._sides, np.array([seed])
+        sides.begin(int(self._begun.sources[seed]))
+        while len(frontier := sides.frontier(0)):
+            fitting = frontier[self._begun.ends.fit(np.full(len(frontier), seed), frontier)]
+            if sides.length(0) > 0 and len(fitting):
                 begun = Found.none_yet(np.repeat(seeds, len(fitting)), fitting)
-                for paths in self.forward.ways(begun, self.every):
+                for paths in sides.ways(0, begun, self._every):
                     yield paths.turned()
-            if self.forward.length == self.most:
+            if sides.length(0) == self._begun.segment.most:
                 return
-            self.forward.advance()
+            sides.advance(0)

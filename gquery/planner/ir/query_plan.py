@@ -73,17 +73,22 @@ class QueryPlan:
 @record(frozen=True, slots=True)
 class PathsPlan:
     """The plan of a relationship of variable length. rows: the variables that go out. way: `list` goes hop by hop from
-    each vertex and lists every path; `shortest` goes breadth first and lists the shortest; `sweep` goes breadth first
-    and tells only where paths lead, each end once. together: a sweep that begins at all vertices at once."""
+    each vertex and lists every path; `shortest` goes breadth first and lists the shortest; `count` only counts them
+    for each pair; `sweep` goes breadth first and tells only where paths lead, each end once. together: a sweep that
+    begins at all vertices at once."""
 
     segment: Paths
     rows: tuple[str, ...]
-    way: Literal["list", "shortest", "sweep"]
+    way: Literal["list", "shortest", "count", "sweep"]
     together: bool = False
     residual: ClassVar[tuple[Expression, ...]] = ()
-    weighted: ClassVar[bool] = False
     counting: ClassVar[bool] = False
     merging: ClassVar[bool] = False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a row stands for several paths."""
+        return self.way == "count"
 
     @property
     def graph(self) -> QueryGraph:

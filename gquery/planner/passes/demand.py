@@ -151,10 +151,13 @@ def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
     makes = projection.items[-1:] if isinstance(project, Unwind) else ()
     items = tuple(item for item in projection.items if item.name in wanted or item in makes)
     if not items:
-        items = (ProjectionItem(" row", Constant(INTEGER, Span(0, 0), 0)),)  # one row is one row
+        items = (ROW,)  # one row is one row
     names = {item.name for item in items}
     output = tuple(variable for variable in project.output if variable.name in names)
     return replace(project, projection=replace(projection, items=items), output=output)
+
+
+ROW = ProjectionItem(" row", Constant(INTEGER, Span(0, 0), 0))  # of a projection of which nobody speaks
 
 
 def pushed_limit(segment: Segment, parameters: Mapping[str, object]) -> int | None:

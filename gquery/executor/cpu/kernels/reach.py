@@ -26,9 +26,9 @@ def reach(state, adjacency, met, queue, sources, begins, ends):  # type: ignore[
     """Writes what is reached from each group of sources to the queue, near vertices first, and where that ends. Sources
     that do not count as reached are reached when an edge leads to them.
 
-    adjacency: (first, rows, address of the offsets, address of the neighbours); met: uint64[], a bit for each vertex,
-    all clear before and after each group; queue: int32[]; sources: int32[], those of group i between begins[i] and
-    begins[i + 1]; ends: int64[groups].
+    adjacency: (first, rows, addresses of the offsets, the neighbours and the edges); met: uint64[], a bit for each
+    vertex, all clear before and after each group; queue: int32[]; sources: int32[], those of group i between begins[i]
+    and begins[i + 1]; ends: int64[groups].
     """
     left = state[SLICE]
     for group in range(state[GROUP], len(ends)):
@@ -74,7 +74,7 @@ def _end(state, met, queue, left_out):  # type: ignore[no-untyped-def]
 @inner
 def _spread(state, adjacency, met, queue, left):  # type: ignore[no-untyped-def]
     """Goes on until nothing new is reached, or `left` edges have been looked at; returns how many are left then."""
-    first, rows, offsets, neighbours = adjacency
+    first, rows, offsets, neighbours, _ = adjacency
     head, place, tail = state[HEAD], state[PLACE], state[TAIL]
     while head < tail and left > 0:
         if head == state[LEVEL_END]:

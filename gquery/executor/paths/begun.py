@@ -1,0 +1,78 @@
+"""What every search begins with: where its paths begin and may end, and the edges that fit."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.lowering.masks import masks_of
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.paths.ends import Ends, distances
+from gquery.executor.paths.hops import Hops, Numbers, Vertices
+from gquery.executor.paths.listing import Found, Listing
+from gquery.executor.paths.pairs import Pairs
+from gquery.executor.paths.rounds import Rounds
+from gquery.planner.ir.filters import EdgePredicateFilter
+from gquery.planner.ir.segments import Paths
+from gquery.records import record
+from gquery.storage.schema import TURNED
+
+
+@record(frozen=True)
+class Begun:
+    """A search over the edges that fit. sources: by seed; mask: of all edges, where not all of their types do."""
+
+    segment: Paths
+    sources: Vertices
+    ends: Ends
+    mask: NDArray[np.bool_] | None
+    threads: int
+    reading: Reading
+
+    @classmethod
+    def of(cls, segment: Paths, seeds: Seeds, threads: int, reading: Reading) -> Begun:
+        edge, vertices = segment.edge, segment.graph.vertices
+        masks = masks_of(segment.graph, (EdgePredicateFilter(0, edge.predicates),) if edge.predicates else (), reading)
+        wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
+        assert sources is not None
+        return cls(segment, sources, Ends.of(segment, wanted, reading), masks.edges.get(0), threads, reading)
+
+    @cached_property
+    def along(self) -> Hops:
+        return Hops.of(self.segment.edge, self.segment.direction, self.mask, self.reading)
+
+    @cached_property
+    def against(self) -> Hops:
+        """The same edges, seen from their other end."""
+        return Hops.of(self.segment.edge, TURNED[self.segment.direction], self.mask, self.reading)
+
+    @property
+    def seeds(self) -> Numbers:
+        """The numbers of all seeds."""
+        return np.arange(len(self.sources))
+
+    @property
+    def returns_another_way(self) -> bool:
+        """Whether a walk back to where it began may be no path: without directions it may go back by its own edges."""
+        return self.segment.direction == "both" and self.segment.differ
+
+    def rounds(self) -> Rounds:
+        return Rounds(self.along, self.returns_another_way, self.segment.most, self.reading)
+
+    def pairs(self) -> Pairs:
+        return Pairs(self.along, self.against, self.segment.most, self.threads, self.reading)
+
+    def beginnings(self, seeds: Numbers) -> Found:
+        return Found.none_yet(seeds, self.sources[seeds])
+
+    def listing(self, least: int, most: int | None) -> Listing:
+        ends = self.ends.all
+        remaining = None
+        if ends is not None:
+            count = self.reading.snapshot.vertex_count
+            remaining = distances(self.against, ends, None if most is None else most - 1, count, self.reading)
+        segment = self.segment
+        return Listing(self.along, self.ends, least, most, segment.mode, segment.differ, remaining, self.reading)

@@ -1,0 +1,82 @@
+"""Shortest paths of pairs length by length: so many of each pair, or from two hops on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.paths.begun import Begun
+from gquery.executor.paths.ends import Ends
+from gquery.executor.paths.hops import Numbers
+from gquery.executor.paths.listing import Found, Listing
+
+_Pair = tuple[int, int]
+"""A seed and a vertex that paths end at."""
+
+
+def by_length(begun: Begun) -> Iterator[Found]:
+    """Paths length by length, until every pair has as many as are asked for or there are no longer ones."""
+    segment, enough = begun.segment, _Enough(begun.segment.shortest)
+    listing = begun.listing(segment.least, None)
+    seeds, length = begun.seeds, segment.least
+    while len(seeds) and (segment.most is None or length <= segment.most):
+        of_length, found = replace(listing, least=length, most=length), [seeds[:0]]
+        for paths in of_length.paths(begun.beginnings(seeds)):
+            found.append(paths.seeds)
+            yield paths.chosen(enough.lacking(paths))
+        enough.end_length()
+        seeds = _longer(begun, of_length, seeds, np.unique(np.concatenate(found)))
+        if begun.ends.wanted is not None:
+            seeds = seeds[[not enough.has(pair) for pair in zip(*_lists(seeds, begun.ends.wanted[seeds]), strict=True)]]
+        length += 1
+
+
+def _longer(begun: Begun, listing: Listing, seeds: Numbers, found: Numbers) -> Numbers:
+    """The seeds that may have longer paths: those for which some were found, and those with a path that is as long and
+    may go on to an end."""
+    if listing.remaining is None:
+        return found
+    anywhere = replace(listing, ends=Ends(None, None), remaining=np.minimum(listing.remaining, 0))
+    others = np.setdiff1d(seeds, found, assume_unique=True)
+    longer = [seed for seed in others.tolist() if _is_any(anywhere, begun.beginnings(np.array([seed])))]
+    return np.union1d(found, np.array(longer, np.int64))
+
+
+def _is_any(listing: Listing, begun: Found) -> bool:
+    with closing(listing.paths(begun)) as paths:
+        return next(paths, None) is not None
+
+
+class _Enough:
+    """How many paths each pair has. A pair has enough with so many, or with all of one length."""
+
+    def __init__(self, asked: int | str | None) -> None:
+        self._all = asked == "all"
+        self._asked = asked if isinstance(asked, int) else 1
+        self._shorter = Counter[_Pair]()
+        self._new = Counter[_Pair]()
+
+    def has(self, pair: _Pair) -> bool:
+        return self._shorter[pair] >= self._asked
+
+    def lacking(self, paths: Found) -> NDArray[np.bool_]:
+        """Which of some paths of one length their pairs lack."""
+        lacking = []
+        for pair in zip(*_lists(paths.seeds, paths.last), strict=True):
+            known = self._shorter[pair] + (0 if self._all else self._new[pair])
+            lacking.append(known < self._asked)
+            self._new[pair] += lacking[-1]
+        return np.array(lacking, np.bool_)
+
+    def end_length(self) -> None:
+        self._shorter.update(self._new)
+        self._new.clear()
+
+
+def _lists(*columns: NDArray[np.integer]) -> Iterator[list[int]]:
+    return (column.tolist() for column in columns)

@@ -1,0 +1,82 @@
+"""Breadth first hop by hop, from one vertex or from two, and back along the distances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gquery.executor.cpu.kernels import meet
+from gquery.executor.cpu.machine.compile import stoppable
+from gquery.executor.paths import hops
+from gquery.executor.paths.begun import Begun
+from gquery.executor.paths.hops import Vertices
+from gquery.executor.paths.listing import Found
+
+PIECE = 1 << 15  # paths that are made longer at once
+
+
+class Sides:
+    """Side 0 goes along the edges, side 1 against them. distance: int32[2, vertices], -1 for what a side has not met.
+    They can be begun again."""
+
+    def __init__(self, begun: Begun) -> None:
+        self._begun = begun
+        self._reading = begun.reading
+        count = self._reading.snapshot.vertex_count
+        self._reading.control.memory.reserve(16 * count, "the distances of shortest paths")
+        self.distance = np.full((2, count), -1, np.int32)
+        self._queue = np.empty((2, count), np.int32)
+        self._sides = np.zeros((2, meet.SIDE_COLUMNS), np.int64)
+        self._search = np.zeros(meet.SLOTS, np.int64)
+        self._search[meet.ASKED], self._search[meet.SLICE] = meet.EVERY_PATH, hops.AT_ONCE
+
+    def begin(self, *vertices: int) -> None:
+        """At a vertex for each side, or at one for side 0."""
+        for side in range(2):
+            self.distance[side, self._queue[side, : self._sides[side, meet.TAIL]]] = -1
+        self._sides[:] = 0
+        for side, vertex in enumerate(vertices):
+            self.distance[side, vertex], self._queue[side, 0] = 0, vertex
+            self._sides[side, [meet.TAIL, meet.FRONTIER_END]] = 1
+
+    def length(self, side: int) -> int:
+        """How far away the frontier of a side is."""
+        return int(self._sides[side, meet.LENGTH])
+
+    def frontier(self, side: int) -> Vertices:
+        """What a side has met with its last hop."""
+        return self._queue[side, self._sides[side, meet.HEAD] : self._sides[side, meet.TAIL]]
+
+    def advance(self, side: int) -> None:
+        """One hop more."""
+        along = (self._begun.against if side else self._begun.along).lists
+        tables = self.distance, self._queue, np.zeros((2, 0), np.int64)
+        check, status = self._reading.control.check, meet.MORE
+        self._search[meet.TURN] = side
+        with stoppable(check):
+            while status == meet.MORE:
+                check()
+                status = meet.hop(self._search, self._sides, along, tables, side)
+
+    def ways(self, side: int, paths: Found, every: bool) -> Iterator[Found]:
+        """The paths made longer towards the vertex that a side began at, as short as can be: all, or one of each."""
+        distances, back = self.distance[side], self._begun.along if side else self._begun.against
+        pending = [paths]
+        while pending:
+            self._reading.control.check()
+            paths = pending.pop()
+            distance = distances[paths.last]
+            if not distance.any():
+                yield paths
+                continue
+            if len(paths.seeds) > PIECE:
+                half = len(paths.seeds) // 2
+                pending += [paths.chosen(np.arange(half, len(paths.seeds))), paths.chosen(np.arange(half))]
+                continue
+            led = back.led(paths.last)
+            nearer = distances[led.vertices] == distance[led.origin] - 1
+            chosen = np.flatnonzero(nearer)
+            if not every:
+                chosen = chosen[np.unique(led.origin[chosen], return_index=True)[1]]
+            pending.append(paths.longer(led.origin[chosen], led.vertices[chosen], led.edges[chosen]))
