@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gquery.planner.ir.expr import Attribute, Column
 from gquery.planner.ir.query_plan import ApplyPlan, PathsPlan, Step
-from gquery.planner.ir.segments import Project, Unwind
+from gquery.planner.ir.segments import Project, ProjectionItem, Unwind
+from gquery.planner.passes.demand import ROW
 
 
 def spliced(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -32,13 +33,11 @@ def _hands_on(step: Step) -> bool:
         return False
     projection = step.projection
     changes = projection.is_grouped or projection.order_by or projection.skip is not None
-    return (
-        not changes
-        and projection.limit is None
-        and all(
-            isinstance(item.expression, Column)
-            and item.expression.attribute is Attribute.ELEMENT
-            and item.expression.variable == item.name
-            for item in projection.items
-        )
-    )
+    return not changes and projection.limit is None and all(map(_is_there, projection.items))
+
+
+def _is_there(item: ProjectionItem) -> bool:
+    expression = item.expression
+    if isinstance(expression, Column):
+        return expression.attribute is Attribute.ELEMENT and expression.variable == item.name
+    return item is ROW
