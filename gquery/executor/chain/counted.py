@@ -12,7 +12,7 @@ from gquery.arrays import of_values, to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.chain.rows import Rows, one_row
 from gquery.executor.progress import Control
-from gquery.executor.relational.statement import WEIGHT
+from gquery.executor.relational.selection import WEIGHT
 from gquery.executor.relational.tail import Tail
 from gquery.planner.ir.expr import Aggregate, Constant, Expression, is_aggregated, with_children
 from gquery.planner.ir.segments import ProjectionItem
