@@ -6,6 +6,8 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+import weakref
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from hashlib import sha256
@@ -17,13 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Backend
+from gquery.executor.gpu import tape
 from gquery.executor.gpu.device import source
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.settings import Settings
 
+tape._CHUNK = 0  # nothing shares an allocation: what is written behind an end meets a fence
 COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 _BUDGET = 40  # barriers, after which a tape is interrupted
 _POISON = 0xA5  # in memory that nobody has written
+_FENCE = 256  # bytes
 _HEADER = Path(__file__).parent / "machine.hpp"
 
 
@@ -35,13 +40,23 @@ class EmulatedDevice:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
+        self._fenced: list[weakref.ref[NDArray[np.uint8]]] = []
 
     def address(self, array: Any) -> int:
         assert array.flags.c_contiguous
         return int(array.ctypes.data)
 
     def empty(self, size: int) -> NDArray[np.uint8]:
-        return np.full(size, _POISON, np.uint8)
+        """With a fence behind it, which is looked at when kernels have run."""
+        whole = np.full(size + _FENCE, _POISON, np.uint8)
+        self._fenced.append(weakref.ref(whole))
+        return whole[:size]
+
+    def _look_at_fences(self) -> None:
+        self._fenced = [each for each in self._fenced if each() is not None]
+        for each in self._fenced:
+            whole = each()
+            assert whole is None or (whole[-_FENCE:] == _POISON).all(), "a kernel wrote behind the end of an array"
 
     def write(self, address: int, values: NDArray[Any]) -> None:
         assert values.flags.c_contiguous
@@ -51,11 +66,22 @@ class EmulatedDevice:
         size = count * np.dtype(dtype).itemsize
         return np.frombuffer(ctypes.string_at(address, size), dtype).copy()
 
+    def array(self, address: int, count: int, dtype: type[np.generic]) -> NDArray[Any]:
+        return np.frombuffer((ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address), dtype)
+
+    def copied(self, arrays: Sequence[Any]) -> Callable[[], list[NDArray[Any]]]:
+        """When it is waited for: whatever was done to the arrays until then is seen."""
+        return lambda: [array.copy() for array in arrays]
+
     def run(self, machine: int, modulus: int) -> None:
         self.library.run(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
+        self._look_at_fences()
 
     def run_apart(self, machine: int, modulus: int) -> None:
         self.library.apart(*map(ctypes.c_uint64, (machine, modulus)))
+        self._look_at_fences()
+
+    def use(self) -> None: ...
 
     def guarded(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -66,7 +92,7 @@ class EmulatedDevice:
 
 
 @cache
-def _compiled() -> EmulatedDevice:
+def emulated_device() -> EmulatedDevice:
     assert COMPILER is not None
     text = f'#include "{_HEADER}"\n{source()}'
     seen = sha256(text.encode() + _HEADER.read_bytes()).hexdigest()[:16]
@@ -84,4 +110,4 @@ def _compiled() -> EmulatedDevice:
 
 def emulated(settings: Settings) -> Backend:
     """As a device's name stands for a backend in `gquery.executor.devices`."""
-    return GpuBackend(_compiled())
+    return GpuBackend(emulated_device())

@@ -152,7 +152,7 @@ class CandidateSets:
             whole, through = self.rows.distinct(rows), 0 if target.everything else target.through
             listed += source.vertices, *whole.words, target.test, 0, through
             ends.append(ends[-1] + source.count)
-            most += self._most_entries(rows, whole, source)
+            most += self._most_entries(rows, whole, source, target)
         offsets, entries = self.room.take(8 * (ends[-1] + 1)), self.room.take(4 * most)
         for begin, (rows, source, target) in zip(ends, asked, strict=False):
             longest = min(self.rows.distinct(rows).longest, target.count)
@@ -170,11 +170,18 @@ class CandidateSets:
         tape.add("WriteEntries", *words, offsets + 8, entries, gathers=[offsets + 8], scatters=[entries])
         tape.wait()
 
-    def _most_entries(self, rows: Rows, whole: DeviceRows, source: CandidateSet) -> int:
-        """At least as many as there are."""
+    def _most_entries(self, rows: Rows, whole: DeviceRows, source: CandidateSet, target: CandidateSet) -> int:
+        """At least as many as there are. What has been counted is known of rows along a query edge: those that are
+        tested for absent edges lead elsewhere."""
         known = [
             count
             for edge, count in self.edge_counts.items()
-            if (self.graph.edges[edge].relation, self.rows.masked(edge)) == (rows.relation, rows.edge)
+            for vertex in (self.graph.edges[edge].source, self.graph.edges[edge].target)
+            if self._is_along(rows, edge, vertex)
+            and (source, target) == (self.sets[vertex], self.sets[self.graph.edges[edge].other(vertex)])
         ]
         return min(whole.entries, whole.longest * len(source), max(known, default=whole.entries))
+
+    def _is_along(self, rows: Rows, edge: int, vertex: int) -> bool:
+        along = self.rows.of_edge(edge, vertex)
+        return (rows.relation, rows.direction, rows.edge) == (along.relation, along.direction, along.edge)
