@@ -6,12 +6,14 @@ import html
 import os
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from gquery.arrays import to_numpy
 from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.settings import Settings
@@ -24,6 +26,8 @@ from gquery.values.formats import (
     schema_without_unions,
     stream_format,
 )
+
+Part = TypeVar("Part")
 
 _PREVIEW = 20  # rows that a notebook shows
 _SLICE = 256  # rows that become Python values between two looks at the clock
@@ -52,11 +56,14 @@ class Result:
         counts: bool = False,
         warnings: tuple[str, ...] = (),
         spent: float = 0.0,
+        columns: Callable[[Control], Iterator[Sequence[Any]]] | None = None,
     ) -> None:
+        """columns: the answer as arrays of numbers, part by part."""
         self.schema = schema
         self.warnings = warnings
         self._counts = counts
         self._start = start
+        self._start_columns = columns or (lambda control: map(numbers_of, start(control)))
         self._settings = settings
         self._spent = spent
         self._table: pa.Table | None = None
@@ -93,10 +100,14 @@ class Result:
         with self._lock:
             self._cancel_under_way()
 
-    def batches(self) -> Run:
+    def batches(self) -> Run[pa.RecordBatch]:
         """The answer batch by batch: what is kept, or a fresh run. Closing it stops the run; so does Ctrl-C."""
         if self._table is not None:
             return Run(iter(self._table.to_batches()), self._control, lambda: None)
+        return self._run(self._start)
+
+    def _run(self, start: Callable[[Control], Iterator[Part]]) -> Run[Part]:
+        """A fresh run."""
         control = self._new_control()
         with self._lock:
             self._control = control
@@ -104,15 +115,11 @@ class Result:
             if self._cancel_next:
                 control.cancel()
             self._cancel_next = False
-        return Run(self._begun(control), control, lambda: self._ended(control))
+        return Run(_begun(start, control), control, lambda: self._ended(control))
 
     def _ended(self, control: Control) -> None:
         with self._lock:
             self._under_way.discard(control)
-
-    def _begun(self, control: Control) -> Iterator[pa.RecordBatch]:
-        control.check()
-        yield from self._start(control)
 
     def reader(self) -> pa.RecordBatchReader:
         """The answer as an Arrow stream: what is kept, or a fresh run."""
@@ -152,6 +159,19 @@ class Result:
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
         return pandas.DataFrame(columns)
+
+    def to_cupy(self) -> dict[str, Any]:
+        """The columns as CuPy arrays by name, which other libraries take through DLPack. Ids and numbers of nodes that
+        a card has found (`device="gpu"`) stay there all the way; any other answer is copied to it. Raises
+        ExecutionError for columns of other values than numbers and where there are nulls."""
+        cupy = _require("cupy")
+        parts = map(numbers_of, self._table.to_batches()) if self._table else self._run(self._start_columns)
+        columns = list(zip(*parts, strict=True)) or [()] * len(self.columns)
+        found = {}
+        for field, own in zip(self.schema, columns, strict=True):
+            empty = numbers(pa.nulls(0, field.type), field.name)
+            found[field.name] = cupy.concatenate([cupy.asarray(part) for part in own or (empty,)])
+        return found
 
     def to_polars(self) -> Any:
         """A Polars DataFrame. Polars has no values of several types: numbers become floats, others text."""
@@ -232,18 +252,18 @@ class Result:
         return Control(self._settings.timeout, self._settings.memory_limit, self._spent)
 
 
-class Run(Iterator[pa.RecordBatch]):
-    """One run: its batches in order, one thread at a time. Dropping or closing it stops the run at once, and so does
-    Python's exit."""
+class Run(Iterator[Part]):
+    """One run: its batches, or other parts, in order, one thread at a time. Dropping or closing it stops the run at
+    once, and so does Python's exit."""
 
-    def __init__(self, batches: Iterator[pa.RecordBatch], control: Control, ended: Callable[[], object]) -> None:
+    def __init__(self, batches: Iterator[Part], control: Control, ended: Callable[[], object]) -> None:
         self.control = control
         self._batches = batches
         self._turn = threading.RLock()
         self._closed = False
         self._end = weakref.finalize(self, _stop, batches, control, ended)
 
-    def __next__(self) -> pa.RecordBatch:
+    def __next__(self) -> Part:
         with self._turn:
             if self._closed:
                 raise QueryCancelled("the stream of this run was closed")
@@ -273,12 +293,30 @@ class Run(Iterator[pa.RecordBatch]):
             self._end()
 
 
-def _stop(batches: Iterator[pa.RecordBatch], control: Control, ended: Callable[[], object]) -> None:
+def _begun(start: Callable[[Control], Iterator[Part]], control: Control) -> Iterator[Part]:
+    control.check()
+    yield from start(control)
+
+
+def _stop(batches: Iterator[Any], control: Control, ended: Callable[[], object]) -> None:
     ended()
     if getattr(batches, "gi_running", False):  # as Python exits another thread may still be reading
         control.cancel()
     elif isinstance(batches, Generator):
         batches.close()
+
+
+def numbers_of(batch: pa.RecordBatch) -> list[NDArray[Any]]:
+    """The columns of a batch as arrays. Raises ExecutionError for what has no place in one."""
+    return [numbers(column, name) for name, column in zip(batch.schema.names, batch.columns, strict=True)]
+
+
+def numbers(values: pa.Array, name: str) -> NDArray[Any]:
+    """A column as an array."""
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)) or values.null_count:
+        what = "nulls" if values.null_count else f"values of type {values.type}"
+        raise ExecutionError(f"`{name}` has {what}: only numbers become arrays on a card", hint="use to_arrow()")
+    return to_numpy(values)
 
 
 def _in_slices(batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:

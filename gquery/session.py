@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from gquery.planner.plan import plan_chain
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.second_half import SecondHalf
-from gquery.result import Result
+from gquery.result import Result, numbers_of
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
@@ -85,7 +86,8 @@ class Graph:
         if query.command is not None:
             run = partial(query.plan_rows, query.command == "profile")
             return Result(PLAN, run, settings, warnings=warned, spent=planning.elapsed)
-        return Result(query.chain.schema, query.run, settings, query.chain.counting, warned, planning.elapsed)
+        counting, spent = query.chain.counting, planning.elapsed
+        return Result(query.chain.schema, query.run, settings, counting, warned, spent, query.columns)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""
@@ -162,6 +164,17 @@ class Prepared:
         """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read."""
         import_apart(ENGINE, control.check)
         yield from self.chain.run(control, measured)
+
+    def columns(self, control: Control) -> Iterator[Sequence[Any]]:
+        """The answer's columns as arrays, part by part: on a card those of numbers that were gathered there."""
+        import_apart(ENGINE, control.check)
+        gathered = self.chain.gathered(control)
+        if gathered is None:
+            yield from map(numbers_of, self.run(control))
+            return
+        with closing(gathered):
+            for turns in gathered:
+                yield from turns.parts()
 
     def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
         """The plan as an answer of one column, a row a line."""

@@ -1,8 +1,8 @@
 """What a card takes: python -m benchmarks.gpu --data ../shared/data [--threads 16] [--scales 20 22 24] [--out FILE]
 
 Patterns and labelled queries on the device and end to end, beside the CPU and the times that peers were recorded with;
-R-MAT graphs. Every query is asked with texts not seen before on a graph that is on the
-card already; medians count. A count that is not the published one ends the run.
+rows on the device and as Arrow; R-MAT graphs; long counts on all cards. Every query is asked with texts not seen before
+on a graph that is on the card already; medians count. A count that is not the published one ends the run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import gquery
 from benchmarks.counting.suites import Case, cases, loaded
-from benchmarks.gpu import rmat
+from benchmarks.gpu import cards, listing, rmat
 from benchmarks.gpu.timing import Stopwatch, Taken
 
 _SEED = 20
@@ -145,7 +145,7 @@ class Tables:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--parts", nargs="+", default=["patterns", "labelled", "rmat"])
+    parser.add_argument("--parts", nargs="+", default=["patterns", "labelled", "rows", "rmat", "cards"])
     parser.add_argument("--devices", nargs="+", default=["gpu", "cpu", "auto"])
     parser.add_argument("--scales", nargs="+", type=int, default=[20, 22])
     parser.add_argument("--timeout", type=float, default=3.0, help="seconds for each of the published queries")
@@ -156,6 +156,8 @@ def main() -> None:
         "patterns": lambda: tables.counted(patterns(tables.data)),
         "github16": lambda: tables.counted(cases("github16", tables.data)),
         "labelled": lambda: tables.counted(cases("labelled", tables.data)),
+        "rows": lambda: listing.rows(tables.watch, tables.runs),
+        "cards": lambda: cards.rows(tables.data),
         "rmat": lambda: rmat.rows(chosen.scales, _SEED, tables.watch, tables.runs),
     }
     for part in chosen.parts:

@@ -6,8 +6,8 @@ behind it partial matches become matches (`expand.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,15 @@ class PartialMatches:
 
 
 @record(frozen=True, slots=True)
+class VertexValues:
+    """A number for each of some data vertices. key: what tells it from others of the graph; make: gives the array, of
+    one entry for each vertex of the graph."""
+
+    key: Hashable
+    make: Callable[[], NDArray[Any]]
+
+
+@record(frozen=True, slots=True)
 class FilterOutcome:
     """What a filter left of a candidate set, for PROFILE."""
 
@@ -73,6 +82,18 @@ class Slices(EnumerationCounters, Protocol):
 
     def total(self, modulus: int) -> tuple[int, float]:
         """The number of matches modulo 2^64 (modulus 0) or a modulus below 2^32, and about how many there are."""
+        ...
+
+
+@runtime_checkable
+class GathersColumns(Protocol):
+    """Slices that gather columns of the answer themselves, where they find matches."""
+
+    def gathered(
+        self, columns: Sequence[tuple[int, VertexValues]], copied: bool
+    ) -> Generator[Sequence[Any], None, None]:
+        """For each batch of partial matches, which have no sums, the values at some levels: arrays on the device, or
+        copies of them on the host."""
         ...
 
 
@@ -135,7 +156,7 @@ class DeviceGraph(Protocol):
 class Backend(Protocol):
     """One device. Whatever runs on it may raise QueryTimeout, QueryCancelled and MemoryLimitError through `control`.
 
-    lacks: what it cannot do, of the names in `Program.needs`.
+    lacks: what it cannot do, of the names in `Program.needs`. gathers: its slices are `GathersColumns`.
     """
 
     @property
@@ -143,6 +164,9 @@ class Backend(Protocol):
 
     @property
     def lacks(self) -> frozenset[str]: ...
+
+    @property
+    def gathers(self) -> bool: ...
 
     def upload(self, snapshot: Snapshot) -> DeviceGraph:
         """The graph as the device reads it; what is there already is not copied again."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from gquery.errors import UnsupportedError
-from gquery.executor.backend import Backend, Item, Slices
+from gquery.executor.backend import Backend, GathersColumns, Item, Slices
 from gquery.executor.expand import Expansion, Matches
+from gquery.executor.gathered import Asked, Turns, turned
 from gquery.executor.lowering.exact import exact_sum
 from gquery.executor.lowering.lower import lower
 from gquery.executor.lowering.masks import masks_of
@@ -63,7 +64,11 @@ class Matcher:
         """What `behind` makes of the matches, batch by batch; it is called by whoever finds them, in several threads at
         once. Closing the generator stops the work."""
         program = lower(plan, self.reading.control.check)
-        slices = self._start(plan, program, profile)
+        return self._matches(plan, program, self._start(plan, program, profile), behind)
+
+    def _matches(
+        self, plan: MatchPlan, program: Program, slices: Slices, behind: Callable[[Matches], Iterable[Item]]
+    ) -> Generator[Item, None, None]:
         expansion = Expansion(plan, program, self.candidates, self.masks, self.reading)
         if plan.limit is None:
             with closing(slices.batches(lambda partial: _through(expansion.matches(partial), behind))) as items:
@@ -71,6 +76,29 @@ class Matcher:
             return
         with closing(slices.batches(expansion.matches)) as batches:
             yield from _through(_first(batches, plan.limit), behind)
+
+    def gathered(
+        self, plan: MatchPlan, profile: Profile, asked: Sequence[Asked], copied: bool
+    ) -> Generator[Turns, None, None]:
+        """Numbers of vertices for all matches, batch by batch: gathered on the device if that can be done there, and
+        copied from it if that is asked for."""
+        program = lower(plan, self.reading.control.check)
+        slices = self._start(plan, program, profile)
+        if not isinstance(slices, GathersColumns) or program.summing or program.edges or plan.limit is not None:
+            yield from self._gathered_here(self._matches(plan, program, slices, lambda batch: (batch,)), asked)
+            return
+        columns, ways = turned(asked, {vertex: level for level, vertex in enumerate(plan.order)}, plan.permutations)
+        with closing(slices.gathered(columns, copied)) as batches:
+            for batch in batches:
+                yield Turns(batch, ways)
+
+    def _gathered_here(self, matches: Generator[Matches, None, None], asked: Sequence[Asked]) -> Iterator[Turns]:
+        values = [each.make() for _, each in asked]
+        with closing(matches) as batches:
+            for batch in batches:
+                pairs = zip(asked, values, strict=True)
+                columns = [each[batch.vertices[vertex]] for (vertex, _), each in pairs]
+                yield Turns(columns, [range(len(columns))])
 
     def _start(self, plan: MatchPlan, program: Program, profile: Profile) -> Slices:
         if missing := self.backend.lacks and self.backend.lacks & program.needs:

@@ -18,6 +18,7 @@ from gquery.executor.chain.counted import counted, number_of
 from gquery.executor.chain.joined import Join
 from gquery.executor.chain.once import taken_once
 from gquery.executor.chain.rows import Rows, as_ids, hidden_variables, one_row
+from gquery.executor.gathered import Asked, Turns, asked_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
@@ -179,6 +180,9 @@ class Chain:
     ) -> Rows:
         """The answer, batch by batch. measured: one for each step, filled while the answer is read. before: the rows
         that the chain begins with, which are made for so many of an `outer` query."""
+        gathered = self.gathered(control, measured, copied=True) if before is None else None
+        if gathered is not None:
+            return _watched(_batches(gathered, self.schema), *measured)
         rows = one_row() if before is None else before
         count: Callable[[], int] = int
         for number, step in enumerate(self.plan.steps):
@@ -220,6 +224,22 @@ class Chain:
         search = PathSearch(step, self.engine.threads, reading)
         return search.from_anywhere(rows) if step.together else self.joins[number].run(rows, search.from_seeds, control)
 
+    def gathered(
+        self, control: Control, measured: Sequence[Measured] = (), copied: bool = False
+    ) -> Generator[Turns, None, None] | None:
+        """The answer as numbers of vertices that the backend gathers; None where it is something else, or the backend
+        does not. copied: to the host."""
+        first, *others = self.plan.steps
+        if len(others) != 1 or 1 not in self.tails or not isinstance(first, QueryPlan) or 0 in self.joins:
+            return None
+        columns = self.tails[1].gathered
+        if columns is None or first.counting or first.residual or control.memory_limit is not None:
+            return None
+        if not self.engine.backend().gathers or (asked := asked_of(columns, first.graph, self.engine.snapshot)) is None:
+            return None
+        here = measured[0] if measured else Measured()
+        return Matching(first, self.second_halves[first.number], self.engine, control, here).gathered(asked, copied)
+
     def _total(self, number: int, rows: Rows, outer: int, control: Control) -> Rows:
         """A row of aggregates for each row of the outer query."""
         step = self.plan.steps[number]
@@ -244,13 +264,22 @@ def _starts(step: QueryPlan, number: int, plan: ChainPlan) -> bool:
     )
 
 
-def _watched(rows: Rows, measured: Measured) -> Rows:
-    """Counts the rows that a step gives."""
+def _batches(gathered: Generator[Turns, None, None], schema: pa.Schema) -> Rows:
+    with closing(gathered):
+        for turns in gathered:
+            yield from turns.batches(schema)
+
+
+def _watched(rows: Rows, *measured: Measured) -> Rows:
+    """Counts the rows that steps give."""
+    if not measured:
+        return rows
     lock = Lock()
 
     def count(batch: pa.RecordBatch) -> Rows:
         with lock:
-            measured.rows += batch.num_rows
+            for each in measured:
+                each.rows += batch.num_rows
         yield batch
 
     return through(rows, count)
@@ -339,6 +368,13 @@ class Matching:
                     yield from work(batch)
 
         return Made(begin)
+
+    def gathered(self, asked: Sequence[Asked], copied: bool) -> Generator[Turns, None, None]:
+        """Numbers of the vertices of all matches."""
+        matcher = self._prepared()
+        (matching,) = self.measured.matchings
+        with closing(matcher.gathered(matching, self.measured.profile, asked, copied)) as found:
+            yield from found
 
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""

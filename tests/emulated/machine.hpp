@@ -1,6 +1,7 @@
 // What CUDA gives to kernels, for one thread that is a block and a warp of its own.
 #pragma once
 
+#define ROLLED
 #define WARP 1
 #define GROUP 1
 #define BLOCK 1

@@ -39,6 +39,7 @@ def reference(settings: Settings) -> Backend:
 class ReferenceBackend:
     name = "reference"
     lacks: frozenset[str] = frozenset()
+    gathers = False
 
     def upload(self, snapshot: Snapshot) -> ReferenceGraph:
         return ReferenceGraph(snapshot)

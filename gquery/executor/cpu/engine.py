@@ -29,6 +29,7 @@ class CpuBackend:
 
     name = "cpu"
     lacks: frozenset[str] = frozenset()
+    gathers = False
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

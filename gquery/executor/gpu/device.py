@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError, MemoryLimitError, UnsupportedError
+from gquery.executor.gpu.pinned import Pinned
 
 _KERNELS = Path(__file__).parent / "kernels"
 _FILES = (
     "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "merge", "neighbourhood", "possible",
-    "inside", "push", "run",
+    "alone", "inside", "push", "run",
 )  # fmt: skip
 _BLOCK = 256  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2
@@ -48,6 +49,15 @@ class Device(Protocol):
         """A copy in the host's memory of what is there once all launches are over."""
         ...
 
+    def array(self, address: int, count: int, dtype: type[np.generic]) -> DeviceArray:
+        """What is there, as an array that owns nothing."""
+        ...
+
+    def copied(self, arrays: Sequence[DeviceArray]) -> Callable[[], list[NDArray[Any]]]:
+        """Begins to copy arrays to the host's memory; what is returned waits for the copies. Until then the arrays are
+        kept, and stay as they are."""
+        ...
+
     def run(self, machine: int, modulus: int) -> None:
         """Launches the tape of the machine at an address, for some tens of milliseconds at most."""
         ...
@@ -57,6 +67,10 @@ class Device(Protocol):
         ...
 
     def free_bytes(self) -> int: ...
+
+    def use(self) -> None:
+        """The calling thread works with this device from now on."""
+        ...
 
     def guarded(self) -> AbstractContextManager[None]:
         """What the device raises within comes out as an error of ours."""
@@ -79,6 +93,8 @@ class Card:
         self.xp: ModuleType = cupy
         self.number = number
         self._driver = cupy.cuda.driver
+        self._copies = cupy.cuda.Stream(non_blocking=True)
+        self._pinned = Pinned(_pinned, (cupy.cuda.runtime.CUDARuntimeError,))
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.name = properties["name"].decode()
         # One text without includes: CuPy's cache of what it compiled knows no others.
@@ -101,10 +117,34 @@ class Card:
         self.xp.cuda.runtime.memcpy(address, values.ctypes.data, values.nbytes, _TO_DEVICE)
 
     def read(self, address: int, count: int, dtype: type[np.generic]) -> NDArray[Any]:
-        found = np.empty(count, dtype)
+        found = self._room(count, np.dtype(dtype))
         if count:
             self.xp.cuda.runtime.memcpy(found.ctypes.data, address, found.nbytes, _TO_HOST)
         return found
+
+    def _room(self, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        lent = self._pinned.lend(count * dtype.itemsize)
+        return np.empty(count, dtype) if lent is None else lent.view(dtype)
+
+    def copied(self, arrays: Sequence[DeviceArray]) -> Callable[[], list[NDArray[Any]]]:
+        # On a stream of its own, behind what is launched so far.
+        begins, ends = (self.xp.cuda.Event(disable_timing=True) for _ in range(2))
+        begins.record()
+        self._copies.wait_event(begins)
+        found = [self._room(array.size, array.dtype) for array in arrays]
+        for to, array in zip(found, arrays, strict=True):
+            self.xp.cuda.runtime.memcpyAsync(to.ctypes.data, array.data.ptr, to.nbytes, _TO_HOST, self._copies.ptr)
+        ends.record(self._copies)
+
+        def wait() -> list[NDArray[Any]]:
+            ends.synchronize()
+            return found
+
+        return wait
+
+    def array(self, address: int, count: int, dtype: type[np.generic]) -> DeviceArray:
+        memory = self.xp.cuda.UnownedMemory(address, count * np.dtype(dtype).itemsize, self, self.number)
+        return self.xp.ndarray(count, dtype, self.xp.cuda.MemoryPointer(memory, 0))
 
     def run(self, machine: int, modulus: int) -> None:
         # Cooperative: all blocks are there at once, since they wait for each other.
@@ -120,6 +160,9 @@ class Card:
         pool = self.xp.get_default_memory_pool()
         return int(free + pool.free_bytes())
 
+    def use(self) -> None:
+        self.xp.cuda.Device(self.number).use()
+
     @contextmanager
     def guarded(self) -> Iterator[None]:
         try:
@@ -130,6 +173,12 @@ class Card:
             ) from None
         except self.xp.cuda.runtime.CUDARuntimeError as error:
             raise ExecutionError(f"{self.name}: {error}") from error
+
+
+def _pinned(size: int) -> Any:
+    from cupy.cuda import PinnedMemory, PinnedMemoryPointer
+
+    return PinnedMemoryPointer(PinnedMemory(size), 0)
 
 
 @contextmanager
@@ -150,8 +199,8 @@ def describe_card() -> str:
 
 
 @cache
-def card() -> Card:
-    """The first card. Raises UnsupportedError, in one sentence, when there is none that can be used."""
+def card(number: int = 0) -> Card:
+    """One of the cards. Raises UnsupportedError, in one sentence, when there is none that can be used."""
     try:
         import cupy
     except ImportError:
@@ -164,4 +213,12 @@ def card() -> Card:
         raise UnsupportedError(f"no GPU can be used: {error}", hint="use device='cpu'") from None
     if not found:
         raise UnsupportedError("this machine has no GPU that CUDA can see", hint="use device='cpu'")
-    return Card(0)
+    with cupy.cuda.Device(number):
+        return Card(number)
+
+
+def other_cards() -> list[Callable[[], Card]]:
+    """What makes the cards besides the first ready."""
+    import cupy
+
+    return [partial(card, number) for number in range(1, cupy.cuda.runtime.getDeviceCount())]

@@ -20,7 +20,7 @@ from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
-_resident: WeakKeyDictionary[Snapshot, ResidentGraph] = WeakKeyDictionary()
+_resident: WeakKeyDictionary[Snapshot, dict[Device, ResidentGraph]] = WeakKeyDictionary()
 
 
 def is_resident(snapshot: Snapshot) -> bool:
@@ -33,16 +33,17 @@ class GpuBackend:
 
     name = "gpu"
     lacks: frozenset[str] = frozenset()
+    gathers = True
 
     def __init__(self, device: Device) -> None:
         self.device = device
 
     def upload(self, snapshot: Snapshot) -> GpuGraph:
         """Adjacencies are copied when a query asks for them, once."""
-        known = _resident.get(snapshot)
-        if known is None or known.device is not self.device:
-            known = _resident[snapshot] = ResidentGraph(self.device)
-        return GpuGraph(known, snapshot)
+        known = _resident.setdefault(snapshot, {})
+        if self.device not in known:
+            known[self.device] = ResidentGraph(self.device)
+        return GpuGraph(known[self.device], snapshot)
 
 
 class GpuGraph:
@@ -104,3 +105,8 @@ class GpuCandidates:
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> GpuSlices:
         with self.sets.device.guarded():
             return GpuSlices(program, self.sets, ranks, pool)
+
+    def start_shared(self, program: Program, ranks: Sequence[Ranks]) -> GpuSlices:
+        """A count that gets its roots share by share."""
+        with self.sets.device.guarded():
+            return GpuSlices(program, self.sets, ranks, None, shared=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gquery.executor.backend import Masks
+from gquery.executor.backend import Masks, VertexValues
 from gquery.executor.gpu.candidate_set import CandidateSet
 from gquery.executor.gpu.device import Device, DeviceArray
 from gquery.executor.lowering.adjacency import adjacency_of
@@ -56,6 +56,7 @@ class ResidentGraph:
         self._adjacencies: dict[tuple[Relation, Direction], DeviceRows] = {}
         self._edges: dict[tuple[Relation, Direction], DeviceArray] = {}
         self._tables: dict[tuple[int, ...], CandidateSet] = {}
+        self._values: dict[Hashable, DeviceArray] = {}
 
     def adjacency(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceRows:
         key = (relation, direction)
@@ -69,6 +70,12 @@ class ResidentGraph:
         if key not in self._edges:
             self._edges[key] = self.device.xp.asarray(adjacency_of(*key, snapshot, memory).edges)
         return self._edges[key]
+
+    def values(self, values: VertexValues) -> DeviceArray:
+        """A number for each vertex."""
+        if values.key not in self._values:
+            self._values[values.key] = self.device.xp.asarray(values.make())
+        return self._values[values.key]
 
     def copied(self, adjacency: Adjacency) -> DeviceRows:
         offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))

@@ -8,33 +8,45 @@ is written on one tape, with a loop for each level that may have several pieces.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.backend import Item, PartialMatches, Ranks
+from gquery.executor.backend import Item, PartialMatches, Ranks, VertexValues
 from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.device import DeviceArray
 from gquery.executor.gpu.program.table import Sums
 from gquery.executor.gpu.program.writing import Block, Writing
+from gquery.executor.gpu.shares import Shares
 from gquery.executor.gpu.tape import Run
 from gquery.executor.lowering.program import Program
 
+_COPIES = 1  # blocks on their way to the host besides the one that is waited for
+
 
 class GpuSlices:
-    """A program with its start pool. `pool` as in `Candidates.start`."""
+    """A program with its start pool. `pool` as in `Candidates.start`. shared: it is counted by `shared_total`."""
 
     def __init__(
-        self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None
+        self,
+        program: Program,
+        candidates: CandidateSets,
+        ranks: Sequence[Ranks],
+        pool: NDArray[np.int32] | None,
+        shared: bool = False,
     ) -> None:
         self.program = program
         self.device = candidates.device
         self.control = candidates.control
+        self._graph = candidates.rows.graph
         self.seconds_until: Mapping[int, float] = {}
         self.worker_seconds: Sequence[float] = ()
         self.found = np.zeros(len(program.levels), np.int64)
-        self._writing = Writing(program, candidates, ranks, pool)
+        self._writing = Writing(program, candidates, ranks, pool, shared)
 
     def total(self, modulus: int) -> tuple[int, float]:
         with self.device.guarded():
@@ -42,9 +54,30 @@ class GpuSlices:
             run = self._writing.tape.start(self.control, modulus)
             for _ in run.launches():
                 self._look(run)
-            value = int(run.cells(totals.sums, self.device.blocks).view(np.uint64).sum(dtype=object))
-            size = float(run.cells(totals.sizes, self.device.blocks).view(np.float64).sum())
+            return self._added_up(run, totals, modulus)
+
+    def _added_up(self, run: Run, totals: Sums, modulus: int) -> tuple[int, float]:
+        """What all blocks of the grid have found."""
+        value = int(run.cells(totals.sums, self.device.blocks).view(np.uint64).sum(dtype=object))
+        size = float(run.cells(totals.sizes, self.device.blocks).view(np.float64).sum())
         return value % (modulus or 2**64), size
+
+    @property
+    def roots(self) -> int:
+        return self._writing.given
+
+    def shared_total(self, shares: Shares, modulus: int) -> tuple[int, float]:
+        """As `total`, of the shares that this one gets."""
+        with self.device.guarded():
+            totals = self._counted
+            run = self._writing.tape.start(self.control, modulus)
+            while share := shares.next():
+                self._writing.take_share(run, *share)
+                for _ in run.launches():
+                    self._writing.check_choices()
+                    if shares.stopped:
+                        return 0, 0.0
+            return self._added_up(run, totals, modulus)
 
     def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
         with self.device.guarded():
@@ -59,11 +92,55 @@ class GpuSlices:
         self._writing.tape.jump("Halt")
         return totals
 
+    def gathered(
+        self, columns: Sequence[tuple[int, VertexValues]], copied: bool
+    ) -> Generator[Sequence[Any], None, None]:
+        with self.device.guarded():
+            found = self._gathered(columns)
+            yield from self._copied(found) if copied else found
+
+    def _copied(self, blocks: Iterator[list[DeviceArray]]) -> Iterator[list[NDArray[Any]]]:
+        """Copies go on while the next blocks are found, and while what was copied before is read."""
+        under_way: deque[tuple[object, Callable[[], list[NDArray[Any]]]]] = deque()
+
+        def first() -> list[NDArray[Any]]:
+            found = under_way[0][1]()
+            under_way.popleft()
+            return found
+
+        try:
+            for arrays in blocks:
+                under_way.append((arrays, self.device.copied(arrays)))
+                if len(under_way) > _COPIES:
+                    yield first()
+            while under_way:
+                yield first()
+        finally:
+            for _, wait in under_way:
+                wait()
+
+    def _gathered(self, columns: Sequence[tuple[int, VertexValues]]) -> Iterator[list[DeviceArray]]:
+        """Arrays on the device, block by block; what comes next is launched before anything is done with them."""
+        known = [(level, self._graph.values(values)) for level, values in columns]
+        for block, _, run in self._blocks():
+            self.control.check()  # a tape that has halted has not
+            count, begin = run.register(block.rows), run.register(block.offset)
+            self.control.matches += count
+            placed = {level: self._vertices(block, level, begin, count) for level, _ in columns}
+            found = [self.device.xp.take(values, placed[level]) for level, values in known]
+            run.launch()
+            yield found
+
     def _batches(self) -> Iterator[PartialMatches]:
+        for block, values, run in self._blocks():
+            yield from self._answered(block, values, run)
+
+    def _blocks(self) -> Iterator[tuple[Block, Sums, Run]]:
+        """Blocks of matches with their sums, which lie on the device until the next is asked for."""
         given: list[tuple[Block, Sums]] = []
 
         def halt(block: Block) -> None:
-            values = self._writing.ways(self._writing.table.last, block) if self.program.summing else Sums(0, 0)
+            values = self._writing.values(self._writing.table.last, block) if self.program.summing else Sums(0, 0)
             given.append((block, values))
             self._writing.tape.jump("Halt")
             self._writing.tape.wait()
@@ -77,7 +154,7 @@ class GpuSlices:
                 self._look(run)
             if run.ended:
                 return
-            yield from self._answered(block, values, run)
+            yield block, values, run
 
     def _look(self, run: Run) -> None:
         self._writing.check_choices()
@@ -101,6 +178,16 @@ class GpuSlices:
         if len(kept):
             self.control.matches += len(kept)
             yield PartialMatches(np.ascontiguousarray(columns[:, kept]), len(kept), sums[kept], sizes[kept])
+
+    def _vertices(self, block: Block, level: int, begin: int, count: int) -> DeviceArray:
+        """The data vertices at one level of a block."""
+        own, array, xp = self._writing.table.sets[level], self.device.array, self.device.xp
+        in_turn = self.program.space == "vertices"
+        if block.columns:
+            found = array(block.columns + 4 * (level * block.stride + begin), count, np.int32)
+        else:
+            found = xp.arange(begin, begin + count, dtype=np.int32)
+        return found if in_turn else xp.take(array(own.vertices, own.count, np.int32), found)
 
     def _column(self, block: Block, number: int, begin: int, count: int) -> NDArray[np.int32]:
         if not block.columns:

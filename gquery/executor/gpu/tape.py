@@ -125,29 +125,38 @@ class Tape:
         name: str,
         *words: int,
         rows: int | None = None,
-        reads: Iterable[int] = (),
-        writes: Iterable[int] = (),
-        gathers: Iterable[int] = (),
-        scatters: Iterable[int] = (),
+        reads: Sequence[int] = (),
+        writes: Sequence[int] = (),
+        gathers: Sequence[int] = (),
+        scatters: Sequence[int] = (),
     ) -> int:
         """Appends an operation; where it is. What it touches is told by any word that stands for it. rows: the register
         with the number of rows, where what it reads and writes is touched by the thread of its row alone; what it
         gathers and scatters is read and written anyhow."""
-        own, others = (_named(reads), _named(writes)), (_named(gathers), _named(scatters))
-        waits = any(self._clashes(*touched, by) for touched, by in ((own, rows), (others, None)))
+        waits = self._clashes(reads, writes, rows) or self._clashes(gathers, scatters, None)
         self._append(name, waits, words)
-        for (read, written), by in ((own, rows), (others, None)):
-            for each in read:
-                self._read[each] = by if self._read.get(each, by) == by else None
-            for each in written:
-                self._written[each] = by
+        self._touch(reads, writes, rows)
+        self._touch(gathers, scatters, None)
         return self.here - 3 - len(words)
 
-    def _clashes(self, read: Sequence[int], written: Sequence[int], rows: int | None) -> bool:
+    def _clashes(self, read: Iterable[int], written: Iterable[int], rows: int | None) -> bool:
         """Whether one of these was touched by other threads since all have waited."""
-        return any(_by_others(self._written, each, rows) for each in (*read, *written)) or any(
-            _by_others(self._read, each, rows) for each in written
-        )
+        for each in read:
+            if each in self._written and (rows is None or self._written[each] != rows):
+                return True
+        for each in written:
+            for touched in (self._written, self._read):
+                if each in touched and (rows is None or touched[each] != rows):
+                    return True
+        return False
+
+    def _touch(self, read: Iterable[int], written: Iterable[int], rows: int | None) -> None:
+        for each in read:
+            if each:  # what is null is nothing
+                self._read[each] = rows if self._read.get(each, rows) == rows else None
+        for each in written:
+            if each:
+                self._written[each] = rows
 
     def jump(self, name: str, *words: int, waits: bool = False) -> int:
         """Appends an operation that others may come from or go on to: whatever comes next waits. waits: this does, too,
@@ -222,13 +231,25 @@ class Run:
         self._address = tape.device.address(self._machine)
         tape.device.write(self._address, tape.image(self._address))
         self._seen = np.zeros(tape.read_back, np.int64)
+        self._under_way = False
+
+    def set(self, register: int, value: int) -> None:
+        """Before the next launch."""
+        self.tape.device.write(self._address + 8 * (_HEADER + register), np.array([value]))
+
+    def launch(self) -> None:
+        """Launches what comes next, unless it is under way."""
+        if not self._under_way:
+            if self._seen[2] == _ELSEWHERE:
+                self.tape.device.run_apart(self._address, self.modulus)
+            self.tape.device.run(self._address, self.modulus)
+        self._under_way = True
 
     def launches(self) -> Iterator[None]:
         """Launches until the tape halts; the host may look in between."""
         while True:
-            if self._seen[2] == _ELSEWHERE:
-                self.tape.device.run_apart(self._address, self.modulus)
-            self.tape.device.run(self._address, self.modulus)
+            self.launch()
+            self._under_way = False
             self._seen = self.tape.device.read(self._address, self.tape.read_back, np.int64)
             yield
             if self._seen[2] == _HALTED:
@@ -246,12 +267,3 @@ class Run:
     def cells(self, first: int, count: int = 1) -> NDArray[np.int64]:
         begin = _HEADER + self.tape.register_count + first - _CELL
         return self._seen[begin : begin + count]
-
-
-def _by_others(touched: dict[int, int | None], what: int, rows: int | None) -> bool:
-    return what in touched and (rows is None or touched[what] != rows)
-
-
-def _named(touched: Iterable[int]) -> list[int]:
-    """Without what is null."""
-    return [each for each in touched if each]

@@ -174,6 +174,15 @@ class Tail:
         weights = [(WEIGHT, pa.int64())] if self.weighted else []
         return pa.schema([*((item.name, arrow_type(item.expression.type)) for item in items), *weights])
 
+    @property
+    def gathered(self) -> tuple[Column, ...] | None:
+        """The columns of the answer, where it is made of nothing but columns that wait, for every row once."""
+        if not self.final or self._selection is not None or self.weighted or self.skip or self.limit is not None:
+            return None
+        waiting = [each.waiting for each in self._columns if each.waiting is not None]
+        plain = all(each.arrow == plain_type(each.type) for each in self._columns)
+        return tuple(waiting) if plain and len(waiting) == len(self._columns) else None
+
     def describe(self) -> str:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
         if self.counts_rows:

@@ -1,5 +1,5 @@
 // Sums inside the neighbourhood of each root: all that is searched below a root are members. A task is a member at the first
-// level and a word of members at the second; a warp goes on from there depth first, and at the bottom, above leaves, its
+// level and some of a word of members at the second; a warp goes on from there depth first, and at the bottom, above leaves, its
 // lanes take several candidates at a time.
 
 const int HANDFUL = WARP / 4 > 0 ? WARP / 4 : 1;  // tasks that a warp begins with at once, as the end comes near
@@ -30,12 +30,13 @@ INNER int next_candidate(InsideHand &hand, int number) {
     unsigned own = hand.windows[number][lane()], any = __ballot_sync(ALL, own != 0);
     int window = open.next - WARP;
     if (!any) {
-        Possible possible(hand, number);
+        Possible<InsideHand> possible(hand, number);
         while (!any) {
             window = window + WARP > possible.begin() ? window + WARP : possible.begin();
             if (window >= open.end) return -1;
             int word = window + lane();
             own = word < open.end ? possible.word_without_others(word) : 0;
+            if (number == hand.second) own &= bits_of_piece(hand.task.piece);
             any = __ballot_sync(ALL, own != 0);
         }
     }
@@ -118,12 +119,13 @@ INNER Sum sum_below(InsideHand &hand, int level, int begin, int end, uint64 modu
     }
 }
 
-// Adds to the sums of roots what is below their members at the level `top`. second: the level of which a task has one
-// word; none where a task is all that is below a member. cursor: the tasks that have been begun, `HANDFUL` by `HANDFUL`;
-// tasks: a register with how many there are.
+// Adds to the sums of roots what is below their members at the level `top`. second: the level of which a task has a
+// piece of a word; none where a task is all that is below a member. alone: a lane takes a task of a root that has no more
+// words than that. cursor: the tasks that have been begun, `HANDFUL` by `HANDFUL`; tasks: a register with how many there
+// are.
 struct SumInside {
     RootsInside roots;
-    int64 tasks, top, second;
+    int64 tasks, top, second, alone;
     uint64 *cursor, *sums;
     double *sizes;
     uint64 *found;
@@ -132,10 +134,12 @@ struct SumInside {
 INNER int64 handfuls(int64 tasks) { return (tasks + HANDFUL - 1) / HANDFUL; }
 
 // A task of some roots; false when there is nothing to do for it.
-INNER bool find_task(const SumInside &asked, const int64 *registers, int64 number, Task &task) {
+APART bool find_task(const SumInside &asked, const int64 *registers, int64 number, Task &task) {
     const Inside &inside = *asked.roots.inside;
     int64 first = registers[asked.roots.first];
     const int64 *ends = asked.second < 0 ? inside.row_ends : inside.ends;
+    task.piece = asked.second < 0 ? 0 : int(number % PIECES);
+    number /= asked.second < 0 ? 1 : PIECES;
     number += first ? ends[first - 1] : 0;
     task.root = int(first_above(ends, first, registers[asked.roots.last], number));
     number -= task.root ? ends[task.root - 1] : 0;
@@ -146,7 +150,7 @@ INNER bool find_task(const SumInside &asked, const int64 *registers, int64 numbe
     const unsigned *bits = inside.bits + inside.before(task.root) - inside.before(first);
     if (!(bits[(size + asked.top) * words + task.member / BITS] >> task.member % BITS & 1)) return false;
     if (asked.second < 0) return true;
-    unsigned common = bits[(size + asked.second) * words + task.word];
+    unsigned common = bits[(size + asked.second) * words + task.word] & bits_of_piece(task.piece);
     const InsideLevel &level = inside.levels[asked.second];
     for (int64 i = 0; i < level.row_count; i++)
         common &= bits[level.rows[i].kind * inside.room + int64(task.member) * words + task.word];
@@ -154,7 +158,7 @@ INNER bool find_task(const SumInside &asked, const int64 *registers, int64 numbe
 }
 
 // Goes to a member of a root, which is matched at the level `top`.
-INNER void go_inside(InsideHand &hand, const Inside &inside, int64 first, const Task &task, int top, uint64 modulus) {
+APART void go_inside(InsideHand &hand, const Inside &inside, int64 first, const Task &task, int top, int second, uint64 modulus) {
     __syncwarp();
     if (lane() == 0) {
         hand.inside = &inside;
@@ -163,9 +167,10 @@ INNER void go_inside(InsideHand &hand, const Inside &inside, int64 first, const 
         hand.size = inside.sizes[task.root];
         hand.words = words_of(hand.size);
         hand.task = task;
+        hand.second = second;
         hand.depth = 0;
         hand.positions[top] = task.member;
-        hand.found[top] += task.word == 0;
+        hand.found[top] += task.word + task.piece == 0;
     }
     __syncwarp();
     Sum sum = hanging_here(hand, top, task.member, modulus);
@@ -190,6 +195,27 @@ INNER void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
     }
 }
 
+// Adds what a task comes to, by a lane.
+INNER void sum_task_alone(
+    const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, unsigned *found, uint64 modulus
+) {
+    const Inside &inside = *asked.roots.inside;
+    Lone own;
+    own.inside = &inside;
+    own.levels = levels;
+    own.bits = inside.bits + inside.before(task.root) - inside.before(first);
+    own.members = inside.listed + inside.begins[task.root];
+    own.size = inside.sizes[task.root];
+    own.words = words_of(own.size);
+    own.positions[asked.top] = task.member;
+    found[asked.top]++;
+    Sum sum = sum_alone(own, int(asked.top), found, modulus);
+    if (sum.size > 0) {
+        atomicAdd(asked.sums + task.root, sum.value);
+        atomicAdd(asked.sizes + task.root, sum.size);
+    }
+}
+
 INNER void perform(const SumInside &asked, int64 *registers, uint64 modulus) {
     InsideBlock &block = at_hand<InsideBlock>();
     InsideHand &hand = block.hands[threadIdx.x / WARP];
@@ -201,6 +227,7 @@ INNER void perform(const SumInside &asked, int64 *registers, uint64 modulus) {
     for (int i = lane(); i < DEPTH; i += WARP) hand.found[i] = 0;
     __syncwarp();
     int at_once = WARP / HANDFUL;
+    unsigned found[DEPTH] = {};
     while (true) {
         int64 rounds = handfuls(registers[asked.tasks]), begun = rounds;
         if (lane() == 0 && now() < end) begun = int64(atomicAdd(asked.cursor, uint64(at_once)));
@@ -208,20 +235,27 @@ INNER void perform(const SumInside &asked, int64 *registers, uint64 modulus) {
         if (begun >= rounds) break;
         // What is long is often side by side: a warp's tasks are far apart.
         int64 handful = begun + lane() / HANDFUL, number = lane() % HANDFUL * rounds + handful;
-        Task own{0, 0, 0};
+        Task own{0, 0, 0, 0};
         bool any = lane() / HANDFUL < at_once && handful < rounds && number < registers[asked.tasks];
         any = any && find_task(asked, registers, number, own);
+        if (any && words_of(asked.roots.inside->sizes[own.root]) <= asked.alone) {
+            sum_task_alone(asked, block.levels, registers[asked.roots.first], own, found, modulus);
+            any = false;
+        }
         for (unsigned left = __ballot_sync(ALL, any); left; left &= left - 1) {
             int from = __ffs(left) - 1;
             Task task{
-                __shfl_sync(ALL, own.root, from), __shfl_sync(ALL, own.member, from), __shfl_sync(ALL, own.word, from)
+                __shfl_sync(ALL, own.root, from), __shfl_sync(ALL, own.member, from), __shfl_sync(ALL, own.word, from),
+                __shfl_sync(ALL, own.piece, from)
             };
-            go_inside(hand, *asked.roots.inside, registers[asked.roots.first], task, int(asked.top), modulus);
+            go_inside(hand, *asked.roots.inside, registers[asked.roots.first], task, int(asked.top), int(asked.second), modulus);
             sum_task(asked, hand, modulus);
         }
         if (4 * begun > 3 * rounds) at_once = 1;
     }
     __syncwarp();
-    for (int i = lane(); i < asked.roots.inside->level_count; i += WARP)
-        if (hand.found[i]) atomicAdd(asked.found + i, hand.found[i]);
+    for (int i = 0; i < asked.roots.inside->level_count; i++) {
+        uint64 all = sum_of_warp(Sum{found[i], 0}).value + hand.found[i];
+        if (lane() == 0 && all) atomicAdd(asked.found + i, all);
+    }
 }

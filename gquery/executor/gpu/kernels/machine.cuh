@@ -12,11 +12,12 @@ typedef unsigned char byte;
 #define APART static __device__ __noinline__
 
 #ifndef WARP
+#define ROLLED _Pragma("unroll 1")  // a loop of few turns: written out it would only crowd others from the caches
 #define WARP 32
 #define GROUP 8  // lanes that take a short row together
 #define BLOCK 256
 #define RESIDENT 4  // blocks of a multiprocessor at least
-#define WIDE_RESIDENT 2  // where threads need many registers
+#define WIDE_RESIDENT 3  // where threads need many registers
 
 // Nanoseconds.
 INNER uint64 now() {

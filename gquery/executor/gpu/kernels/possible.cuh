@@ -18,13 +18,18 @@ INNER void fetch_level(const Inside &inside, int number, LevelAtHand &level) {
     level.smaller_count = int(from.smaller_count);
     level.child_count = int(from.child_count);
     level.leaf_count = int(from.leaf_count);
+    ROLLED
     for (int i = 0; i < level.row_count; i++) {
         level.kinds[i] = unsigned(from.rows[i].kind * inside.room);
         level.row_levels[i] = static_cast<signed char>(from.rows[i].level);
     }
+    ROLLED
     for (int i = 0; i < level.different_count; i++) level.different[i] = static_cast<signed char>(from.different[i]);
+    ROLLED
     for (int i = 0; i < level.smaller_count; i++) level.smaller[i] = static_cast<signed char>(from.smaller[i]);
+    ROLLED
     for (int i = 0; i < level.child_count; i++) level.children[i] = static_cast<signed char>(from.children[i]);
+    ROLLED
     for (int i = 0; i < level.leaf_count; i++) level.leaves[i] = static_cast<signed char>(from.leaves[i]);
 }
 
@@ -34,10 +39,14 @@ struct OpenLevel {
     Sum sum, product;
 };
 
-// One word at the second level below one member at the first.
+// A piece of a word at the second level below one member at the first.
 struct Task {
-    int root, member, word;
+    int root, member, word, piece;
 };
+
+const int PIECES = 4;  // of a word
+
+INNER unsigned bits_of_piece(int piece) { return ((1u << BITS / PIECES) - 1) << (BITS / PIECES * piece); }
 
 // What a warp has at hand: the neighbourhood that it is in, what the levels above are matched to, and which are open.
 // prepared: a leaf for which it has the words that are not empty of what the leaf can be whatever the level right above it
@@ -48,7 +57,7 @@ struct InsideHand {
     const unsigned *bits;
     const int *members;
     Task task;
-    int size, words, depth;
+    int size, words, depth, second;
     int positions[DEPTH], path[DEPTH];
     OpenLevel open[DEPTH];
     unsigned windows[DEPTH][WARP];
@@ -71,15 +80,17 @@ const int NEAR_ROWS = 3;  // of a level, whose places are kept at hand
 // lane may be at another candidate of that, or, with `ANYTHING`, nothing is asked of it.
 const int ANYTHING = -1;
 
+template <typename Hand>
 struct Possible {
-    const InsideHand &hand;
+    const Hand &hand;
     const LevelAtHand &level;
     int moving, candidate, floor;
     unsigned mask, rows[NEAR_ROWS];  // words before them
 
-    INNER_MEMBER Possible(const InsideHand &hand, int number, int moving = -1, int candidate = 0)
+    INNER_MEMBER Possible(const Hand &hand, int number, int moving = -1, int candidate = 0)
         : hand(hand), level(hand.levels[number]), moving(moving), candidate(candidate), floor(0) {
         mask = unsigned(hand.size + number) * hand.words;
+        ROLLED
         for (int i = 0; i < level.smaller_count; i++) {
             int above = at(level.smaller[i]) + 1;
             floor = above > floor ? above : floor;
@@ -99,12 +110,14 @@ struct Possible {
         const unsigned *bits = hand.bits + word;
         unsigned common = bits[mask];
         for (int i = 0; i < NEAR_ROWS; i++) common &= bits[rows[i]];
+        ROLLED
         for (int i = NEAR_ROWS; i < level.row_count; i++) common &= bits[row(i)];
         return word == begin() ? common & ~0u << floor % BITS : common;
     }
 
     INNER_MEMBER unsigned word_without_others(int number) const {
         unsigned common = word(number);
+        ROLLED
         for (int i = 0; i < level.different_count; i++) {
             int member = at(level.different[i]);
             if (member != ANYTHING && member / BITS == number) common &= ~(1u << member % BITS);
@@ -124,7 +137,7 @@ struct Possible {
 // Prepares a leaf below a level. It has none prepared where the words are too many.
 INNER void prepare(InsideHand &hand, int leaf, int above) {
     if (hand.words > WORDS_AT_HAND) return;
-    Possible possible(hand, leaf, above, ANYTHING);
+    Possible<InsideHand> possible(hand, leaf, above, ANYTHING);
     int count = 0;
     for (int begin = possible.begin(); begin < hand.words; begin += WARP) {
         int word = begin + lane();
@@ -144,15 +157,16 @@ INNER void prepare(InsideHand &hand, int leaf, int above) {
 }
 
 // How many candidates a leaf has below candidates of the level above: any leaf, or the one that is prepared.
+template <typename Hand>
 struct AnyLeaf {
-    const InsideHand &hand;
+    const Hand &hand;
     int above;
 
-    INNER_MEMBER AnyLeaf(const InsideHand &hand, int above) : hand(hand), above(above) {}
+    INNER_MEMBER AnyLeaf(const Hand &hand, int above) : hand(hand), above(above) {}
 
     template <typename Team>
     INNER_MEMBER int size(const Team &team, int leaf, int candidate) const {
-        return Possible(hand, leaf, above, candidate).size(team);
+        return Possible<Hand>(hand, leaf, above, candidate).size(team);
     }
 };
 
@@ -165,12 +179,15 @@ struct PreparedLeaf {
     INNER_MEMBER PreparedLeaf(const InsideHand &hand, int above) : hand(hand), row_count(0), larger(false), other(false) {
         const LevelAtHand &level = hand.levels[hand.prepared];
         rows[0] = rows[1] = 0;
+        ROLLED
         for (int i = 0; i < level.row_count; i++) {
             if (level.row_levels[i] != above) continue;
             if (row_count++) rows[1] = level.kinds[i];
             else rows[0] = level.kinds[i];
         }
+        ROLLED
         for (int i = 0; i < level.smaller_count; i++) larger |= level.smaller[i] == above;
+        ROLLED
         for (int i = 0; i < level.different_count; i++) other |= level.different[i] == above;
     }
 
@@ -195,13 +212,14 @@ struct PreparedLeaf {
 };
 
 // What hangs on a candidate of a level: its factors times the sizes of its leaves.
-template <typename Team, typename Leaf>
-INNER Sum hanging(const Team &team, const Leaf &leaf, const InsideHand &hand, int number, int candidate, uint64 modulus) {
+template <typename Team, typename Leaf, typename Hand>
+INNER Sum hanging(const Team &team, const Leaf &leaf, const Hand &hand, int number, int candidate, uint64 modulus) {
     const LevelAtHand &level = hand.levels[number];
     Sum sum{1, 1};
     if (level.factor_count)
         multiply_factors(hand.inside->program->levels[number], hand.members[candidate], modulus, sum);
     int counted = -1, last = 0;
+    ROLLED
     for (int i = 0; i < level.leaf_count && sum.size > 0; i++) {
         const LevelAtHand &its = hand.levels[level.leaves[i]];
         int asked = its.like >= 0 ? its.like : level.leaves[i];
@@ -215,7 +233,7 @@ INNER Sum hanging(const Team &team, const Leaf &leaf, const InsideHand &hand, in
 }
 
 APART Sum hanging_apart(const InsideHand &hand, int number, int candidate, uint64 modulus) {
-    return hanging(Lanes<WARP>(), AnyLeaf(hand, number), hand, number, candidate, modulus);
+    return hanging(Lanes<WARP>(), AnyLeaf<InsideHand>(hand, number), hand, number, candidate, modulus);
 }
 
 INNER Sum hanging_here(const InsideHand &hand, int number, int candidate, uint64 modulus) {
@@ -226,6 +244,7 @@ INNER Sum hanging_here(const InsideHand &hand, int number, int candidate, uint64
 // Whether all leaves of a level are the prepared one, or like it.
 INNER bool are_prepared(const InsideHand &hand, const LevelAtHand &level) {
     bool all = hand.prepared >= 0;
+    ROLLED
     for (int i = 1; i < level.leaf_count; i++) all &= hand.levels[level.leaves[i]].like == hand.prepared;
     return all;
 }
@@ -273,8 +292,8 @@ INNER int list_candidates(InsideHand &hand, int word, unsigned left) {
 
 // Writes down the candidates of a level in the next words in which there are any; how many there are. window: where to
 // begin, then where to go on.
-INNER int list_next(InsideHand &hand, int number, int &window, int end) {
-    Possible possible(hand, number);
+APART int list_next(InsideHand &hand, int number, int &window, int end) {
+    Possible<InsideHand> possible(hand, number);
     window = window > possible.begin() ? window : possible.begin();
     for (; window < end; window += WARP) {
         int word = window + lane();
@@ -289,7 +308,7 @@ INNER int list_next(InsideHand &hand, int number, int &window, int end) {
 // The same for those that are written down, whichever way is the fastest; a part of it in each lane.
 INNER Sum sum_of_list(InsideHand &hand, int number, int count, uint64 modulus) {
     const LevelAtHand &level = hand.levels[number];
-    if (!are_prepared(hand, level)) return sum_listed<Lanes<GROUP>, AnyLeaf>(hand, number, count, modulus);
+    if (!are_prepared(hand, level)) return sum_listed<Lanes<GROUP>, AnyLeaf<InsideHand>>(hand, number, count, modulus);
     bool few = 2 * count > WARP && hand.word_count < 2 * GROUP;  // words: a lane goes through all
     if (level.leaf_count == 1 && !level.factor_count) {
         uint64 found = few ? count_listed<Lanes<1>>(hand, number, count) : count_listed<Lanes<GROUP>>(hand, number, count);

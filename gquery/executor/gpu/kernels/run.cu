@@ -45,10 +45,10 @@ struct Unless {
 };
 
 // The roots of the next piece, so many that the words for them find room; what `NextPiece` has, and registers with their
-// rows and words. cursor: becomes 0.
+// rows and pieces of words. cursor: becomes 0.
 struct NextInside {
     const Inside *inside;
-    int64 first, last, total, rows, words, behind;
+    int64 first, last, total, rows, pieces, behind;
     uint64 *cursor;
 };
 
@@ -66,9 +66,9 @@ struct Again {
 // The host numbers them as they are listed here: first those that go on elsewhere.
 #define OPERATIONS(EACH, TIMES)                                                                                        \
     EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
-    EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(AddUp) EACH(FindContexts)               \
+    EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(FindContexts)               \
     EACH(NumberContexts) EACH(CountLarger) EACH(ListLarger) EACH(MeasureInside) EACH(WriteInside) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest) TIMES(HarvestAll)              \
-    TIMES(SumFactors) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddToTotals)
+    TIMES(SumFactors) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddUp) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,
 enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, OfNextInside, OfMoreInside, SumInsideApart, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
@@ -127,7 +127,7 @@ INNER int64 perform(const NextInside &piece, int64 *registers, int64 next) {
         int64 before = inside.before(first), last = first_above(inside.ends, first, total, before + inside.room);
         registers[piece.last] = last;
         registers[piece.rows] = inside.rows_before(last) - inside.rows_before(first);
-        registers[piece.words] = inside.before(last) - before;
+        registers[piece.pieces] = (inside.before(last) - before) * PIECES;
         if (blockIdx.x == 0) *piece.cursor = 0;
     }
     return next;

@@ -55,10 +55,17 @@ struct Branch {
     }
 };
 
-// values[i] *= the branch's sums[context[i]], or sums[i] where every partial match has a context of its own.
-struct Multiply {
+// What partial matches count as: the branch's sums[context[i]], or sums[i] where each has a context of its own.
+struct Ways {
     Branch branch;
     const int *context;
+
+    INNER_MEMBER Sum at(int64 row, uint64 modulus) const { return branch.at(context ? context[row] : row, modulus); }
+};
+
+// values[i] *= the ways.
+struct Multiply {
+    Ways ways;
     int64 count;
     uint64 *values;
     double *sizes;
@@ -67,7 +74,7 @@ struct Multiply {
 APART void perform(const Multiply &asked, int64 *registers, uint64 modulus) {
     Share share = share_of(registers[asked.count]);
     for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
-        Sum sum = asked.branch.at(asked.context ? asked.context[row] : row, modulus);
+        Sum sum = asked.ways.at(row, modulus);
         asked.values[row] = product(asked.values[row], sum.value, modulus);
         asked.sizes[row] *= sum.size;
     }
@@ -92,28 +99,27 @@ APART void perform(const StoreFactors &asked, int64 *registers, uint64 modulus) 
 }
 
 struct AddUp {
-    const uint64 *values;
-    const double *sizes;
+    Ways ways;
     const int *parents;
     int64 count;
     uint64 *sums;
-    double *sum_sizes;
+    double *sizes;
 };
 
-APART void perform(const AddUp &asked, int64 *registers) {
+APART void perform(const AddUp &asked, int64 *registers, uint64 modulus) {
     Share share = share_of(registers[asked.count]);
     for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
-        if (asked.sizes[row] > 0) {
-            atomicAdd(asked.sums + asked.parents[row], asked.values[row]);
-            atomicAdd(asked.sum_sizes + asked.parents[row], asked.sizes[row]);
+        Sum sum = asked.ways.at(row, modulus);
+        if (sum.size > 0) {
+            atomicAdd(asked.sums + asked.parents[row], sum.value);
+            atomicAdd(asked.sizes + asked.parents[row], sum.size);
         }
     }
 }
 
 // Each thread adds what it has to two words of its block's.
 struct AddToTotals {
-    const uint64 *values;
-    const double *sizes;
+    Ways ways;
     int64 count;
     uint64 *totals;
     double *total_sizes;
@@ -124,8 +130,9 @@ APART void perform(const AddToTotals &asked, int64 *registers, uint64 modulus) {
     uint64 sum = 0;
     double size = 0;
     for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
-        sum += asked.values[row];
-        size += asked.sizes[row];
+        Sum own = asked.ways.at(row, modulus);
+        sum += own.value;
+        size += own.size;
         if (modulus) sum %= modulus;
     }
     sum = uint64(sum_of_block(int64(sum)));

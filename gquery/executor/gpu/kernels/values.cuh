@@ -30,6 +30,7 @@ INNER void multiply(Sum &sum, const Sum &other, uint64 modulus) {
 }
 
 INNER void multiply_factors(const Level &level, int position, uint64 modulus, Sum &sum) {
+    ROLLED
     for (int64 i = 0; i < level.factor_count; i++) {
         sum.value = product(sum.value, level.factors[i].sums[position], modulus);
         sum.size *= level.factors[i].sizes[position];

@@ -1,5 +1,5 @@
 """Writes sums inside the neighbourhoods of roots on a tape: bitsets first (kernels/neighbourhood.cuh), then what goes
-through them (kernels/inside.cuh)."""
+through them (kernels/inside.cuh, alone.cuh)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _LEVELS = 7  # as in kernels/neighbourhood.cuh
 _MEMBERS = 1 << 16  # of a root
 _BITSETS = 1 << 30  # bytes at most
 _BITS = 32
+_ALONE = 32  # words of a root
 
 
 class Neighbourhoods:
@@ -82,15 +83,16 @@ class Neighbourhoods:
             tape.add(
                 "RunningSums", each, block.rows, sums, total, first, rows=block.rows, writes=[each], gathers=[sums]
             )
-        last, rows, words = (tape.register() for _ in range(3))
-        piece = tape.jump("NextInside", inside, first, last, block.rows, rows, words, 0, cursor, waits=True)
+        last, rows, pieces = (tape.register() for _ in range(3))
+        piece = tape.jump("NextInside", inside, first, last, block.rows, rows, pieces, 0, cursor, waits=True)
         roots = inside, *block.words, first, last
         tape.add("WriteInside", *roots, gathers=[begins, sizes, row_ends, ends], scatters=[self._bits])
         tape.wait()
         second = self._second(level)
-        tasks = rows if second < 0 else words
+        tasks = rows if second < 0 else pieces
         again = tape.add(
-            "SumInsideApart", *roots, tasks, level, second, cursor, *found, self.writing.found,
+            "SumInsideApart", *roots, tasks, level, second, self._alone(level), cursor, *found,
+            self.writing.found,
             gathers=[self._bits], scatters=found,
         )  # fmt: skip
         tape.jump("MoreInside", cursor, tasks, again, waits=True)
@@ -111,9 +113,15 @@ class Neighbourhoods:
         tape.add("ListLarger", inside, *block.words, gathers=[*given, sizes], scatters=[begins, listed])
 
     def _second(self, level: int) -> int:
-        """The level of which one word is a task of its own, where there is enough below it; else -1."""
+        """The level of which a piece of a word is a task of its own, where there is enough below it; else -1."""
         inner = self._inner(level)
         return inner[0] if len(inner) == 1 and self._inner(inner[0]) else -1
+
+    def _alone(self, level: int) -> int:
+        """The most words of a root whose tasks are for a lane each: where there is one level of candidates below a
+        member, and a lane has not too much to do."""
+        inner = self._inner(level)
+        return _ALONE if len(inner) == 1 and not self._inner(inner[0]) else 0
 
     def _words(self, arrays: list[int]) -> int:
         """Where the words of an `Inside` are."""

@@ -59,6 +59,7 @@ class Table:
             )
             self._edges = candidates.candidate_edges(asked, tape)
         self.longest = [self._longest_row(level) for level in range(len(program.levels))]
+        self.entries = [self._entries(level) for level in range(len(program.levels))]
         self.words = self._written()
 
     @cached_property
@@ -74,6 +75,10 @@ class Table:
         """Itself, and the levels whose weights are counted when it is matched: all that are listed at the last."""
         before = range(level) if level == self.last else ()
         return [level, *(each for each in before if self.program.levels[each].weights)]
+
+    def is_bare(self, level: int) -> bool:
+        """Whether what counts of a partial match that ends with the level is what is summed below it, and no more."""
+        return not self.folded(level) and not any(self.program.levels[each].weights for each in self.weighed(level))
 
     def is_merged(self, level: int) -> bool:
         """Whether equal contexts of a sum are summed once for a block of partial matches."""
@@ -182,6 +187,11 @@ class Table:
         """At least as many positions as a level tries for any partial match."""
         rows = [self.walked(each, level).longest for each in self.program.levels[level].backward]
         return min(rows, default=len(self.sets[level]))
+
+    def _entries(self, level: int) -> int:
+        """At least as many positions as a level tries for all positions of the level that its rows begin at; any number
+        without rows."""
+        return min((self.walked(each, level).entries for each in self.program.levels[level].backward), default=2**62)
 
     def _compare(self, compare: Compare) -> list[int]:
         return [compare.left, compare.right, _OPERATORS[compare.operator], *self._ranks[compare.pair]]

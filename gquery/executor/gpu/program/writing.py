@@ -20,6 +20,7 @@ from gquery.executor.lowering.pushed import pushed
 
 _ARENA = 2 << 30  # bytes at most, for the blocks of all levels together
 _LARGEST_BLOCK = 1 << 21  # partial matches
+_LISTED = 4  # times as large are both where blocks are the answer, which the host gets one by one
 _SMALLEST_BLOCK = 1 << 8
 _FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches are enough
 _ITEMS = 1 << 26  # tried in one operation, which nothing stops
@@ -29,17 +30,36 @@ _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
 
 class Block(NamedTuple):
     """Partial matches: the address of columns int32[width, stride]; registers with the first and with the number of
-    rows, `most` at most. Without columns they are all positions in turn."""
+    rows, `most` at most. Without columns they are all positions in turn. once: they have one level, at which no two are
+    the same."""
 
     columns: int
     stride: int
     offset: int
     rows: int
     most: int
+    once: bool = False
 
     @property
     def words(self) -> tuple[int, int, int, int]:
         return self[:4]
+
+
+class Ways(NamedTuple):
+    """What partial matches count as: sums as they were added up, and how these are finished (`Branch` in
+    kernels/sum.cuh); the address of where for each partial match the number of its own is, none when it is its own."""
+
+    sums: int
+    sizes: int
+    minus: int
+    cap: int
+    context: int
+
+    def touched(self) -> dict[str, Sequence[int]]:
+        """How an operation row by row reads them."""
+        if self.context:
+            return {"gathers": self[:2], "reads": [self.context]}
+        return {"reads": self[:2]}
 
 
 class Work(NamedTuple):
@@ -66,11 +86,16 @@ class Work(NamedTuple):
 
 
 class Writing:
-    """pool: as in `Candidates.start`; given: its partial matches, of so many levels (width). found: cells with the
-    matches of each level but those that were given."""
+    """pool: as in `Candidates.start`; shared: the roots come share by share; given: its partial matches, of so many
+    levels (width). found: cells with the matches of each level but those that were given."""
 
     def __init__(
-        self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None
+        self,
+        program: Program,
+        candidates: CandidateSets,
+        ranks: Sequence[Ranks],
+        pool: NDArray[np.int32] | None,
+        shared: bool = False,
     ) -> None:
         found = chains_with_ends(program) if program.strategy == "push" else []
         program = pushed(program) if found else program
@@ -85,6 +110,8 @@ class Writing:
         self._pushing = Pushing(self, found, available) if found else None
         self._inside = Neighbourhoods.of(self, available)
         self._reached = self._zero
+        self._share = (self.tape.register(), self.tape.register()) if shared else None
+        self._at_all = pool is None
         self.width = 1 if pool is None else len(pool)
         if pool is None:
             self.given = len(self.table.sets[0])
@@ -119,12 +146,41 @@ class Writing:
 
         def piece(first: int, last: int, count: int, most: int) -> None:
             self._reached = first
-            self._listed(self.width, Block(self._pool, self.given, first, count, most), behind)
+            self._listed(self.width, Block(self._pool, self.given, first, count, most, self._at_all), behind)
 
-        self._in_pieces(self.given, first, most, piece)
+        if self._share is None:
+            self._in_pieces(self.given, first, most, piece)
+        else:
+            self._in_shares(*self._share, most, piece)
 
-    def ways(self, level: int, block: Block) -> Sums:
+    def _in_shares(self, first: int, end: int, most: int, piece: Callable[[int, int, int, int], None]) -> None:
+        """Goes through the roots from a register to another piece by piece, halts, and begins anew."""
+        tape = self.tape
+        last, own, step = tape.register(), tape.register(), tape.constant(most)
+        begin = tape.jump("NextPiece", first, last, own, end, step, 0)
+        piece(first, last, own, most)
+        tape.jump("Again", first, last, step, 0, begin)
+        tape.patch(begin, 5, tape.here)
+        tape.jump("Halt")
+        tape.jump("Unless", self._zero, 1, begin)
+
+    def take_share(self, run: Run, begin: int, end: int) -> None:
+        """What the next launches go through."""
+        assert self._share is not None
+        for register, value in zip(self._share, (begin, end), strict=True):
+            run.set(register, value)
+
+    def ways(self, level: int, block: Block) -> Ways:
         """The ways to finish each partial match of a block that ends with the level: the product over the branches."""
+        if self.table.is_bare(level):
+            if self._pushing and level == 0:
+                return Ways(*self._pushing.sums(block), 0, 0, 0)
+            if len(self.table.deeper[level]) == 1:
+                return self._branch(self.table.deeper[level][0], block)
+        return Ways(*self.values(level, block), 0, 0, 0)
+
+    def values(self, level: int, block: Block) -> Sums:
+        """The same in arrays of their own, finished."""
         values = self.new_sums(block.most)
         asked = self.table.words, level, *block.words
         for weighing in self.table.weighed(level):
@@ -132,25 +188,21 @@ class Writing:
                 "BeginValues", *asked, weighing, self._scratch, *values, rows=block.rows, writes=values,
                 gathers=[block.columns],
             )  # fmt: skip
+        branches: dict[int, Ways] = {}
         if self._pushing and level == 0:
-            found = self._pushing.sums(block)
-            self.tape.add("Multiply", *found, 0, 0, 0, block.rows, *values, rows=block.rows, writes=values, reads=found)
-            return values
-        branches: dict[int, tuple[Sums, int]] = {}
-        for child in self.table.deeper[level]:
-            like = self.program.levels[child].like
-            found, context = branches[child] = branches.get(like) or self._branch(child, block)
-            touched = {"gathers": found, "reads": [context]} if context else {"reads": found}
-            self.tape.add(
-                "Multiply", *self._finished(child, found), context, block.rows, *values, rows=block.rows,
-                writes=values, **touched,
-            )  # fmt: skip
+            branches[0] = Ways(*self._pushing.sums(block), 0, 0, 0)
+        else:
+            for child in self.table.deeper[level]:
+                known = branches.get(self.program.levels[child].like)
+                branches[child] = self._branch(child, block, known)
+        for ways in branches.values():
+            self.tape.add("Multiply", *ways, block.rows, *values, rows=block.rows, writes=values, **ways.touched())
         return values
 
     def add_to_totals(self, block: Block, totals: Sums) -> None:
         """Adds up what matches of all listed levels count."""
-        values = self.ways(self.table.last, block)
-        self.tape.add("AddToTotals", *values, block.rows, *totals, rows=block.rows, reads=values)
+        ways = self.ways(self.table.last, block)
+        self.tape.add("AddToTotals", *ways, block.rows, *totals, rows=block.rows, **ways.touched())
 
     # --- the start -----------------------------------------------------------------------------------------------
 
@@ -167,9 +219,12 @@ class Writing:
 
     def _block_size(self, available: int | None) -> int:
         """Partial matches of a block, so that one for each level fits the arena."""
-        arena = min(_ARENA, self.device.free_bytes() // 2, _ARENA if available is None else available // 2)
+        times = 1 if self.program.summing or self.program.limit is not None else _LISTED
+        arena = min(
+            times * _ARENA, self.device.free_bytes() // (2 * times), _ARENA if available is None else available // 2
+        )
         levels = max(1, len(self.program.levels))
-        return max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, arena // (levels * (_ROW + 4 * levels))))
+        return max(_SMALLEST_BLOCK, min(times * _LARGEST_BLOCK, arena // (levels * (_ROW + 4 * levels))))
 
     def _in_pieces(self, count: int, size: int, most: int, piece: Callable[[int, int, int, int], None]) -> None:
         """What begins with so many rows, piece by piece of `size` rows at first and twice as many each time, up to
@@ -203,10 +258,10 @@ class Writing:
             columns = 0 if self.program.space == "candidates" else positions.vertices
 
             def piece(first: int, _: int, count: int, most: int, level: int = level, columns: int = columns) -> None:
-                block, factor = Block(columns, 0, first, count, most), self.table.factors[level]
+                block, factor = Block(columns, 0, first, count, most, once=True), self.table.factors[level]
                 found = self._sum(level, block)
                 self.tape.add(
-                    "StoreFactors", *self._finished(level, found), *block.words, *factor, rows=count, reads=found,
+                    "StoreFactors", *self._finished(level, found)[:4], *block.words, *factor, rows=count, reads=found,
                     scatters=factor,
                 )  # fmt: skip
 
@@ -214,16 +269,21 @@ class Writing:
         if self.table.factors:
             self.tape.wait()
 
-    def _finished(self, level: int, found: Sums) -> tuple[int, int, int, int]:
-        """The words of a `Branch`."""
+    def _finished(self, level: int, found: Sequence[int], context: int = 0) -> Ways:
+        """What sums over a level count as."""
         step = self.program.levels[level]
-        return *found, step.minus, _CAPS[step.cap]
+        return Ways(found[0], found[1], step.minus, _CAPS[step.cap], context)
 
-    def _branch(self, level: int, block: Block) -> tuple[Sums, int]:
-        """The sums of one branch below a block, and where for each partial match the number of its own is; none when it
-        is its own number. Equal contexts are summed once where the plan says that there are many."""
-        if not self.table.is_merged(level):
-            return self._sum(level, block), 0
+    def _branch(self, level: int, block: Block, like: Ways | None = None) -> Ways:
+        """The ways of one branch below a block; like: those of another that has the same sums."""
+        if like is not None:
+            return self._finished(level, like, like.context)
+        if self.table.is_merged(level):
+            return self._merged(level, block)
+        return self._finished(level, self._sum(level, block))
+
+    def _merged(self, level: int, block: Block) -> Ways:
+        """Equal contexts are summed once where the plan says that there are many."""
         tape, take, layout = self.tape, self.tape.room.take, self.table.layouts[self.program.levels[level].parent]
         outer, slots = self.table.outer[level], 1 << (2 * block.most - 1).bit_length()
         keys = tape.room.hold(self.device.xp.zeros(slots, np.uint64))
@@ -242,7 +302,8 @@ class Writing:
             "NumberContexts", block.rows, keys, numbers, slot_of, context, rows=block.rows, reads=[slot_of],
             writes=[context], gathers=[numbers], scatters=[keys],
         )  # fmt: skip
-        return self._sum(level, Block(columns, block.most, self._zero, count, block.most)), context
+        found = self._sum(level, Block(columns, block.most, self._zero, count, block.most, once=len(outer) == 1))
+        return self._finished(level, found, context)
 
     def _sum(self, level: int, block: Block) -> Sums:
         """The sum over a level and all below it, for each partial match of a block."""
@@ -265,10 +326,10 @@ class Writing:
         return found
 
     def _add_up(self, level: int, block: Block, parents: int, into: Sums) -> None:
-        values = self.ways(level, block)
-        self.tape.add(
-            "AddUp", *values, parents, block.rows, *into, rows=block.rows, reads=[*values, parents], scatters=into
-        )
+        ways = self.ways(level, block)
+        touched = ways.touched()
+        touched["reads"] = [*touched["reads"], parents]
+        self.tape.add("AddUp", *ways, parents, block.rows, *into, rows=block.rows, scatters=into, **touched)
 
     def new_sums(self, count: int) -> Sums:
         return Sums(self.tape.room.take(8 * count), self.tape.room.take(8 * count))
@@ -280,9 +341,10 @@ class Writing:
         tape, take = self.tape, self.tape.room.take
         rows = len(self.program.levels[level].backward)
         ranges = take(16 * rows * block.most) if rows > 1 else 0
+        most = block.most * self.table.longest[level]
         work = Work(
             take(8 * block.most), take(block.most), take(8 * block.most), ranges, block.most, tape.register(),
-            tape.register(), block.most * self.table.longest[level],
+            tape.register(), min(most, self.table.entries[level]) if block.once else most,
         )  # fmt: skip
         partials = take(8 * self.device.blocks)
         tape.add(

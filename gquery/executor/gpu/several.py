@@ -1,0 +1,179 @@
+"""Several cards of one machine: the roots of a long count go to all of them, from one queue.
+
+The graph is on every card that takes part. The first one does whatever does not pay to share: filters that planning
+asks for, short counts, lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.backend import FilterOutcome, Item, Masks, PartialMatches, Ranks, Slices
+from gquery.executor.gpu.device import Device
+from gquery.executor.gpu.engine import GpuBackend, GpuCandidates, GpuGraph
+from gquery.executor.gpu.search import GpuSlices
+from gquery.executor.gpu.shares import Shares
+from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.progress import Control
+from gquery.planner.ir.filters import Filter
+from gquery.planner.ir.query_graph import QueryGraph
+from gquery.records import record
+from gquery.storage.graph import Snapshot
+
+_WORTH = 2e9  # looks at neighbours, from which on a count is shared: a card makes so many in half a second
+
+Others = Sequence[Callable[[], Device]]
+"""Makes the other cards ready, which only long counts need."""
+
+
+class SharingBackend:
+    """Runs programs on several devices."""
+
+    name = "gpu"
+    lacks: frozenset[str] = frozenset()
+    gathers = True
+
+    def __init__(self, first: Device, others: Others, worth: float = _WORTH) -> None:
+        self.first = GpuBackend(first)
+        self.others = others
+        self.worth = worth
+
+    def upload(self, snapshot: Snapshot) -> SharingGraph:
+        others = [partial(_uploaded, device, snapshot) for device in self.others]
+        return SharingGraph(self.first.upload(snapshot), Sharing(self.others, self.worth), others)
+
+
+@record(frozen=True, slots=True)
+class Sharing:
+    """The other devices, and the cost from which on a count is shared with them."""
+
+    devices: Others
+    worth: float
+
+
+def _uploaded(device: Callable[[], Device], snapshot: Snapshot) -> GpuGraph:
+    return GpuBackend(device()).upload(snapshot)
+
+
+class SharingGraph:
+    """A snapshot that several devices can have."""
+
+    def __init__(self, first: GpuGraph, sharing: Sharing, others: Sequence[Callable[[], GpuGraph]]) -> None:
+        self.first = first
+        self.sharing = sharing
+        self.others = others
+
+    def filter(
+        self,
+        graph: QueryGraph,
+        filters: tuple[Filter, ...],
+        masks: Masks,
+        control: Control,
+        seeds: Seeds | None = None,
+    ) -> SharingCandidates:
+        def filtered(other: Callable[[], GpuGraph]) -> GpuCandidates:
+            return other().filter(graph, filters, masks, control, seeds)
+
+        others = [partial(filtered, other) for other in self.others]
+        return SharingCandidates(self.first.filter(graph, filters, masks, control, seeds), self.sharing, others)
+
+
+class SharingCandidates:
+    """Candidate sets that the other devices filter once they are asked to count."""
+
+    def __init__(self, first: GpuCandidates, sharing: Sharing, others: Sequence[Callable[[], GpuCandidates]]) -> None:
+        self.first = first
+        self._sharing = sharing
+        self._others = others
+        self._refined = False
+        self._made: dict[int, GpuCandidates] = {}
+
+    @property
+    def outcomes(self) -> Sequence[FilterOutcome]:
+        return self.first.outcomes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.first.sizes
+
+    @property
+    def edge_counts(self) -> Mapping[int, int]:
+        return self.first.edge_counts
+
+    @property
+    def nbytes(self) -> int:
+        return self.first.nbytes
+
+    @property
+    def sampler(self) -> None:
+        return self.first.sampler
+
+    def refine(self) -> None:
+        self.first.refine()
+        self._refined = True
+
+    def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:
+        return self.first.vertices(merged)
+
+    def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> Slices:
+        if pool is not None or program.listed or program.strategy == "fold" or program.cost < self._sharing.worth:
+            return self.first.start(program, ranks, pool)
+        starts = [partial(self._started, number, program, ranks) for number in range(len(self._others))]
+        return SharedSlices(self.first.start_shared(program, ranks), self._sharing.devices, starts)
+
+    def _started(self, number: int, program: Program, ranks: Sequence[Ranks]) -> GpuSlices:
+        """By the thread of that device alone."""
+        if number not in self._made:
+            self._made[number] = self._others[number]()
+            if self._refined:
+                self._made[number].refine()
+        return self._made[number].start_shared(program, ranks)
+
+
+class SharedSlices:
+    """A count, a thread and a share of the roots after the other for each device."""
+
+    def __init__(self, first: GpuSlices, devices: Others, others: Sequence[Callable[[], GpuSlices]]) -> None:
+        self.first = first
+        self._devices = devices
+        self._others = others
+        self._slices: list[GpuSlices | None] = [first, *[None] * len(others)]
+        self.seconds_until: Mapping[int, float] = {}
+        self.worker_seconds: Sequence[float] = ()
+
+    @property
+    def found(self) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = np.sum([each.found for each in self._slices if each is not None], axis=0)
+        return found
+
+    def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
+        raise NotImplementedError("what is listed is not shared")
+
+    def total(self, modulus: int) -> tuple[int, float]:
+        shares = Shares(self.first.roots, len(self._slices), self.first.control)
+        with ThreadPoolExecutor(len(self._slices)) as pool:
+            running = [pool.submit(self._total, number, shares, modulus) for number in range(len(self._slices))]
+            try:
+                found = [each.result() for each in running]
+            except BaseException:
+                shares.stop()
+                raise
+        values, sizes = zip(*found, strict=True)
+        return sum(values) % (modulus or 2**64), sum(sizes)
+
+    def _total(self, number: int, shares: Shares, modulus: int) -> tuple[int, float]:
+        try:
+            if number:
+                self._devices[number - 1]().use()
+            slices = self._slices[number] or self._others[number - 1]()
+            self._slices[number] = slices
+            return slices.shared_total(shares, modulus)
+        except BaseException:
+            shares.stop()
+            raise

@@ -1,0 +1,137 @@
+"""Answers that are ids and numbers of nodes alone: a card gathers them where it finds the matches."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.executor.gathered import Turns
+from tests.differential.test_counting import WAYS
+
+PEOPLE = pa.table(
+    {"id": [7, 3, 9, 4, 1], "age": [30, 20, 50, 40, 10], "name": list("abcde"), "height": [1.5, 2, 3, 4, 5]}
+)
+CITIES = pa.table({"id": [100, 101], "age": pa.array([1000, None], pa.int64())})
+KNOWS = pa.table({"source": [7, 3, 9, 4, 7, 3], "target": [3, 9, 7, 1, 4, 4]})
+LIVES = pa.table({"source": [7, 3, 3], "target": [100, 101, 100]})
+
+GATHERED = {
+    "ids": "MATCH (a:Person)-[:KNOWS]->(b:Person) RETURN id(a), id(b)",
+    "numbers": "MATCH (a:Person)-[:KNOWS]-(b:Person) WHERE a.age > 15 RETURN b.age AS age, a.height, id(a)",
+    "one column twice": "MATCH (a:Person) RETURN id(a) AS one, id(a) AS other",
+    "turned matches": "MATCH (a:Person)-[:KNOWS]-(b:Person)-[:KNOWS]-(c)-[:KNOWS]-(a) RETURN id(c), id(a), a.age",
+    "one vertex": "MATCH (a:Person) RETURN id(a), a.age",
+    "none": "MATCH (a:Person)-[:KNOWS]->(b:Person) WHERE a.age > 1000 RETURN id(a), b.height",
+}
+OTHERS = {
+    "nulls": "MATCH (a:Person)-[:LIVES]->(b:City) RETURN id(a), b.age",
+    "texts": "MATCH (a:Person)-[:KNOWS]->(b:Person) RETURN a.name, id(b)",
+    "nodes": "MATCH (a:Person)-[:KNOWS]->(b:Person) RETURN a, id(b)",
+    "a limit": "MATCH (a:Person) RETURN id(a) LIMIT 0",
+    "distinct": "MATCH (a:Person)-[:KNOWS]->(b:Person) RETURN DISTINCT b.age",
+    "an order": "MATCH (a:Person)-[:KNOWS]->(b:Person) RETURN id(a), id(b) ORDER BY id(b)",
+    "an edge": "MATCH (a:Person)-[e:KNOWS]->(b:Person) RETURN id(a), id(b), type(e)",
+    "a sum": "MATCH (a:Person)-[:KNOWS]->(b:Person) RETURN id(a), count(*)",
+    "a second clause": "MATCH (a:Person) WITH a, rand() AS r MATCH (a)-[:KNOWS]->(b) RETURN id(a), id(b)",
+}
+
+
+@pytest.fixture
+def graph() -> gquery.Graph:
+    types = {("Person", "KNOWS", "Person"): KNOWS, ("Person", "LIVES", "City"): LIVES}
+    return gquery.from_arrow(vertices={"Person": PEOPLE, "City": CITIES}, edges=types)
+
+
+@pytest.fixture
+def gathered(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The columns that were gathered of each batch."""
+    seen: list[int] = []
+    before = Turns.batches
+
+    def batches(self: Turns, schema: pa.Schema) -> object:
+        seen.append(len(self.columns))
+        return before(self, schema)
+
+    monkeypatch.setattr(Turns, "batches", batches)
+    return seen
+
+
+def sorted_rows(answer: pa.Table) -> list[str]:
+    return sorted(map(str, answer.to_pylist()))
+
+
+@pytest.mark.parametrize("text", [*GATHERED.values(), *OTHERS.values()], ids=[*GATHERED, *OTHERS])
+def test_the_rows_are_those_of_the_cpu(graph: gquery.Graph, text: str, device: str) -> None:
+    plain = graph.query(text, device="cpu", memory_limit="1GB").to_arrow()  # under a limit nothing is gathered
+    found = graph.query(text, device=device).to_arrow()
+    assert found.schema == plain.schema
+    assert sorted_rows(found) == sorted_rows(plain)
+
+
+@pytest.mark.parametrize("text", OTHERS.values(), ids=OTHERS)
+def test_what_is_no_number_of_every_vertex_goes_its_usual_way(
+    graph: gquery.Graph, text: str, device: str, gathered: list[int]
+) -> None:
+    graph.query(text, device=device).to_arrow()
+    assert not gathered
+
+
+def test_what_several_columns_ask_is_gathered_once(
+    graph: gquery.Graph, device: str, gathered: list[int], request: pytest.FixtureRequest
+) -> None:
+    graph.query(GATHERED["one column twice"], device=device).to_arrow()
+    gathers = request.node.callspec.params["device"] in ("emulated", "gpu")
+    assert set(gathered) == ({1} if gathers else set())
+
+
+def test_rows_with_sums_in_the_candidate_graph(
+    graph: gquery.Graph, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The candidate edges of a run are made when it begins: one that was got ready in vain must leave none behind."""
+    for patch in WAYS["candidate graph"]:
+        monkeypatch.setattr(*patch)
+    text = "MATCH (a:Person)-[:KNOWS]-(b:Person)-[:KNOWS]-(c:Person) RETURN id(a)"
+    plain = graph.query(text, device="cpu", memory_limit="1GB").to_arrow()
+    assert sorted_rows(graph.query(text, device=device).to_arrow()) == sorted_rows(plain)
+
+
+def test_parallel_edges_give_a_row_each(device: str) -> None:
+    edges = pa.table({"source": [1, 1, 2], "target": [2, 2, 1]})
+    graph = gquery.from_arrow(vertices={"P": pa.table({"id": [1, 2]})}, edges={("P", "E", "P"): edges})
+    answer = graph.query("MATCH (a)-[:E]->(b) RETURN id(a), id(b)", device=device).to_arrow()
+    assert sorted(zip(*(column.to_pylist() for column in answer.columns), strict=True)) == [(1, 2), (1, 2), (2, 1)]
+
+
+@pytest.mark.parametrize("text", GATHERED.values(), ids=GATHERED)
+def test_columns_on_a_card(
+    graph: gquery.Graph, text: str, device: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if request.node.callspec.params["device"] != "gpu":
+        monkeypatch.setitem(sys.modules, "cupy", np)  # what is asked of it NumPy has, too
+    columns = graph.query(text, device=device).to_cupy()
+    host = [column.get() if hasattr(column, "get") else column for column in columns.values()]
+    plain = graph.query(text, device="cpu").to_arrow()
+    assert list(columns) == plain.column_names
+    assert [column.dtype for column in host] == [column.type.to_pandas_dtype() for column in plain.columns]
+    assert sorted(zip(*(column.tolist() for column in host), strict=True)) == sorted(
+        zip(*(column.to_pylist() for column in plain.columns), strict=True)
+    )
+
+
+def test_other_columns_than_numbers_are_refused(graph: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    with pytest.raises(gquery.ExecutionError, match=r"`a\.name` has values of type string"):
+        graph.query("MATCH (a:Person) RETURN a.name").to_cupy()
+    with pytest.raises(gquery.ExecutionError, match=r"`b\.age` has nulls"):
+        graph.query(OTHERS["nulls"]).to_cupy()
+
+
+def test_what_is_kept_is_copied(graph: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    result = graph.query("MATCH (a:Person) RETURN rand() AS r")
+    table = result.to_arrow()
+    assert result.to_cupy()["r"].tolist() == table.column("r").to_pylist()

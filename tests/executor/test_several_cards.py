@@ -1,0 +1,110 @@
+"""A long count on several cards: a share of the roots after the other. Here the cards are emulated ones."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.executor.devices import BACKENDS
+from gquery.executor.gpu.several import SharingBackend
+from gquery.executor.gpu.shares import Shares
+from gquery.executor.progress import Control
+from tests.differential.test_neighbourhoods import WAYS
+from tests.emulated.device import COMPILER, EmulatedDevice, emulated_device
+
+CARDS = 3
+PATTERNS = {
+    "hops": "(a)-[]-(b)-[]-(c)-[]-(d)",
+    "triangles": "(a)-[]-(b)-[]-(c)-[]-(a)",
+    "cliques": "(a)-[]-(b)-[]-(c)-[]-(a), (a)-[]-(d)-[]-(b), (d)-[]-(c)",
+    "wheels": "(h)-[]-(a)-[]-(b)-[]-(c)-[]-(d)-[]-(a), (h)-[]-(b), (h)-[]-(c), (h)-[]-(d)",
+    "four-cycles": "(a)-[]-(b)-[]-(c)-[]-(d)-[]-(a)",
+    "two kinds": "(a:A)-[]-(b:B)-[]-(c:A)-[]-(a)",
+    "a condition": "(a)-[]->(b)-[]->(c) WHERE a.x < c.x",
+}
+MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS")
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
+
+
+def random_graph(seed: int) -> gquery.Graph:
+    random = Random(seed)
+    vertices = {name: pa.table({"id": range(first, first + 30), "x": [random.randrange(5) for _ in range(30)]})
+                for name, first in (("A", 0), ("B", 30))}  # fmt: skip
+    edges = {}
+    for one, other, count in (("A", "A", 120), ("A", "B", 240), ("B", "B", 120)):
+        begins = {"A": 0, "B": 30}
+        ends = {(random.randrange(30) + begins[one], random.randrange(30) + begins[other]) for _ in range(count)}
+        sources, targets = zip(*sorted(each for each in ends if each[0] < each[1]), strict=True)
+        edges[one, "E", other] = pa.table({"source": sources, "target": targets})
+    return gquery.from_arrow(vertices=vertices, edges=edges)
+
+
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """All counts are shared; how often each card was asked."""
+    seen = [0] * CARDS
+
+    class Counted(EmulatedDevice):
+        def __init__(self, number: int) -> None:
+            super().__init__(emulated_device().library)
+            self.number = number
+
+        def run(self, machine: int, modulus: int) -> None:
+            seen[self.number] += 1
+            super().run(machine, modulus)
+
+    cards = [Counted(number) for number in range(CARDS)]
+    backend = SharingBackend(cards[0], [lambda card=card: card for card in cards[1:]], worth=-1.0)  # type: ignore[misc]
+    monkeypatch.setitem(BACKENDS, "gpu", lambda _: backend)
+    return seen
+
+
+@pytest.mark.parametrize("way", ["as planned", "inside", "pushed"])
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
+def test_counts_are_those_of_one(pattern: str, way: str, launches: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    for patch in WAYS[way]:
+        monkeypatch.setattr(*patch)
+    graph = random_graph(3)
+    for mode in MODES:
+        text = f"MATCH {mode} {pattern} RETURN count(*) AS n"
+        assert graph.query(text, device="gpu").scalar() == graph.query(text, device="cpu").scalar(), (mode, pattern)
+    assert all(launches)
+
+
+def test_lists_are_the_first_cards(launches: list[int]) -> None:
+    graph = random_graph(3)
+    text = f"MATCH {PATTERNS['triangles']} RETURN id(a), id(b), id(c)"
+    rows, expected = (graph.query(text, device=device).rows() for device in ("gpu", "cpu"))
+    assert sorted(rows) == sorted(expected)
+    assert launches[0]
+    assert not any(launches[1:])
+
+
+def test_an_error_of_one_is_that_of_all(launches: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: EmulatedDevice, machine: int, modulus: int) -> None:
+        raise gquery.ExecutionError("this card is broken")
+
+    cards = BACKENDS["gpu"](None).others  # type: ignore[arg-type, attr-defined]
+    monkeypatch.setattr(cards[-1](), "run", fails.__get__(cards[-1]()))
+    with pytest.raises(gquery.ExecutionError, match="broken"):
+        random_graph(3).query(f"MATCH {PATTERNS['hops']} RETURN count(*)", device="gpu").scalar()
+
+
+def test_a_timeout_stops_all(launches: list[int]) -> None:
+    with pytest.raises(gquery.QueryTimeout):
+        random_graph(3).query(f"MATCH {PATTERNS['hops']} RETURN count(*)", device="gpu", timeout=1e-9).scalar()
+
+
+def test_shares_are_all_roots_once() -> None:
+    for count, workers in ((0, 2), (1, 4), (1000, 2), (100_000, 3)):
+        shares = Shares(count, workers, Control())
+        found = list(iter(shares.next, None))
+        assert [begin for begin, _ in found] == [0, *(end for _, end in found)][: len(found)]
+        assert (found[-1][1] if found else 0) == count
+        assert all(begin < end for begin, end in found)
+    shares.stop()
+    assert shares.next() is None
