@@ -58,7 +58,8 @@ class GpuSlices:
 
     def _added_up(self, run: Run, totals: Sums, modulus: int) -> tuple[int, float]:
         """What all blocks of the grid have found."""
-        value = int(run.cells(totals.sums, self.device.blocks).view(np.uint64).sum(dtype=object))
+        values = run.cells(totals.sums, self.device.blocks).view(np.uint64)
+        value = (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())  # the sum itself is beyond 64 bits
         size = float(run.cells(totals.sizes, self.device.blocks).view(np.float64).sum())
         return value % (modulus or 2**64), size
 

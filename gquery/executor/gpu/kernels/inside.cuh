@@ -3,7 +3,7 @@
 // lanes take several candidates at a time.
 
 const int HANDFUL = WARP / 4 > 0 ? WARP / 4 : 1;  // tasks that a warp begins with at once, as the end comes near
-const uint64 TURN = 5000000;  // nanoseconds, after which no warp begins with another task
+const uint64 TURN = 20000000;  // nanoseconds, after which no warp begins with another task
 
 // Adds up what the candidates of a level without inner levels below, in some words, stand for.
 INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
