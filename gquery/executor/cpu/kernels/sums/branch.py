@@ -36,7 +36,7 @@ MINUS = 10
 
 _SHORT = 4  # entries of a row on the mean, below which its end is hard to predict
 _GAPS = 8  # between the vertices of a slice, up to which each part is worth calls of its own
-_SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
+_SLICE = 1 << 14  # positions: their sums stay in the cache while all branches are multiplied in
 
 
 @record(frozen=True, slots=True)
