@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
 from gquery.errors import ParseError, Span
@@ -36,6 +37,9 @@ class Token(NamedTuple):
     @property
     def span(self) -> Span:
         return Span(self.start, self.end)
+
+
+_new: Callable[..., Token] = tuple.__new__  # in half the time that `Token` takes, which a text spends for each word
 
 
 @record(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def scan(text: str, lexicon: Lexicon) -> list[Token]:
             kind = punctuation[found]
         elif kind == _ILLEGAL:
             raise _illegal(text, match.start())
-        tokens.append(Token(kind, found, *match.span()))
+        tokens.append(_new(Token, (kind, found, *match.span())))
         if len(tokens) > MAX_TOKENS:
             raise too_long(tokens[-1].span)
     return tokens
