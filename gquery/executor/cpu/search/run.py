@@ -29,7 +29,7 @@ _WRITERS = (
     8  # workers for a list that is quickly found: more wait for each other in Python (scaling.md has the figures)
 )
 _QUICK = 8.0  # looks at neighbours for each row of such a list
-_LASTING = 50_000.0  # estimated looks at neighbours: half a millisecond
+_LASTING = 100_000.0  # estimated looks at neighbours: half a millisecond
 
 
 class CpuSlices:
