@@ -35,7 +35,7 @@ from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
 SLICE = 1 << 16  # vertices between two looks at the clock; a second thread does not pay for less
-_LASTING = 1 << 12  # vertices to filter, from which on what is left of them is kept for other queries
+_LASTING = 1 << 10  # vertices to filter, from which on what is left of them is kept for other queries
 
 
 class CandidateSet:
