@@ -14,7 +14,7 @@ from gquery.errors import ParseError, Span
 from gquery.grammar import ast
 from gquery.grammar.chains import balanced
 from gquery.grammar.literals import read_float, read_integer, read_name, read_string, shown
-from gquery.grammar.scanner import NAME, Token
+from gquery.grammar.scanner import NAME, Token, new_span
 
 Children = list[Any]
 
@@ -474,7 +474,7 @@ def _span(children: Children) -> Span:
     while isinstance(last, list):
         last = last[-1]
     start = first.start if isinstance(first, Token) else first.span.start
-    return Span(start, last.end if isinstance(last, Token) else last.span.end)
+    return new_span(Span, (start, last.end if isinstance(last, Token) else last.span.end))
 
 
 def _integer(token: Token | None) -> int | None:

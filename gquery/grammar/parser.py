@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 from gquery.errors import GQueryError, ParseError
 from gquery.grammar import ast
@@ -112,21 +111,16 @@ class _Reader:
         try:
             while place < len(self._tokens):
                 self._check()
-                place += self._step(place)
+                token = self._tokens[place]
+                if token.type == NAME:
+                    place += self._word(place)
+                else:
+                    self._feed(self._opening(place) if token.text in "([" or place in self._bars else token)
+                    place += 1
             query: ast.Query = self._feed(Token(END, "", 0, 0))
         except Unexpected:
             raise complaint(self._broken(place)) from None
         return query
-
-    def _step(self, place: int) -> int:
-        """Feed what stands at `place`; returns how many tokens of the text that was."""
-        token = self._tokens[place]
-        if token.type == NAME:
-            return self._word(place, self._machine.choices)
-        if token.text in "([" or place in self._bars:
-            token = self._opening(place)
-        self._feed(token)
-        return 1
 
     def _opening(self, place: int) -> Token:
         """The bracket or bar at `place`, as what it is where an expression may begin."""
@@ -142,15 +136,11 @@ class _Reader:
                     return token._replace(type=kind)
         return token
 
-    def _word(self, place: int, acceptable: Any) -> int:
-        """Feed a keyword, a function's name with all its dots, or another name."""
-        word = self._tokens[place]
+    def _word(self, place: int) -> int:
+        """Feed a keyword, a function's name with all its dots, or another name; returns how many tokens that was."""
+        word, acceptable = self._tokens[place], self._machine.choices
         keyword = self._lexicon.keywords.get(word.text.upper())
-        if keyword in _SUBQUERIES and not opens_subquery(self._tokens, place):
-            keyword = None
-        if keyword in BEFORE_PATHS and names_path(self._tokens, place):
-            keyword = None
-        if keyword is not None and keyword in acceptable and word.text.isascii():
+        if keyword is not None and keyword in acceptable and self._is_keyword(keyword, place):
             self._feed(word._replace(type=keyword))
             return 1
         if _FUNCTION not in acceptable:
@@ -170,6 +160,14 @@ class _Reader:
             refuse_function(name, function.span)
         self._feed(function)
         return end - place
+
+    def _is_keyword(self, keyword: str, place: int) -> bool:
+        """Whether the word at `place`, where the keyword may stand, is no name."""
+        if keyword in _SUBQUERIES and not opens_subquery(self._tokens, place):
+            return False
+        if keyword in BEFORE_PATHS and names_path(self._tokens, place):
+            return False
+        return self._tokens[place].text.isascii()
 
     def _broken(self, place: int) -> Broken:
         fed = self._machine.fed

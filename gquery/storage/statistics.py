@@ -45,7 +45,8 @@ class Statistics:
         self._answers: dict[object, object] = {}
 
     def vertex_count(self, tables: Iterable[int]) -> int:
-        return sum(self._counts.vertices[table] for table in set(tables))
+        counts = self._counts.vertices
+        return sum([counts[table] for table in set(tables)])
 
     @remembered
     def unique(self, table: int, name: str | None) -> bool:

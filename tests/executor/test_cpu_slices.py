@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
 
 from gquery.executor.cpu.machine.slices import run_slices
+from tests.helpers import interrupted_at_start, no_helper_left
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -25,9 +25,8 @@ def test_a_failure_stops_all_threads_and_is_raised(kind: type[BaseException], th
         if begin == 50:
             raise kind("fifty")
 
-    with pytest.raises(kind, match="fifty"):
+    with no_helper_left(), pytest.raises(kind, match="fifty"):
         run_slices(1000, 10, threads, lambda: None, work)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("gquery-slices")]
 
 
 def test_a_check_that_raises_ends_the_work() -> None:
@@ -43,19 +42,6 @@ def test_a_check_that_raises_ends_the_work() -> None:
 
 
 def test_ctrl_c_before_all_threads_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupted_at_start(monkeypatch, "gquery-slices-2")
-    with pytest.raises(KeyboardInterrupt):
+    interrupted_at_start(monkeypatch, 1)
+    with no_helper_left(), pytest.raises(KeyboardInterrupt):
         run_slices(1000, 10, 3, lambda: None, lambda begin, end: time.sleep(0.002))
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("gquery-slices")]
-
-
-def interrupted_at_start(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Ctrl-C comes as the thread of that name is started."""
-    start = threading.Thread.start
-
-    def interrupted(thread: threading.Thread) -> None:
-        if thread.name == name:
-            raise KeyboardInterrupt
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", interrupted)

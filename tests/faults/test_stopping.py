@@ -15,8 +15,8 @@ import pytest
 import gquery
 from gquery.executor.relational.database.watch import NAME
 from tests.conftest import patience
-from tests.executor.test_cpu_slices import interrupted_at_start
 from tests.faults.graphs import LONG_COUNT, MANY_ROWS, VERTICES, dense_graph
+from tests.helpers import interrupted_at_start, known_threads, no_helper_left
 
 pytestmark = pytest.mark.alone
 
@@ -36,14 +36,15 @@ def graph() -> gquery.Graph:
 
 def running() -> set[threading.Thread]:
     """The threads, but for the one of the process that watches over statements and ends by itself."""
-    return {thread for thread in threading.enumerate() if thread.name != NAME}
+    return {thread for thread in known_threads() if thread.name != NAME}
 
 
 @pytest.fixture(autouse=True)
 def usable_and_clean(graph: gquery.Graph) -> Iterator[None]:
     """After every test the session answers, and the threads that there were before are all there are."""
     before = running()
-    yield
+    with no_helper_left():
+        yield
     assert graph.query("MATCH (a:V) RETURN count(*) AS n").scalar() == VERTICES
     deadline = time.monotonic() + SOON * patience()
     while (left := running() - before) and time.monotonic() < deadline:
@@ -189,6 +190,6 @@ def test_several_queries_at_once(graph: gquery.Graph) -> None:
 
 
 def test_ctrl_c_as_workers_are_started(graph: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupted_at_start(monkeypatch, "gquery-1")
+    interrupted_at_start(monkeypatch, 0)
     with pytest.raises(KeyboardInterrupt):
         graph.query(MANY_ROWS).to_arrow()

@@ -27,6 +27,8 @@ def types_of(schema: Schema, expression: ast.LabelExpression | None) -> tuple[st
     """The edge types that a type expression admits, sorted; all when there is none."""
     if expression is None:
         return tuple(sorted(schema.types))
+    if isinstance(expression, ast.LabelName):
+        return (expression.name,) if expression.name in schema.types else ()
     return tuple(sorted(name for name in schema.types if admits(expression, frozenset([name]))))
 
 

@@ -7,7 +7,7 @@ only who builds adjacencies asks for the kind. A relation is a key: equal ones h
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from gquery.records import record
 from gquery.storage.invariants import Invariants
@@ -49,18 +49,15 @@ class _Made:
         return ()
 
 
-@record(frozen=True, slots=True)
-class Types:
-    """The data edges of some types, sorted.
-
-    of_data_edges: whether data edges fit it, so that they can be listed, told apart, and have properties.
-    """
+class Types(NamedTuple):
+    """The data edges of some types, sorted. A tuple, since those of a large pattern are hashed a thousand times."""
 
     types: tuple[str, ...]
-    of_data_edges: ClassVar[bool] = True
 
-    def __hash__(self) -> int:
-        return hash(self.types)
+    @property
+    def of_data_edges(self) -> bool:
+        """Whether data edges fit it, so that they can be listed, told apart, and have properties."""
+        return True
 
     def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
         """Whether there is at most one edge between two vertices."""

@@ -125,9 +125,11 @@ class Solver:
         return solution
 
     def glanced(self, problem: Problem, solution: Solution) -> Solution:
-        """A solution like that of another problem, if walks would have to tell of many orders which is better."""
+        """A solution like that of another problem, if walks would have to tell of many orders which is better, or if
+        finding the best one would take as long as the other problem's search."""
         key = problem.key
-        if self.context.sampler is None or self.memo.solutions.find((key, self._where)) is not None:
+        much = self.context.sampler is None and solution.tree.cost >= self.context.costs.dear
+        if much or self.memo.solutions.find((key, self._where)) is not None:
             return self.best(problem)
         known = (key, self._where, "glanced")
         found: Solution = self.memo.solutions.get(known, lambda: self._orders(problem).like(solution))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 
 import numpy as np
@@ -35,16 +35,25 @@ from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
 SLICE = 1 << 16  # vertices between two looks at the clock; a second thread does not pay for less
+_LASTING = 1 << 10  # vertices to filter, from which on what is left of them is kept for other queries
 
 
 class CandidateSet:
     """C(u) for one query vertex, ascending. `everything`: all vertices of the graph, so no test is needed. `tables`:
-    the vertex tables of which it has all vertices and no others, None for any other set."""
+    the vertex tables of which it has all vertices and no others, None for any other set. key: what others may know it
+    by, who ask for the same vertices of the graph; None where only one query can tell."""
 
-    def __init__(self, vertices: NDArray[np.int32], universe: int, tables: frozenset[int] | None = None) -> None:
+    def __init__(
+        self,
+        vertices: NDArray[np.int32],
+        universe: int,
+        tables: frozenset[int] | None = None,
+        key: Hashable | None = None,
+    ) -> None:
         self.vertices = vertices
         self.universe = universe
         self.tables = tables
+        self.key = key
         self.everything = len(vertices) == universe
 
     @cached_property
@@ -93,6 +102,11 @@ class CandidateSet:
     @property
     def nbytes(self) -> int:
         return self.vertices.nbytes + (self.universe >> 3) + (self.universe >> 4)
+
+    def shared(self) -> CandidateSet:
+        """The same set, with what others look for in several threads."""
+        _ = self.vertices_address, self.words_address, self.ranks_address
+        return self
 
 
 class CandidateSets:
@@ -218,11 +232,8 @@ class CandidateSets:
                     self._labelled[vertex] = self.sets[vertex]
                 case LoopFilter(vertex=vertex):
                     self._narrow(step, vertex, self._with_loop(step))
-                case NeighbourFilter(vertex=vertex, signature=int(wanted)):
-                    self._narrow(step, vertex, self._with_signature(vertex, wanted))
-                case NeighbourFilter(vertex=vertex, edge=edge, required=required):
-                    among = self._labelled[self.graph.edges[edge].other(vertex)]
-                    self._narrow(step, vertex, self.with_neighbours(vertex, edge, required, among))
+                case NeighbourFilter():
+                    self._narrow_alike(step)
 
     def _size(self, vertex: int) -> int:
         return len(self.sets[vertex].vertices)
@@ -248,12 +259,47 @@ class CandidateSets:
         purpose = f"the candidates of {self.graph.vertices[step.vertex].described}"
         self.control.memory.reserve(4 * size, purpose)
         key = ("all candidates", step.tables)
-        return self.snapshot.cache.get(key, lambda: _whole(self.snapshot, step.tables), 4 * size, purpose)
+        return self.snapshot.cache.get(key, lambda: _whole(self.snapshot, step.tables, key), 4 * size, purpose)
 
     def _narrow(self, step: Filter, vertex: int, kept: NDArray[np.int32]) -> None:
         before = self._size(vertex)
         self.keep(vertex, kept)
         self.outcomes.append(FilterOutcome(step, before, self._size(vertex)))
+
+    def _narrow_alike(self, step: NeighbourFilter) -> None:
+        """Narrows as all queries do that ask the same of the same vertices: what is left of many is kept beside the
+        snapshot."""
+        own, asked = self.sets[step.vertex], self._asked(step)
+        if own.key is None or asked is None or len(own.vertices) < _LASTING:
+            self._narrow(step, step.vertex, self._passing(step))
+            return
+        key = (own.key, asked)
+
+        def narrowed() -> CandidateSet:
+            left = self._passing(step)
+            return own if len(left) == len(own.vertices) else CandidateSet(left, own.universe, None, key).shared()
+
+        purpose = f"the candidates of {self.graph.vertices[step.vertex].described}"
+        self.sets[step.vertex] = self.snapshot.cache.get(key, narrowed, own.nbytes, purpose, self.control.memory)
+        self.outcomes.append(FilterOutcome(step, len(own.vertices), self._size(step.vertex)))
+
+    def _asked(self, step: NeighbourFilter) -> Hashable | None:
+        """What a filter asks of a vertex; None where that depends on more than the graph."""
+        if step.signature is not None:
+            return step.signature
+        rows, among = self.rows(step.edge, step.vertex), self._among(step)
+        if rows.edge is not None or not isinstance(rows.relation, Types) or among.key is None:
+            return None
+        return rows.relation, rows.direction, step.required, among.key
+
+    def _passing(self, step: NeighbourFilter) -> NDArray[np.int32]:
+        if step.signature is not None:
+            return self._with_signature(step.vertex, step.signature)
+        return self.with_neighbours(step.vertex, step.edge, step.required, self._among(step))
+
+    def _among(self, step: NeighbourFilter) -> CandidateSet:
+        """The candidates that the neighbours have to be of."""
+        return self._labelled[self.graph.edges[step.edge].other(step.vertex)]
 
     def keep(self, vertex: int, kept: NDArray[np.int32]) -> None:
         """Narrows C(vertex) to some of its vertices."""
@@ -314,12 +360,10 @@ class CandidateSets:
             work(0, count)
 
 
-def _whole(snapshot: Snapshot, tables: tuple[int, ...]) -> CandidateSet:
-    """All vertices of some tables, for every query: with what others look for in several threads."""
+def _whole(snapshot: Snapshot, tables: tuple[int, ...], key: Hashable) -> CandidateSet:
+    """All vertices of some tables, for every query."""
     vertices = snapshot.vertex_numbers.ids(tables, np.int32)
-    candidates = CandidateSet(vertices, snapshot.vertex_count, frozenset(tables))
-    _ = candidates.vertices_address, candidates.words_address, candidates.ranks_address
-    return candidates
+    return CandidateSet(vertices, snapshot.vertex_count, frozenset(tables), key).shared()
 
 
 def _inside(words: NDArray[np.uint64], vertices: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -132,6 +132,7 @@ class _Compilations:
         check: Check = getattr(_thread, "check", unchecked)
         outcome: list[Any] = []
         failure: list[BaseException] = []
+        ended = threading.Event()
 
         def work() -> None:
             try:
@@ -140,13 +141,13 @@ class _Compilations:
                 failure.append(error)
             finally:
                 self._threads.discard(thread)
+                ended.set()
 
         thread = threading.Thread(target=work, name="gquery-compiling", daemon=True)
         self._threads.add(thread)
         thread.start()
         began = time.monotonic()
-        while thread.is_alive():
-            thread.join(_POLL)
+        while not ended.wait(_POLL):
             check()
             if time.monotonic() - began > _PATIENCE:
                 self._tell()

@@ -6,12 +6,12 @@ before a pool would have been set up.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from gquery.executor.cpu.machine.compile import stoppable
+from gquery.executor.cpu.machine.helper import Helper
 
-_FEWEST = 4  # slices that are worth a second thread
+_FEWEST = 3  # slices that are worth a second thread
 
 
 def run_slices(
@@ -33,17 +33,16 @@ def run_slices(
         except BaseException as failure:
             failures.append(failure)
 
-    others: list[threading.Thread] = []
+    others: list[Helper] = []
     if count > (_FEWEST - 1) * size:
-        others = [threading.Thread(target=take, name=f"gquery-slices-{n}", daemon=True) for n in range(1, threads)]
+        others = [Helper(take) for _ in range(1, threads)]
     try:
-        for thread in others:
-            thread.start()
+        for helper in others:
+            helper.start()
         take()
     except BaseException as failure:  # Ctrl-C between two of them
         failures.append(failure)
-    for thread in others:
-        if thread.is_alive():
-            thread.join()
+    for helper in others:
+        helper.join()
     if failures:
         raise failures[0]

@@ -138,7 +138,12 @@ class PackedPlan:
 
 def joined(tables: Sequence[Sequence[Sequence[int] | int]]) -> Table:
     """The tables one after the other, behind a header that says where each begins and how many rows it has."""
-    parts = [np.array(table, np.int64).ravel() for table in tables]
-    begins = np.cumsum([2 * len(tables), *(len(part) for part in parts[:-1])])
-    header = np.array([begins, [len(table) for table in tables]], np.int64).T.ravel()
-    return np.concatenate([header, *parts])
+    found = [0] * (2 * len(tables))
+    for number, table in enumerate(tables):
+        found[2 * number : 2 * number + 2] = len(found), len(table)
+        for row in table:
+            if isinstance(row, int):
+                found.append(row)
+            else:
+                found += row
+    return np.array(found, np.int64)

@@ -29,7 +29,7 @@ _WRITERS = (
     8  # workers for a list that is quickly found: more wait for each other in Python (scaling.md has the figures)
 )
 _QUICK = 8.0  # looks at neighbours for each row of such a list
-_LASTING = 200_000.0  # estimated looks at neighbours: a few milliseconds
+_LASTING = 100_000.0  # estimated looks at neighbours: half a millisecond
 
 
 class CpuSlices:
@@ -93,7 +93,7 @@ class CpuSlices:
         available = memory.available
         budget = DEFAULT_BUFFERS if available is None else available // 2
         for groups in (program.groups, (listed,)):
-            bounds = [given, *(bound for bound in np.cumsum(groups).tolist() if given < bound <= listed)]
+            bounds = [given, *(bound for bound in itertools.accumulate(groups) if given < bound <= listed)]
             # Besides the frame's own output, a worker may hold the copy that the next group reads, and its sums.
             row = 4 * 2 * threads * sum(bounds) + 16 * threads
             capacity = min(memory.rows(self._wanted(listed)), budget // row)

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from gquery.errors import QueryCancelled
 from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.workspace import DONE, MORE
 from gquery.executor.cpu.machine.compile import stoppable
+from gquery.executor.cpu.machine.helper import Helper
 from gquery.executor.cpu.search.frames import Frame, ListingFrame, Memory, Search, SummingFrame
 from gquery.executor.cpu.search.sharing import Sharing, Task
 from gquery.executor.progress import Control
@@ -33,7 +35,7 @@ Behind = Callable[[PartialMatches], Iterable[Item]]
 
 _SMALLEST_CHUNK = 4096  # rows: a batch should be worth its cost, and heavy ones are given away later
 _HEAVY_CHUNK = 256  # rows, when much work is expected of each
-_ALONE = 0.002  # seconds before other workers are started
+_ALONE = 0.0005  # seconds before other workers are started
 _WAITING = 8  # finished batches that may wait for the consumer
 _PATIENCE = 0.02  # seconds between two checks while the caller's thread has nothing to do
 _LATE = 0.1  # seconds after which matches leave a buffer that is not full
@@ -82,7 +84,7 @@ class Enumeration:
         room = max(_WAITING, self.threads)
         sharing: Sharing[Item] = Sharing(self.threads, self._pool, self._chunk, in_kernels, room)
         worker = Worker(self, sharing, self.memory, behind)
-        others: list[threading.Thread] = []
+        others: list[Helper] = []
         began = time.monotonic()
         try:
             while True:
@@ -104,22 +106,20 @@ class Enumeration:
                 raise sharing.failure
         finally:
             sharing.stop()
-            for thread in others:  # each has started the next one before it ends
-                if thread.is_alive():  # Ctrl-C may have come before it was started
-                    thread.join()
+            for helper in others:  # each has started the next one before it ends
+                helper.join()
             worker.finish()
             self.found[len(self._pool.positions) - 1] += sharing.handed_out
 
-    def _start(self, others: list[threading.Thread], sharing: Sharing[Item], behind: Behind[Item]) -> None:
+    def _start(self, others: list[Helper], sharing: Sharing[Item], behind: Behind[Item]) -> None:
         """Starts another worker, which starts the next one: those that are there work meanwhile."""
         number = len(others) + 1
         if number <= self._helpers and not sharing.stopped:
-            given = (others, sharing, behind)
-            thread = threading.Thread(target=self._work, args=given, name=f"gquery-{number}", daemon=True)
-            others.append(thread)
-            thread.start()
+            helper = Helper(partial(self._work, others, sharing, behind))
+            others.append(helper)
+            helper.start()
 
-    def _work(self, others: list[threading.Thread], sharing: Sharing[Item], behind: Behind[Item]) -> None:
+    def _work(self, others: list[Helper], sharing: Sharing[Item], behind: Behind[Item]) -> None:
         """What the other workers do."""
 
         def expect_going_on() -> None:

@@ -18,7 +18,7 @@ from gquery.executor.cpu.candidates.sets import lists_of
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, row
 from gquery.executor.cpu.kernels.sums.numbers import capped
 from gquery.executor.cpu.kernels.workspace import times
-from gquery.executor.cpu.machine.compile import kernel
+from gquery.executor.cpu.machine.compile import inlined, kernel
 from gquery.executor.cpu.machine.native import address, load_float, load_int32, load_int64, load_word
 from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL
 from gquery.records import record
@@ -36,7 +36,7 @@ MINUS = 10
 
 _SHORT = 4  # entries of a row on the mean, below which its end is hard to predict
 _GAPS = 8  # between the vertices of a slice, up to which each part is worth calls of its own
-_SLICE = 1 << 15  # positions: their sums stay in the cache while all branches are multiplied in
+_SLICE = 1 << 14  # positions: their sums stay in the cache while all branches are multiplied in
 
 
 @record(frozen=True, slots=True)
@@ -53,32 +53,42 @@ class Factors:
 NO_FACTORS = Factors(0, np.zeros(0, np.uint64), np.zeros(0, np.float64))
 
 
+@inlined
+def begin_product(sums, place, fresh):  # type: ignore[no-untyped-def]
+    """What a factor is multiplied by."""
+    return np.uint64(1) if fresh else sums[place]
+
+
+@inlined
+def multiply_all(sums, factor, fresh):  # type: ignore[no-untyped-def]
+    """Multiplies one factor into all sums."""
+    for place in range(len(sums)):
+        sums[place] = factor * begin_product(sums, place, fresh)
+
+
+@inlined
+def length_factor(branch, length):  # type: ignore[no-untyped-def]
+    """What a row counts as of which each entry counts once."""
+    cap = branch[CAP]
+    least, most = np.int64(cap == OPTIONAL), np.int64(1) if cap >= EXISTS else np.int64(0x7FFFFFFFFFFFFFFF)
+    counted = min(max(length - branch[MINUS], least), most)
+    return np.uint64(np.int64(1) - counted if cap == NONE else counted)
+
+
 @kernel
 def multiply_lengths(branch, begin, end, sums, fresh):  # type: ignore[no-untyped-def]
     """Does what `multiply` does for the vertices begin..end - 1 where all neighbours count, once each, and the factors
-    are exact. Without a branch in its loop, it waits for memory alone."""
-    offsets, first, rows = branch[OFFSETS], branch[FIRST], branch[ROWS]
-    base, cap, minus = branch[BASE], branch[CAP], branch[MINUS]
-    least, most = np.int64(cap == OPTIONAL), np.int64(1) if cap >= EXISTS else np.int64(0x7FFFFFFFFFFFFFFF)
-    sign, shift = (np.int64(-1), np.int64(1)) if cap == NONE else (np.int64(1), np.int64(0))
-    low, high = min(max(begin, first), end), max(min(end, first + rows), begin)
-    if low < high:
-        before = load_int64(offsets, low - first)
-        for vertex in range(low, high):
-            after = load_int64(offsets, vertex + 1 - first)
-            factor = np.uint64(shift + sign * min(max(after - before - minus, least), most))
-            before = after
-            if fresh:
-                sums[vertex - base] = factor
-            else:
-                sums[vertex - base] *= factor
-    nothing = np.uint64(shift + sign * least)  # of those that have no rows
-    for begins, ends in ((begin, min(low, end)), (max(low, high), end)):
-        for vertex in range(begins, ends):
-            if fresh:
-                sums[vertex - base] = nothing
-            else:
-                sums[vertex - base] *= nothing
+    are exact. Its loops have no branch and count from zero, so that LLVM does several sums at once."""
+    offsets, first, rows, base = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE]
+    low = min(max(begin, first), end)
+    high = max(low, min(end, first + rows))
+    inside, before = sums[low - base : high - base], low - first
+    for place in range(len(inside)):
+        length = load_int64(offsets, before + place + 1) - load_int64(offsets, before + place)
+        inside[place] = length_factor(branch, length) * begin_product(inside, place, fresh)
+    nothing = length_factor(branch, np.int64(0))  # of those that have no rows
+    multiply_all(sums[begin - base : low - base], nothing, fresh)
+    multiply_all(sums[high - base : end - base], nothing, fresh)
 
 
 @kernel
@@ -88,21 +98,23 @@ def multiply_differences(branch, begin, end, sums, fresh, running):  # type: ign
     in `running`, uint64[entries + 1], and a row's sum is the difference of two."""
     offsets, first, rows, base, cap = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE], branch[CAP]
     neighbours, child_sums, child_base = branch[NEIGHBOURS], branch[CHILD_SUMS], branch[CHILD_BASE]
-    start = load_int64(offsets, min(max(begin - first, 0), rows))
+    low = min(max(begin, first), end)
+    high = max(low, min(end, first + rows))
+    start = load_int64(offsets, low - first) if low < high else np.int64(0)
     total = np.uint64(0)
     running[0] = total
     for place in range(len(running) - 1):
         total += load_word(child_sums, load_int32(neighbours, start + place) - child_base)
         running[place + 1] = total
-    for vertex in range(begin, end):
-        low = load_int64(offsets, min(max(vertex - first, 0), rows))
-        high = load_int64(offsets, min(max(vertex + 1 - first, 0), rows))
-        found = running[high - start] - running[low - start]
-        found, _ = capped(cap, found, float(found))
-        if fresh:
-            sums[vertex - base] = found
-        else:
-            sums[vertex - base] *= found
+    inside, before = sums[low - base : high - base], np.uint64(0)
+    for place in range(len(inside)):
+        after = running[load_int64(offsets, low - first + place + 1) - start]
+        found, _ = capped(cap, after - before, float(after - before))
+        inside[place] = found * begin_product(inside, place, fresh)
+        before = after
+    nothing, _ = capped(cap, np.uint64(0), 0.0)
+    multiply_all(sums[begin - base : low - base], nothing, fresh)
+    multiply_all(sums[high - base : end - base], nothing, fresh)
 
 
 @kernel

@@ -37,6 +37,8 @@ from gquery.executor.cpu.search.packed import (
     WORDS,
 )
 
+_NEAR = 64  # words of a row, up to which a second-level cache holds a matrix of as many rows as bits
+
 
 class Sums(NamedTuple):
     """Sums of the given rows: uint64[], modulo 2^64 or the modulus, and float64[], about."""
@@ -84,6 +86,7 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
     owners, movers = columns[kept[LEVEL]], columns[moving[LEVEL]]
     dense = moving[MATRIX] != 0 and kept[MATRIX] != 0
     matrix_words = (moving[MATRIX_END] - moving[MATRIX_BEGIN]) >> 6
+    near = dense and matrix_words <= _NEAR
     words = steps[child, WORDS] if steps[child, VERTICES] == 0 else np.int64(0)
     cut, ceiling = steps[child, CUT_BEGIN], steps[child, CUT_END]
     ordered = steps[child, SMALLER_BEGIN] < steps[child, SMALLER_END]
@@ -94,6 +97,9 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
         looks += 1
         low, high = spans[moving_span, index], spans[moving_span + 1, index]
         kept_low, kept_high = spans[kept_span, index], spans[kept_span + 1, index]
+        if low == high and not missing:
+            index += 1
+            continue
         bits = np.int64(0)
         if low < high:
             bits = bits_of(walk, kept, np.int64(owners[index]), kept_high - kept_low, high - low)
@@ -108,10 +114,11 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
             high = first_from(moving_values, low, high, ceiling)
             if bits == 0 or missing:
                 kept_high = first_from(kept_values, kept_low, kept_high, ceiling)
-        shorter = min(high - low, kept_high - kept_low)
-        if dense and 2 * matrix_words < high - low:
+        moving_bits = np.int64(0)
+        if dense:
+            moving_bits = bits_of(walk, moving, np.int64(movers[index]), high - low, np.int64(1))
+        if dense and matrix_words < high - low:
             looks += matrix_words
-            moving_bits = bits_of(walk, moving, np.int64(movers[index]), high - low, shorter)
             last = min(ceiling, moving[MATRIX_END]) if ceiling > 0 else moving[MATRIX_END]
             found = count_both(moving_bits, bits, words, max(floor, moving[MATRIX_BEGIN]), last)
         elif bits == 0 and kept_high - kept_low < high - low:
@@ -126,7 +133,11 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
             earlier = tables.different[steps[child, DIFFERENT_BEGIN]]
             taken = position_of(steps, child, vertex_at(steps, earlier, columns[earlier, index]))
             if taken >= 0:
-                inside = contains(moving_values, low, high, taken)
+                if near and moving_bits != 0 and taken < moving[MATRIX_END]:
+                    inside = taken >= max(floor, moving[MATRIX_BEGIN]) and has_bit(moving_bits, taken)
+                    inside = inside and (ceiling == 0 or taken < ceiling)
+                else:
+                    inside = contains(moving_values, low, high, taken)
                 if bits != 0 and (moves or not missing):  # what is inside is in the range that rows are cut to
                     other = inside and has_bit(bits, taken)
                 else:

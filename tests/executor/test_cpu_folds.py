@@ -1,0 +1,41 @@
+"""Folds: the loops for what is simple give what the loop for everything gives."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+
+from gquery.executor.cpu.kernels.sums import branch as fold
+from gquery.executor.cpu.machine.native import address
+from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL, PLAIN
+
+ROWS, FIRST, BASE, CHILDREN = 200, 7, 3, 50
+
+
+@pytest.mark.parametrize("cap", [PLAIN, OPTIONAL, EXISTS, NONE])
+@pytest.mark.parametrize("seed", range(3))
+def test_simple_loops(seed: int, cap: int) -> None:
+    """For ranges that begin before the rows or end behind them, on factors that are one so far or not."""
+    random = Random(seed)
+    offsets = np.zeros(ROWS + 1, np.int64)
+    offsets[1:] = np.cumsum([random.choice((0, 0, 1, 2, 5)) for _ in range(ROWS)])
+    neighbours = np.array([random.randrange(CHILDREN) for _ in range(int(offsets[-1]))], np.int32)
+    children = np.array([random.randrange(4) for _ in range(CHILDREN)], np.uint64)
+    rows = (FIRST, ROWS, address(offsets), address(neighbours))
+    vertices = np.arange(FIRST + ROWS + 20, dtype=np.int32)
+    for begin, end in ((3, 5), (3, 40), (FIRST, FIRST + ROWS), (50, 51), (180, 225), (FIRST + ROWS + 2, 225)):
+        low, high = (min(max(each - FIRST, 0), ROWS) for each in (begin, end))
+        running = np.empty(int(offsets[high] - offsets[low]) + 1, np.uint64)
+        for fresh, child in product((True, False), (0, address(children))):
+            packed = np.array((*rows, 0, child, 0, 0, BASE, cap, 0 if child else 1), np.int64)
+            known = np.array([random.randrange(3) for _ in range(len(vertices) - BASE)], np.uint64)
+            expected = known.copy()
+            fold.multiply(packed, vertices, begin, end, expected, np.zeros(0), np.uint64(0), fresh)
+            if child:
+                fold.multiply_differences(packed, begin, end, known, fresh, running)
+            else:
+                fold.multiply_lengths(packed, begin, end, known, fresh)
+            assert known.tolist() == expected.tolist(), (seed, begin, end, fresh, child != 0)
