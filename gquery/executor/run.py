@@ -202,6 +202,7 @@ class Chain:
                 chains = zip(self.subqueries[number], here.below(step), strict=True)
                 branches = [partial(_branch, chain, control, below) for chain, below in chains]
                 weighted = any(each.weighted for each in self.subqueries[number])
+                count = partial(self._counted_apart, number, control, here)
                 rows = Applied(step, weighted).run(rows, branches, control)
             elif number in self.totals:
                 rows = self._total(number, rows, outer, control)
@@ -215,6 +216,18 @@ class Chain:
                     rows = tail.run(rows, control)
             rows = _watched(rows, here) if measured else rows
         return rows
+
+    def _counted_apart(self, number: int, control: Control, here: Measured) -> int:
+        """How many matches the branches of a subquery have, each of which only counts."""
+        step = self.plan.steps[number]
+        assert isinstance(step, ApplyPlan)
+        here.rows = 0
+        for chain, below in zip(self.subqueries[number], here.below(step), strict=True):
+            (match,) = chain.plan.steps
+            assert isinstance(match, QueryPlan)
+            inner = below[0] if below else Measured()
+            here.rows += Matching(match, self.second_halves[match.number], self.engine, control, inner).count()
+        return here.rows
 
     def _searched(self, number: int, step: PathsPlan, rows: Rows, control: Control) -> Rows:
         """What paths lead to, from all rows together or joined to each."""

@@ -282,7 +282,9 @@ class Length(Node):
 @record(frozen=True, slots=True)
 class RelationshipPattern(Node):
     """`-[variable:types*length {properties} WHERE condition]->`, or the length as a quantifier behind. `both` is
-    written `-[]-` or `<-[]->`. length None: one relationship."""
+    written `-[]-` or `<-[]->`. length None: one relationship. inside: the pattern that is repeated, each time with its
+    condition, where it is one in brackets, `(path WHERE condition){least,most}`, which has no variable, types and
+    properties of its own."""
 
     variable: Variable | None
     types: LabelExpression | None
@@ -290,6 +292,7 @@ class RelationshipPattern(Node):
     properties: MapLiteral | Parameter | None
     where: Expression | None
     length: Length | None = None
+    inside: PathPattern | None = None
 
 
 @record(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gquery.errors import ParseError, Span
+from gquery.errors import ParseError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.grammar.chains import balanced
 from gquery.grammar.literals import read_float, read_integer, read_name, read_string, shown
@@ -192,9 +192,29 @@ class Builder:
         return [words[0].text.lower(), *words]
 
     def path(self, children: Children) -> ast.PathPattern:
-        return ast.PathPattern(
-            variable=None, nodes=tuple(children[::2]), relationships=tuple(children[1::2]), span=_span(children)
-        )
+        """With a node wherever none is written."""
+        nodes: list[ast.NodePattern] = []
+        relationships: list[ast.RelationshipPattern] = []
+        for part in children:
+            if isinstance(part, ast.NodePattern):
+                nodes.append(part)
+                continue
+            if len(nodes) == len(relationships):
+                nodes.append(ast.NodePattern(None, None, None, None, span=part.span))
+            relationships.append(part)
+        if len(nodes) == len(relationships):
+            nodes.append(ast.NodePattern(None, None, None, None, span=children[-1].span))
+        return ast.PathPattern(None, tuple(nodes), tuple(relationships), span=_span(children))
+
+    def repeated_path(self, children: Children) -> ast.RelationshipPattern:
+        _open, inside, where, _close, length = children
+        if not inside.relationships:
+            raise ParseError("a repeated pattern has a relationship", span=inside.span)
+        nested = next((each for each in inside.relationships if each.length is not None), None)
+        if nested is not None:
+            message = "gquery has no relationships of variable length inside a repeated pattern"
+            raise UnsupportedError(message, span=nested.span)
+        return ast.RelationshipPattern(None, None, "both", None, where, length, inside, span=_span(children))
 
     def details(self, children: Children) -> Children:
         return children

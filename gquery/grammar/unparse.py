@@ -128,6 +128,9 @@ def _node(node: ast.NodePattern) -> str:
 
 
 def _relationship(relationship: ast.RelationshipPattern) -> str:
+    if relationship.inside is not None and relationship.length is not None:
+        inside = " ".join([_path(relationship.inside), *_where(relationship.where)])
+        return f"({inside}){_quantifier(relationship.length)}"
     left = "<-" if relationship.direction == "in" else "-"
     right = "->" if relationship.direction == "out" else "-"
     return f"{left}[{_details(relationship.variable, relationship.types, relationship)}]{right}"
@@ -151,6 +154,10 @@ def _length(length: ast.Length) -> str:
     if length.most is None:
         return "*" if length.least == 1 else f"*{length.least}.."
     return f"*{length.least}" if length.least == length.most else f"*{length.least}..{length.most}"
+
+
+def _quantifier(length: ast.Length) -> str:
+    return f"{{{length.least},{'' if length.most is None else length.most}}}"
 
 
 def _where(condition: ast.Expression | None) -> list[str]:

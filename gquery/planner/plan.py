@@ -55,7 +55,7 @@ def plan_chain(bound: BoundQuery, limits: Sequence[int | None], contexts: Sequen
     rows before it are enough. contexts: for each of them its own."""
     numbers = {id(segment): number for number, segment in enumerate(bound.all_segments)}
     planning = _Planning(numbers, limits, contexts)
-    return planning.chain(bound.segments, wanted_of_answer(bound.segments[-1]))
+    return planning.chain(bound.segments, wanted_of_answer(bound.segments[-1]), True)
 
 
 @record(frozen=True, slots=True)
@@ -66,8 +66,9 @@ class _Planning:
     limits: Sequence[int | None]
     contexts: Sequence[Context]
 
-    def chain(self, segments: tuple[Segment, ...], wanted: Wanted) -> ChainPlan:
-        """From the last segment to the first: each is told what those after it ask of its rows."""
+    def chain(self, segments: tuple[Segment, ...], wanted: Wanted, whole: bool = False) -> ChainPlan:
+        """From the last segment to the first: each is told what those after it ask of its rows. whole: they are a
+        query, and no branch of another's."""
         steps: list[Step] = []
         for place, segment in reversed(list(enumerate(segments))):
             number = self.numbers[id(segment)]
@@ -86,7 +87,7 @@ class _Planning:
                 plan = plan_match(segment, wanted, self.contexts[number], starts)
                 steps.append(replace(plan, number=number))
                 wanted = wanted_before(segment, wanted)
-        return ChainPlan(spliced(tuple(reversed(steps))))
+        return ChainPlan(spliced(tuple(reversed(steps)), whole))
 
     def _branches(self, apply: Apply, wanted: Wanted) -> tuple[ChainPlan, ...]:
         """Those of a subquery; a sweep, where that gives all that is asked."""

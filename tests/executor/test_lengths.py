@@ -58,6 +58,18 @@ def test_shortest_paths_are_counted_and_not_listed() -> None:
     assert ask(wide, ends.replace("30", "62")) == [(2**62,)]
 
 
+def test_walks_of_several_lengths_are_counted_exactly() -> None:
+    """Also beyond 2^63, where a row cannot stand for as many."""
+    wide = graph([(place, place + 1) for place in range(13) for _ in range(64)])
+    total = sum((14 - length) * 64**length for length in (10, 11))
+    assert ask(wide, "MATCH (a)-[:K*10..11]->(b) RETURN count(*)") == [(total,)]
+    few = 13 * 64 + 12 * 64**2
+    assert ask(wide, "MATCH (a)-[:K*1..2]->(b) RETURN count(*) + 1, 'walks'") == [(few + 1, "walks")]
+    assert ask(wide, "MATCH (a)-[:K*1..2]->(b) WITH count(*) AS n RETURN n") == [(few,)]
+    assert ask(wide, "MATCH (a {id: -1})-[:K*10..11]->(b) RETURN count(*)") == [(0,)]
+    assert "2 rows" not in wide.profile("MATCH (a)-[:K*10..11]->(b) RETURN count(*)")
+
+
 def test_many_pairs_have_the_same_paths_on_any_number_of_threads() -> None:
     chance = Random("pairs")
     scattered = graph([(chance.randrange(300), chance.randrange(300)) for _ in range(600)], 300)

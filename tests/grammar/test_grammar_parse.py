@@ -57,6 +57,9 @@ def sketch(node: object) -> str:
             return f"exists<{' '.join(told[: 2 + (match.where is not None)]).strip()}>"
         case ast.NodePattern(variable=variable, labels=labels, properties=properties, where=where):
             return f"({_details(variable, labels, properties, where)})"
+        case ast.RelationshipPattern(inside=ast.PathPattern() as inside, where=where, length=ast.Length() as length):
+            told = f"?{sketch(where)}" if where else ""
+            return f"<{sketch(inside)}{told}>*{length.least}..{length.most}"
         case ast.RelationshipPattern(variable=variable, types=types, properties=properties, where=where):
             signs = {"out": "-[%s]->", "in": "<-[%s]-", "both": "-[%s]-"}
             length = "" if node.length is None else f"*{node.length.least}..{node.length.most}"
@@ -255,6 +258,10 @@ PATTERNS = {
     "(a)-->{,3}(b)<--{1,}(c)": "(a)-[*0..3]->(b)<-[*1..None]-(c)",
     "(a)-->+(b)-->*(c)--+(d)": "(a)-[*1..None]->(b)-[*0..None]->(c)-[*1..None]-(d)",
     "(a)-[r WHERE r.w > 1]->{1,2}(b)": "(a)-[r ?(> r.w 1)*1..2]->(b)",
+    # repeated patterns
+    "((a)-->(b)){1,3}": "()<(a)-[]->(b)>*1..3()",
+    "(x)((a)-[r]->()<--(b) WHERE a.x < b.x){,2}(y)": "(x)<(a)-[r]->()<-[]-(b)?(< a.x b.x)>*0..2(y)",
+    "((a)--(b))+((c)--(d))*(y)-->(z)": "()<(a)-[]-(b)>*1..None()<(c)-[]-(d)>*0..None(y)-[]->(z)",
     # shortest paths and path modes
     "shortestPath((a)-[*]-(b))": "1 (a)-[*1..None]-(b)",
     "p = allShortestPaths((a)-[*..5]->(b))": "p=all (a)-[*1..5]->(b)",

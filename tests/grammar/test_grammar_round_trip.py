@@ -72,7 +72,10 @@ def nodes(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
     )
 
 
-def relationships(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
+lengths = build(ast.Length, least=st.integers(0, 3), most=maybe(st.integers(0, 3)))
+
+
+def relationships(values: SearchStrategy[object], length: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
     return build(
         ast.RelationshipPattern,
         variable=maybe(variables),
@@ -80,13 +83,32 @@ def relationships(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
         direction=st.sampled_from(["out", "in", "both"]),
         properties=maybe(maps(values) | parameters),
         where=maybe(values),
-        length=maybe(build(ast.Length, least=st.integers(0, 3), most=maybe(st.integers(0, 3)))),
+        length=length,
     )
+
+
+def repeated(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
+    """Patterns in brackets. What stands there is as long as it is."""
+    inside = st.lists(relationships(values, st.none()), min_size=1, max_size=2).flatmap(
+        lambda steps: build(
+            ast.PathPattern,
+            variable=st.none(),
+            nodes=tuples(nodes(values), len(steps) + 1, len(steps) + 1),
+            relationships=st.just(tuple(steps)),
+        )
+    )
+    no = st.none()
+    return build(
+        ast.RelationshipPattern,
+        variable=no, types=no, direction=st.just("both"), properties=no,
+        where=maybe(values), length=lengths, inside=inside,
+    )  # fmt: skip
 
 
 @st.composite
 def paths(draw: st.DrawFn, values: SearchStrategy[object], least: int, named: bool) -> ast.PathPattern:
-    steps = draw(tuples(relationships(values), least, 2))
+    step = relationships(values, maybe(lengths))
+    steps = draw(tuples(step | repeated(values) if named else step, least, 2))
     assert isinstance(steps, tuple)
     return ast.PathPattern(
         variable=draw(maybe(variables)) if named else None,  # type: ignore[arg-type]

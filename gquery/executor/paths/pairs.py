@@ -23,6 +23,9 @@ TASK = 8  # pairs that a thread takes at a time
 LENGTH = 16  # vertices of paths that there is room for at first
 
 
+_Tables = tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+
+
 class _Told(NamedTuple):
     """Of some pairs: lengths of their shortest paths, -1 for none, int32[n]; how many there are, int64[n]; the vertices
     and the edges of one path each, one after the other."""
@@ -120,13 +123,13 @@ class _Workers:
         used = search[meet.VERTICES_END], search[meet.EDGES_END]
         return _Told(found[0], found[1], vertices[: used[0]], edges[: used[1]])
 
-    def _tables(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    def _tables(self) -> _Tables:
         """Those of this thread: between two searches there is nothing in them."""
-        tables: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]] | None
-        tables = getattr(self._kept, "tables", None)
+        tables: _Tables | None = getattr(self._kept, "tables", None)
         if tables is None:
             count = self._given.reading.snapshot.vertex_count
             ways = np.empty((2, count if self._asked == meet.HOW_MANY else 0), np.int64)
-            tables = np.full((2, count), -1, np.int32), np.empty((2, count), np.int32), ways
+            met = np.zeros((2, (count >> 6) + 1), np.uint64)
+            tables = met, np.empty((2, count), np.int32), np.empty((2, count), np.int32), ways
             self._kept.tables = tables
         return tables

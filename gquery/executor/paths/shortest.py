@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -80,8 +81,11 @@ class _Search:
 
     def __init__(self, begun: Begun) -> None:
         self._begun = begun
-        self._sides = Sides(begun)
         self._every = begun.segment.shortest == "all"
+
+    @cached_property
+    def _sides(self) -> Sides:
+        return Sides(self._begun)
 
     def between(self, seed: int, target: int) -> Iterator[Found]:
         """The shortest paths to another vertex."""
@@ -96,7 +100,7 @@ class _Search:
             frontier = sides.frontier(side)
             if not len(frontier):
                 return
-            meeting = frontier[sides.distance[1 - side, frontier] >= 0]
+            meeting = frontier[sides.has_met(1 - side, frontier)]
         begun = Found.none_yet(np.full(len(meeting), seed), meeting)
         for paths in sides.ways(0, begun, self._every):
             yield from sides.ways(1, paths.turned(), self._every)
@@ -107,7 +111,7 @@ class _Search:
         sides.begin(int(self._begun.sources[seeds[0]]))
         while len(left) and len(sides.frontier(0)) and sides.length(0) != self._begun.segment.most:
             sides.advance(0)
-            reached = sides.distance[0, targets[left]] >= 0
+            reached = sides.has_met(0, targets[left])
             here, left = left[reached], left[~reached]
             for paths in sides.ways(0, Found.none_yet(seeds[here], targets[here]), self._every):
                 yield paths.turned()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gquery.executor.cpu.kernels import meet
 from gquery.executor.cpu.machine.compile import stoppable
@@ -17,15 +18,15 @@ PIECE = 1 << 15  # paths that are made longer at once
 
 
 class Sides:
-    """Side 0 goes along the edges, side 1 against them. distance: int32[2, vertices], -1 for what a side has not met.
-    They can be begun again."""
+    """Side 0 goes along the edges, side 1 against them. They can be begun again."""
 
     def __init__(self, begun: Begun) -> None:
         self._begun = begun
         self._reading = begun.reading
         count = self._reading.snapshot.vertex_count
         self._reading.control.memory.reserve(16 * count, "the distances of shortest paths")
-        self.distance = np.full((2, count), -1, np.int32)
+        self._met = np.zeros((2, (count >> 6) + 1), np.uint64)
+        self._distance = np.empty((2, count), np.int32)
         self._queue = np.empty((2, count), np.int32)
         self._sides = np.zeros((2, meet.SIDE_COLUMNS), np.int64)
         self._search = np.zeros(meet.SLOTS, np.int64)
@@ -34,10 +35,11 @@ class Sides:
     def begin(self, *vertices: int) -> None:
         """At a vertex for each side, or at one for side 0."""
         for side in range(2):
-            self.distance[side, self._queue[side, : self._sides[side, meet.TAIL]]] = -1
+            self._met[side, self._queue[side, : self._sides[side, meet.TAIL]] >> 6] = 0
         self._sides[:] = 0
         for side, vertex in enumerate(vertices):
-            self.distance[side, vertex], self._queue[side, 0] = 0, vertex
+            self._distance[side, vertex], self._queue[side, 0] = 0, vertex
+            self._met[side, vertex >> 6] |= np.uint64(1) << np.uint64(vertex & 63)
             self._sides[side, [meet.TAIL, meet.FRONTIER_END]] = 1
 
     def length(self, side: int) -> int:
@@ -51,7 +53,7 @@ class Sides:
     def advance(self, side: int) -> None:
         """One hop more."""
         along = (self._begun.against if side else self._begun.along).lists
-        tables = self.distance, self._queue, np.zeros((2, 0), np.int64)
+        tables = self._met, self._distance, self._queue, np.zeros((2, 0), np.int64)
         check, status = self._reading.control.check, meet.MORE
         self._search[meet.TURN] = side
         with stoppable(check):
@@ -59,9 +61,14 @@ class Sides:
                 check()
                 status = meet.hop(self._search, self._sides, along, tables, side)
 
+    def has_met(self, side: int, vertices: Vertices) -> NDArray[np.bool_]:
+        bits = self._met[side, vertices >> 6] >> (vertices & 63).astype(np.uint64)
+        met: NDArray[np.bool_] = (bits & np.uint64(1)).astype(np.bool_)
+        return met
+
     def ways(self, side: int, paths: Found, every: bool) -> Iterator[Found]:
         """The paths made longer towards the vertex that a side began at, as short as can be: all, or one of each."""
-        distances, back = self.distance[side], self._begun.along if side else self._begun.against
+        distances, back = self._distance[side], self._begun.along if side else self._begun.against
         pending = [paths]
         while pending:
             self._reading.control.check()
@@ -75,7 +82,7 @@ class Sides:
                 pending += [paths.chosen(np.arange(half, len(paths.seeds))), paths.chosen(np.arange(half))]
                 continue
             led = back.led(paths.last)
-            nearer = distances[led.vertices] == distance[led.origin] - 1
+            nearer = self.has_met(side, led.vertices) & (distances[led.vertices] == distance[led.origin] - 1)
             chosen = np.flatnonzero(nearer)
             if not every:
                 chosen = chosen[np.unique(led.origin[chosen], return_index=True)[1]]

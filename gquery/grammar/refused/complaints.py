@@ -210,7 +210,9 @@ def _phrase(accepted: set[str]) -> str:
         rest -= BEFORE_PATHS  # few patterns begin with one of them
     if {"<", "-"} <= rest:
         phrases.append("a relationship")
-        rest -= {"<", "-"}
+        rest -= {"<", "-", "("}  # nor do many go on with a repeated one
+    if {")", ":"} <= rest:
+        rest -= {"("}  # a node rather than a repeated pattern
     phrases += sorted({_PHRASES.get(terminal, f"`{terminal}`") for terminal in rest}, key=_phrase_order)
     return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + " or " + phrases[-1]
 

@@ -12,7 +12,7 @@ from gquery.grammar.lookahead import opens_subquery
 from gquery.grammar.refused.broken import Broken
 from gquery.grammar.scanner import Token
 
-_BRACKETED_PATH = "gquery has no path patterns in brackets"
+_BRACKETED_PATH = "gquery has path patterns in brackets only where they are repeated, such as `((a)-->(b)){1,3}`"
 _SHORTEST = "gquery has shortest paths in MATCH only; write MATCH p = shortestPath(...) and then use p"
 _WRITING = "gquery has no queries that change the graph"
 _SUBQUERY = "gquery has no subqueries other than EXISTS, COUNT, COLLECT and CALL"
@@ -66,10 +66,7 @@ def unsupported(broken: Broken) -> UnsupportedError | None:
 
 
 def _bracketed_path(broken: Broken) -> UnsupportedError | None:
-    """`MATCH ((a)-->(b))`, `(x)((a)-->(b)){2}`, `(p = (a)-->(b))`."""
-    in_node = broken.text(-1) == "(" and {")", ":"} <= broken.accepted and broken.text() == "("
-    after_node = broken.after_node and broken.text() + broken.text(1) == "(("
+    """`MATCH ((a)-->(b))`, `(p = (a)-->(b))`."""
+    once = broken.text(-1) == ")" and broken.accepted == {"{", "*", "+"}
     named = broken.text(-2) == "(" and broken.text() + broken.text(1) == "=(" and "AND" not in broken.accepted
-    if in_node or after_node or named:
-        return UnsupportedError(_BRACKETED_PATH, span=broken.span)
-    return None
+    return UnsupportedError(_BRACKETED_PATH, span=broken.span) if once or named else None

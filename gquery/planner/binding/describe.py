@@ -32,6 +32,9 @@ def described_patterns(patterns: Iterable[ast.PathPattern]) -> str:
 def _path(path: ast.PathPattern) -> str:
     text = _node(path.nodes[0])
     for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
+        if relationship.inside is not None:
+            text += f"({_path(relationship.inside)}){_node(node)}"
+            continue
         left, right = {"out": ("-", "->"), "in": ("<-", "-"), "both": ("-", "-")}[relationship.direction]
         text += f"{left}[{_inside(relationship.variable, relationship.types)}]{right}{_node(node)}"
     return text

@@ -12,7 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gquery.grammar import ast
-from gquery.planner.binding.mentions import binds, is_random, name_of, named, names_after, names_in, nodes_of
+from gquery.planner.binding.mentions import (
+    binds,
+    is_random,
+    name_of,
+    named,
+    names_after,
+    names_in,
+    nodes_of,
+    repeated_in,
+)
 from gquery.planner.binding.subqueries.in_expressions import holds_subquery
 from gquery.planner.binding.subqueries.pattern_condition import is_checked_while_matching
 
@@ -83,7 +92,7 @@ def _may_be_known(known: set[str], dropped: set[str], later: Sequence[ast.Clause
         return False
     for path in (path for clause in _matches(later) for path in clause.patterns):
         labelled = [node for node in path.nodes if node.labels is not None]
-        if not known.isdisjoint(named([path, *path.relationships, *labelled])):
+        if not known.isdisjoint(named([path, *path.relationships, *repeated_in(path), *labelled])):
             return False
     return True
 

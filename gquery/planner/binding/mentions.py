@@ -67,6 +67,14 @@ def binds(clause: ast.Match) -> Iterator[str]:
     yield from nodes_of(clause)
     for path in clause.patterns:
         yield from named([path, *path.relationships])
+        yield from named(repeated_in(path))
+
+
+def repeated_in(path: ast.PathPattern) -> Iterator[ast.NodePattern | ast.RelationshipPattern]:
+    """The parts of what is repeated in it: their names stand for lists."""
+    for inside in (each.inside for each in path.relationships if each.inside is not None):
+        yield from inside.nodes
+        yield from inside.relationships
 
 
 def named(parts: Iterable[ast.NodePattern | ast.RelationshipPattern | ast.PathPattern]) -> Iterator[str]:

@@ -125,13 +125,23 @@ class ChainPlan:
         return len(self.steps) == 2 and self.counts(1)
 
     def counts(self, number: int) -> bool:
-        """Whether a projection is asked for nothing but how many matches the step before it has."""
-        before = self.steps[number - 1] if number else None
-        if not isinstance(before, QueryPlan) or number != 1 or number == len(self.steps) or before.segment.input:
+        """Whether a projection is asked for nothing but how many matches the step before it has, or all branches of
+        that."""
+        if number != 1 or number >= len(self.steps) or not _only_counts(self.steps[0]):
             return False
         here = self.steps[number]
-        counts = isinstance(here, Project) and any(is_aggregated(item.expression) for item in here.projection.items)
-        return counts and before.counting and not isinstance(before.segment, OptionalMatch)
+        return isinstance(here, Project) and any(is_aggregated(item.expression) for item in here.projection.items)
+
+
+def _only_counts(step: Step) -> bool:
+    """Whether a step that begins a chain has nothing but a number of matches."""
+    if isinstance(step, ApplyPlan):
+        apply = step.segment
+        alone = apply.asked == "rows" and not (apply.input or apply.row or apply.optional)
+        return alone and all(len(each.steps) == 1 and _only_counts(each.steps[0]) for each in step.branches)
+    if not isinstance(step, QueryPlan) or isinstance(step.segment, OptionalMatch):
+        return False
+    return step.counting and not step.segment.input
 
 
 def _matches(plan: ChainPlan) -> Iterator[QueryPlan]:

@@ -1,30 +1,38 @@
-"""Steps that need not be: a subquery that begins a chain is its beginning, and nobody has to hand on what is there."""
+"""Steps that need not be: a subquery that begins a chain is its beginning, and nobody has to hand on what is there, or
+that there is something."""
 
 from __future__ import annotations
 
 from gquery.planner.ir.expr import Attribute, Column
-from gquery.planner.ir.query_plan import ApplyPlan, PathsPlan, Step
+from gquery.planner.ir.query_plan import ApplyPlan, PathsPlan, QueryPlan, Step
 from gquery.planner.ir.segments import Project, ProjectionItem, Unwind
 from gquery.planner.passes.demand import ROW
 
 
-def spliced(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps of a chain without those."""
+def spliced(steps: tuple[Step, ...], whole: bool) -> tuple[Step, ...]:
+    """The steps of a chain without those. whole: it is a query, and no branch of another's."""
     first, *others = steps
     if isinstance(first, ApplyPlan) and others and _runs_once(first):
         steps = (*first.branches[0].steps, *others)
-    first, *between = steps[:-1] or steps
-    kept = [first]
-    for step in between:
-        if not (isinstance(kept[-1], PathsPlan | ApplyPlan) and _hands_on(step)):
+    kept = [steps[0]]
+    for number, step in enumerate(steps[1:], 1):
+        last = whole and number == len(steps) - 1
+        if last or not _is_idle(step, kept[-1]):
             kept.append(step)
-    return (*kept, *steps[1:][-1:])
+    return tuple(kept)
 
 
 def _runs_once(plan: ApplyPlan) -> bool:
     """Whether there is one row before a subquery, of which it reads nothing, and its rows are those that go out."""
     apply = plan.segment
     return apply.asked == "rows" and not (apply.input or apply.row or apply.optional) and len(plan.branches) == 1
+
+
+def _is_idle(step: Step, before: Step) -> bool:
+    """Whether a projection does nothing for the rows of a search or a subquery, or for how many matches there are."""
+    if isinstance(before, QueryPlan):
+        return before.counting and not before.residual and _hands_on(step)
+    return isinstance(before, PathsPlan | ApplyPlan) and _hands_on(step)
 
 
 def _hands_on(step: Step) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import row
-from gquery.executor.cpu.machine.compile import inner, kernel
+from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 
 # Columns of the state of a side: in its queue, the vertex whose row is looked at, the place in that row, the end of the
@@ -30,11 +30,12 @@ def meet(search, sides, along, tables, pairs, found, paths):  # type: ignore[no-
     them, or how many there are, TOO_MANY beyond 2^63.
 
     sides: int64[2, SIDE_COLUMNS]; along: for each side (first, rows, addresses of the offsets, the neighbours and the
-    edges); tables: (distance int32[2, vertices], -1 but for what a search has met; queue int32[2, vertices]; ways
-    int64[2, vertices], or [2, 0] where paths are not counted); pairs: int32[2, n], no source its own target; found:
+    edges); tables: (met uint64[2, words], a bit for each vertex that a side has come to, all clear
+    between two searches; distance int32[2, vertices], for these alone; queue int32[2, vertices]; ways int64[2,
+    vertices], or [2, 0] where paths are not counted); pairs: int32[2, n], no source its own target; found:
     int64[2, n], for lengths and numbers; paths: (vertices int32[], edges int64[]), one path after the other.
     """
-    distance, queue, _ = tables
+    met, _, queue, _ = tables
     left = search[SLICE]
     while search[PAIR] < pairs.shape[1]:
         pair = search[PAIR]
@@ -50,13 +51,13 @@ def meet(search, sides, along, tables, pairs, found, paths):  # type: ignore[no-
         if search[ASKED] == ONE_PATH and length >= 0:
             if search[VERTICES_END] + length + 1 > len(paths[0]) or search[EDGES_END] + length > len(paths[1]):
                 return FULL
-            _write(search, along, distance, paths, length)
+            _write(search, along, tables, paths, length)
         elif search[ASKED] == HOW_MANY:
             found[1, pair] = _number(sides, tables)
         found[0, pair] = length
         for side in range(2):
             for index in range(sides[side, TAIL]):
-                distance[side, queue[side, index]] = -1
+                met[side, queue[side, index] >> 6] = np.uint64(0)
         search[STAGE] = NOT_BEGUN
         search[PAIR] += 1
     return DONE
@@ -71,10 +72,11 @@ def hop(search, sides, adjacency, tables, side):  # type: ignore[no-untyped-def]
 
 @inner
 def _begin(search, sides, tables, side, vertex):  # type: ignore[no-untyped-def]
-    distance, queue, ways = tables
+    met, distance, queue, ways = tables
     sides[side, HEAD] = sides[side, PLACE] = sides[side, LENGTH] = 0
     sides[side, FRONTIER_END] = sides[side, TAIL] = 1
     queue[side, 0], distance[side, vertex] = vertex, 0
+    met[side, vertex >> 6] |= np.uint64(1) << np.uint64(vertex & 63)
     if search[ASKED] == HOW_MANY:
         ways[side, vertex] = 1
 
@@ -102,13 +104,13 @@ def _approach(search, sides, along, tables, left):  # type: ignore[no-untyped-de
 def _hop(search, sides, adjacency, tables, side, left):  # type: ignore[no-untyped-def]
     """One side goes on with its frontier, until it is through or, where one path is enough, comes upon a vertex of the
     other; returns how many edges are left to be looked at."""
-    distance, queue, ways = tables
+    met, distance, queue, ways = tables
     first, rows, offsets, neighbours, _ = adjacency
     counting, stopping = search[ASKED] == HOW_MANY, search[ASKED] <= ONE_PATH
     head, place, tail = sides[side, HEAD], sides[side, PLACE], sides[side, TAIL]
     end, far = sides[side, FRONTIER_END], sides[side, LENGTH] + 1
-    met = np.int64(-1)
-    while head < end and left > 0 and (met < 0 or not stopping):
+    meeting = np.int64(-1)
+    while head < end and left > 0 and (meeting < 0 or not stopping):
         here = queue[side, head]
         low, high = row(offsets, first, rows, here)
         low += place
@@ -116,14 +118,16 @@ def _hop(search, sides, adjacency, tables, side, left):  # type: ignore[no-untyp
         left -= stop - low + 1
         for entry in range(low, stop):
             vertex = load_int32(neighbours, entry)
-            if distance[side, vertex] < 0:
+            word, bit = vertex >> 6, np.uint64(1) << np.uint64(vertex & 63)
+            if met[side, word] & bit == np.uint64(0):
+                met[side, word] |= bit
                 distance[side, vertex] = far
                 queue[side, tail] = vertex
                 tail += 1
                 if counting:
                     ways[side, vertex] = ways[side, here]
-                if distance[1 - side, vertex] >= 0:
-                    met = np.int64(vertex)
+                if met[1 - side, word] & bit != np.uint64(0):
+                    meeting = np.int64(vertex)
                     if stopping:
                         break
             elif counting and distance[side, vertex] == far:
@@ -131,28 +135,28 @@ def _hop(search, sides, adjacency, tables, side, left):  # type: ignore[no-untyp
         place = place + stop - low if stop < high else 0
         head += stop == high
     sides[side, HEAD], sides[side, PLACE], sides[side, TAIL] = head, place, tail
-    if met >= 0:
-        search[MET] = met
-    if head == end or (met >= 0 and stopping):
+    if meeting >= 0:
+        search[MET] = meeting
+    if head == end or (meeting >= 0 and stopping):
         sides[side, HEAD], sides[side, FRONTIER_END], sides[side, LENGTH] = end, tail, far
         search[TURN] = -1
     return left
 
 
 @inner
-def _write(search, along, distance, paths, length):  # type: ignore[no-untyped-def]
+def _write(search, along, tables, paths, length):  # type: ignore[no-untyped-def]
     """A path through the vertex that both have met: from there to the source, then to the target."""
     vertices, edges = paths
     begin, first_edge = search[VERTICES_END], search[EDGES_END]
-    here, place = search[MET], distance[0, search[MET]]
+    here, place = search[MET], tables[1][0, search[MET]]
     vertices[begin + place] = here
     for left in range(place - 1, -1, -1):
-        entry = _nearer(along[1], distance, 0, here, left)
+        entry = _nearer(along[1], tables, 0, here, left)
         here = np.int64(load_int32(along[1][3], entry))
         vertices[begin + left], edges[first_edge + left] = here, load_int64(along[1][4], entry)
     here = search[MET]
     for step in range(place, length):
-        entry = _nearer(along[0], distance, 1, here, length - step - 1)
+        entry = _nearer(along[0], tables, 1, here, length - step - 1)
         here = np.int64(load_int32(along[0][3], entry))
         vertices[begin + step + 1], edges[first_edge + step] = here, load_int64(along[0][4], entry)
     search[VERTICES_END] = begin + length + 1
@@ -160,23 +164,31 @@ def _write(search, along, distance, paths, length):  # type: ignore[no-untyped-d
 
 
 @inner
-def _nearer(adjacency, distance, side, vertex, far):  # type: ignore[no-untyped-def]
-    """The first entry of a vertex's row that is so far away from where a side began; there is one."""
+def _nearer(adjacency, tables, side, vertex, far):  # type: ignore[no-untyped-def]
+    """The first entry of a vertex's row that leads to what is so far from where a side began; there is one."""
+    met, distance, _, _ = tables
     first, rows, offsets, neighbours, _ = adjacency
     entry, _ = row(offsets, first, rows, vertex)
-    while distance[side, load_int32(neighbours, entry)] != far:
+    while True:
+        other = load_int32(neighbours, entry)
+        if distance[side, other] == far and _is_met(met, side, other):
+            return entry
         entry += 1
-    return entry
+
+
+@inlined
+def _is_met(met, side, vertex):  # type: ignore[no-untyped-def]
+    return (met[side, vertex >> 6] >> np.uint64(vertex & 63)) & np.uint64(1) != np.uint64(0)
 
 
 @inner
 def _number(sides, tables):  # type: ignore[no-untyped-def]
     """How many shortest paths there are, once both sides are through: each leads through one vertex of both."""
-    distance, queue, ways = tables
+    met, _, queue, ways = tables
     total = np.int64(0)
     for index in range(sides[0, HEAD], sides[0, TAIL]):
         vertex = queue[0, index]
-        if distance[1, vertex] >= 0:
+        if _is_met(met, 1, vertex):
             total = _sum(total, _product(ways[0, vertex], ways[1, vertex]))
     return total
 

@@ -14,7 +14,7 @@ from math import prod
 
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
-from gquery.planner.binding.mentions import binds, names_in
+from gquery.planner.binding.mentions import binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.records import record
 
@@ -38,10 +38,17 @@ def has_few_lengths(clause: ast.Match) -> bool:
     if any(path.shortest is not None for path in clause.patterns):
         return False
     bounds = [(length.least, length.most) for length in lengths_of(clause)]
-    hops = [most for _, most in bounds if most is not None]
-    if len(hops) < len(bounds) or sum(hops) > MOST_HOPS:
+    hops = [_hops(each) for path in clause.patterns for each in path.relationships if each.length is not None]
+    if None in hops or sum(each for each in hops if each is not None) > MOST_HOPS:
         return False
     return prod(max(1, most - least + 1) for least, most in bounds if most is not None) <= MOST_ALTERNATIVES
+
+
+def _hops(relationship: ast.RelationshipPattern) -> int | None:
+    """How many relationships stand for one of variable length, or for a repeated pattern, at most."""
+    most = None if relationship.length is None else relationship.length.most
+    each = 1 if relationship.inside is None else len(relationship.inside.relationships)
+    return None if most is None else most * each
 
 
 def alternatives(clause: ast.Match, incoming: set[str]) -> Iterator[ast.Query]:
@@ -72,9 +79,9 @@ class _Step:
 
 
 class _Fixed:
-    """One combination of lengths. same: what the names of nodes that are another one become; lists: relationships by
-    the names of their lists; beside: what the nodes say that are another one; again: nodes that were bound before and
-    have to be another one."""
+    """One combination of lengths. same: what the names of nodes that are another one become; lists: relationships
+    and nodes by the names of their lists; beside: what the nodes say that are another one; conditions: what repeated
+    patterns ask for, and that what was bound before is the same."""
 
     def __init__(self, clause: ast.Match, lengths: Sequence[int], incoming: set[str]) -> None:
         self._clause = clause
@@ -89,9 +96,10 @@ class _Fixed:
 
     def query(self) -> ast.Query:
         clause, span = self._clause, self._clause.span
-        known: Mapping[str, ast.Expression] = {**self._same, **self._lists}
+        lists = {name: substituted(listed, self._same) for name, listed in self._lists.items()}
+        known: Mapping[str, ast.Expression] = {**self._same, **lists}
         where = substituted(clause.where, known)
-        for condition in self._conditions:
+        for condition in substituted(tuple(self._conditions), self._same):
             where = condition if where is None else ast.Binary("and", where, condition, span=span)
         patterns = substituted((*self._patterns, *self._beside), self._same)
         match = replace(clause, patterns=patterns, where=where, optional=False)
@@ -105,6 +113,13 @@ class _Fixed:
             if relationship.length is None:
                 relationships.append(relationship)
                 nodes.append(node)
+                continue
+            if relationship.inside is not None:
+                for inside in self._repeated(relationship, relationship.inside, next(lengths)):
+                    nodes[-1] = self._merged(nodes[-1], inside.nodes[0])
+                    relationships += inside.relationships
+                    nodes += inside.nodes[1:]
+                nodes[-1] = self._merged(nodes[-1], node)
                 continue
             step = self._step(relationship, next(lengths))
             if not step.relationships:
@@ -131,6 +146,22 @@ class _Fixed:
                 self._lists[name.name] = listed
         between = ast.NodePattern(None, None, None, None, span=span)
         return _Step(tuple(found), (between,) * (length - 1))
+
+    def _repeated(
+        self, relationship: ast.RelationshipPattern, inside: ast.PathPattern, length: int
+    ) -> list[ast.PathPattern]:
+        """A repeated pattern as often as it stands there, with other names each time."""
+        names = dict.fromkeys(named([*inside.nodes, *inside.relationships]))
+        times = [{name: self._unused.named(name, relationship.span) for name in names} for _ in range(length)]
+        if relationship.where is not None:
+            self._conditions += (substituted(relationship.where, own) for own in times)
+        for name in names:
+            listed = ast.ListLiteral(tuple(own[name] for own in times), span=relationship.span)
+            if name in self._incoming:
+                self._conditions.append(ast.Binary("=", ast.Variable(name, span=listed.span), listed, span=listed.span))
+            else:
+                self._lists[name] = listed
+        return [substituted(inside, own) for own in times]
 
     def _merged(self, node: ast.NodePattern, other: ast.NodePattern) -> ast.NodePattern:
         """The node that both are; what the other says of it stands beside."""

@@ -82,8 +82,10 @@ class Pieces:
                 continue
             parts += self._fragment(path, nodes, begin, place)
             begin = place + 1
-            link = self._link(path, relationship, nodes[place], nodes[begin])
+            link = self._link(path, _one_relationship(relationship), nodes[place], nodes[begin])
             parts.append(link.way)
+            if relationship.inside is not None:
+                self._name_nodes(relationship.inside, link.way)
         parts += self._fragment(path, nodes, begin, len(path.relationships))
         if path.variable is not None:
             self.lets[path.variable.name] = _joined(parts)
@@ -166,10 +168,42 @@ class Pieces:
         self.links.append(link)
         return link
 
+    def _name_nodes(self, inside: ast.PathPattern, way: ast.Variable) -> None:
+        """What the nodes of a repeated relationship are called: all of the path but the last, and all but the first."""
+        span = inside.span
+        nodes = ast.FunctionCall("nodes", (way,), False, False, span, span=span)
+        begin, end = ast.Literal(1, span=span), ast.Literal(-1, span=span)
+        first, last = inside.nodes
+        if first.variable is not None:
+            self.lets[first.variable.name] = ast.Slice(nodes, None, end, span=span)
+        if last.variable is not None:
+            self.lets[last.variable.name] = ast.Slice(nodes, begin, None, span=span)
+
     def _path_mode(self, path: ast.PathPattern, closed: bool) -> PathMode:
         if path.mode == "acyclic" or (self.mode == "different nodes" and not closed):
             return "acyclic"
         return "simple" if path.mode == "simple" or self.mode == "different nodes" else "any"
+
+
+def _one_relationship(relationship: ast.RelationshipPattern) -> ast.RelationshipPattern:
+    """A repeated pattern as a relationship of variable length. Raises where it is more than that."""
+    inside = relationship.inside
+    if inside is None:
+        return relationship
+    first, *_, last = inside.nodes
+    told = any(part is not None for node in inside.nodes for part in (node.labels, node.properties, node.where))
+    round_ = first.variable is not None and last.variable is not None and first.variable.name == last.variable.name
+    one, where = inside.relationships[0], relationship.where
+    own = set() if one.variable is None else {one.variable.name}
+    if told or round_ or len(inside.relationships) > 1 or (where is not None and not own.issuperset(names_in(where))):
+        raise UnsupportedError(
+            "gquery repeats a pattern any number of times only where it is one relationship and says nothing of nodes",
+            span=relationship.span,
+            hint="give it small bounds, such as {1,3}",
+        )
+    if where is not None and one.where is not None:
+        where = ast.Binary("and", one.where, where, span=where.span)
+    return replace(one, where=where or one.where, length=relationship.length)
 
 
 def _joined(parts: list[ast.Expression]) -> ast.Expression:

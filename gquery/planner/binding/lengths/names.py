@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from gquery.errors import BindError, Span
 from gquery.grammar import ast
+from gquery.planner.binding.mentions import repeated_in
 from gquery.planner.binding.scope import is_hidden
 from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.segments import Variable
@@ -31,7 +32,7 @@ class Unused:
 def expect_names(clause: ast.Match, rows: Iterable[Variable]) -> None:
     """Raises where a name stands for two things in a clause with relationships of variable length, which are lists, or
     for something else than in the rows before."""
-    parts = [(part.variable, _what(part)) for part in _parts(clause) if part.variable is not None]
+    parts = [(part.variable, what) for part, what in _parts(clause) if part.variable is not None]
     kinds: dict[str, _What] = {}
     for variable, what in parts:
         if is_hidden(variable.name):
@@ -45,7 +46,10 @@ def expect_names(clause: ast.Match, rows: Iterable[Variable]) -> None:
         name = variable.name
         if what == "path" and (times[name] > 1 or name in known):
             raise BindError(f"path `{name}` is defined twice", span=variable.span)
-        if what != "node" and times[name] > 1:
+        if what == "list of nodes" and name in known:
+            told = f"`{name}` is of type {known[name]} already, it cannot be a {what} too"
+            raise BindError(told, span=variable.span)
+        if what not in ("node", "list of nodes") and times[name] > 1:
             hint = "give the second one a name of its own"
             raise BindError(f"relationship `{name}` stands twice in one MATCH", span=variable.span, hint=hint)
         if what == "list of relationships" and name in known and known[name].kind not in (Kind.LIST, Kind.NULL):
@@ -53,23 +57,19 @@ def expect_names(clause: ast.Match, rows: Iterable[Variable]) -> None:
             raise BindError(told, span=variable.span)
 
 
-_What = Literal["path", "node", "relationship", "list of relationships"]
+_What = Literal["path", "node", "relationship", "list of relationships", "list of nodes"]
+_Part = ast.PathPattern | ast.NodePattern | ast.RelationshipPattern
 
 
-def _what(part: ast.PathPattern | ast.NodePattern | ast.RelationshipPattern) -> _What:
-    match part:
-        case ast.PathPattern():
-            return "path"
-        case ast.NodePattern():
-            return "node"
-    return "relationship" if part.length is None else "list of relationships"
-
-
-def _parts(clause: ast.Match) -> Iterator[ast.PathPattern | ast.NodePattern | ast.RelationshipPattern]:
+def _parts(clause: ast.Match) -> Iterator[tuple[_Part, _What]]:
     for path in clause.patterns:
-        yield path
-        yield from path.nodes
-        yield from path.relationships
+        yield path, "path"
+        for node in path.nodes:
+            yield node, "node"
+        for relationship in path.relationships:
+            yield relationship, "relationship" if relationship.length is None else "list of relationships"
+        for part in repeated_in(path):
+            yield part, "list of nodes" if isinstance(part, ast.NodePattern) else "list of relationships"
 
 
 def substituted(node: Any, known: Mapping[str, ast.Expression]) -> Any:

@@ -48,6 +48,7 @@ def can_be_swept(clause: ast.Match, mode: MatchMode) -> bool:
     modes = {path.mode for path in clause.patterns}
     plain = mode in ("different edges", "repeatable elements") and modes <= {None, "walk", "trail"}
     length = relationships[0].length if len(relationships) == 1 else None
+    plain &= not any(each.inside is not None for each in relationships)
     return plain and length is not None and length.least <= 1 and (length.most or 0) >= length.least
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.alternatives import has_lengths
-from gquery.planner.binding.mentions import below, binds, name_of, names_in, nodes_of
+from gquery.planner.binding.mentions import below, binds, name_of, names_in, nodes_of, repeated_in
 from gquery.planner.binding.subqueries.pattern_condition import (
     is_checked_while_matching,
     joined_by_and,
@@ -128,6 +128,7 @@ def expect_known(node: ast.Node, names: AbstractSet[str]) -> None:
         elements = (
             *(each.variable for each in node.pattern.nodes),
             *(each.variable for each in node.pattern.relationships),
+            *(each.variable for each in repeated_in(node.pattern)),
         )
         for variable in elements:
             if variable is not None and variable.name not in names:
