@@ -48,6 +48,7 @@ ALLOWED = {
     "executor": ["planner.ir", "storage", "values"],
     "result": ["executor.progress", "values"],
     "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
+    "motif": ["session", "storage", "executor.cpu.census", "executor.progress", "values", "imports"],
     "opening": ["session", "storage", "integrations"],
     "integrations": [
         "session", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
