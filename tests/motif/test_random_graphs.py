@@ -92,7 +92,7 @@ def sampled(given: list[list[int]], graphs: list[list[list[int]]], directed: boo
 @pytest.mark.parametrize("size", [3, 4])
 @pytest.mark.parametrize("name", ["yeast", "ecoli_alon", "ecoli"])
 def test_means_of_real_networks(shared_data: Path, name: str, size: int, model: Model) -> None:
-    """Those that the reference does not doubt, within five standard errors and the two per cent that tools differ by."""
+    """Those that the reference does not doubt: within five standard errors and the two per cent that tools differ."""
     graph = network(shared_data, name, size, True)
     found = census(graph, Null(model, 10, 17), 1000, 2, Control())
     texts = [matrix_of(graph.layout, code).text for code in found.codes.tolist()]
