@@ -5,7 +5,7 @@ g = gquery.load("folder_or_file")
 g.query("MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name, b.name").to_arrow()
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gquery.imports import nothing_is_garbage
 
@@ -27,6 +27,10 @@ with nothing_is_garbage():
     from gquery.result import Result
     from gquery.session import Graph
     from gquery.values.elements import Node, Path, Relationship, Row
+
+if TYPE_CHECKING:
+    from gquery.motif.found import Motifs
+    from gquery.motif.question import Options
 
 __version__ = "0.1.0"
 
@@ -54,6 +58,7 @@ __all__ = [
     "from_duckdb",
     "from_networkx",
     "load",
+    "motifs",
     "open",
 ]
 
@@ -70,3 +75,10 @@ def attach(connection: Any, graph: Graph, name: str) -> None:
     from gquery.integrations.duckdb import attach
 
     attach(connection, graph, name)
+
+
+def motifs(graph: Graph, k: int, **options: Unpack["Options"]) -> "Motifs":
+    """Which connected patterns of `k` vertices a graph has more often than chance would have it: docs/motifs.md."""
+    from gquery.motif.discovery import motifs
+
+    return motifs(graph, k, **options)

@@ -48,6 +48,7 @@ ALLOWED = {
     "executor": ["planner.ir", "storage", "values"],
     "result": ["executor.progress", "values"],
     "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
+    "motif": ["session", "storage", "grammar.literals", "executor.cpu.census", "executor.progress"],
     "opening": ["session", "storage", "integrations"],
     "integrations": [
         "session", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
@@ -60,7 +61,7 @@ ALLOWED = {
     "cli": ["session", "opening", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
     "__main__": ["cli"],
-    "__init__": ["imports", "session", "opening", "result", "values", "integrations"],
+    "__init__": ["imports", "session", "opening", "motif", "result", "values", "integrations"],
 }  # fmt: skip
 
 # Heavy or optional packages, and the only places that may import them.

@@ -1,0 +1,182 @@
+"""The census of a graph, and of random graphs like it: on all threads, the same for any number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.cpu.census.classes import Classes, Settled
+from gquery.executor.cpu.census.layout import Layout
+from gquery.executor.cpu.census.pairs import Arcs, Pairs, fill_pairs, room_for, room_for_sorting
+from gquery.executor.cpu.census.shuffled import Null, Shuffler
+from gquery.executor.cpu.census.tally import new_tally, with_room
+from gquery.executor.cpu.census.walk import DEPTH, FULL, MORE, ROOT, ROOT_END, WANTED, advance, new_walk
+from gquery.executor.cpu.machine.slices import run_slices
+from gquery.executor.progress import Control
+from gquery.records import record
+
+_SLICE = 1 << 22  # looks at neighbours between two looks at the clock: some milliseconds
+_SHARES = 16  # pieces of the roots for each thread
+_SLOT = 40  # bytes of a tally and what is known of a code
+
+
+@record(frozen=True, slots=True)
+class Coloured:
+    """A simple graph: arcs, each once, no loops, an undirected pair once; colours int32[n]. Vertices are best numbered
+    by falling degree: sets are enumerated from the first of their vertices, and what is beside few is cheap."""
+
+    arcs: Arcs
+    colours: NDArray[np.int32]
+    layout: Layout
+
+
+class Random(NamedTuple):
+    """counts int64[graphs, classes]. changed, left_out: see `Shuffler`, of all graphs together."""
+
+    counts: NDArray[np.int64]
+    changed: int
+    left_out: int
+
+
+@record(frozen=True, slots=True)
+class Census:
+    """codes int64[classes]: canonical, see `layout.py`, ascending; counts int64[classes]: induced subgraphs of each,
+    none is 0. random: the same classes in random graphs."""
+
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    random: Random
+
+
+class Counter:
+    """Counts the subgraphs of graphs of one size, one after the other; for one thread."""
+
+    def __init__(self, graph: Coloured, classes: Classes, control: Control) -> None:
+        self._control = control
+        layout = self._layout = graph.layout
+        self.pairs = room_for(
+            len(graph.colours), len(graph.arcs.tails), graph.colours, layout.colour_bits + layout.state_bits
+        )
+        self._sorting = room_for_sorting(self.pairs)
+        self._walk = new_walk(layout, self.pairs)
+        self._tally = new_tally()
+        self._settled = Settled(classes)
+        self._held = 0
+        self._hold(sum(array.nbytes for bundle in (self.pairs, self._walk) for array in bundle))
+
+    def _hold(self, size: int) -> None:
+        self._control.memory.reserve(size, "counting motifs")
+        self._held += size
+
+    def release(self) -> None:
+        """Gives back what was reserved."""
+        self._control.memory.release(self._held)
+        self._held = 0
+
+    def read(self, arcs: Arcs) -> Pairs:
+        """Turns to a graph."""
+        fill_pairs(arcs, self._layout, self.pairs, self._sorting)
+        return self.pairs
+
+    def count(self, pairs: Pairs, begin: int, end: int) -> None:
+        """Counts what begins with some of the vertices."""
+        state = self._walk.state
+        state[DEPTH], state[ROOT], state[ROOT_END] = 0, begin, end
+        while (outcome := advance(pairs, self._layout, self._walk, self._tally, _SLICE)) in (MORE, FULL):
+            self._control.check()
+            if outcome == FULL:
+                before = len(self._tally.codes)
+                larger = with_room(self._tally, int(state[WANTED]))
+                self._hold(_SLOT * (len(larger.codes) - before))
+                self._tally = larger
+
+    def settle(self) -> NDArray[np.int64]:
+        """int64[classes so far]: what was counted since the last time, times the ways of each class."""
+        return self._settled.sums(self._tally, self._control.check)
+
+
+class Crew:
+    """Whoever counts: as many workers as threads come to ask for one."""
+
+    def __init__(self, graph: Coloured, threads: int, control: Control) -> None:
+        self.classes = Classes(graph.layout)
+        self._graph, self._threads, self._control = graph, threads, control
+        self._idle: list[Counter] = []
+        self._all: list[Counter] = []
+
+    @contextmanager
+    def one(self) -> Iterator[Counter]:
+        """A worker that nobody else has meanwhile."""
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            worker = Counter(self._graph, self.classes, self._control)
+            self._all.append(worker)
+        yield worker
+        self._idle.append(worker)
+
+    def of_graph(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Codes and counts of the graph itself."""
+        vertices = len(self._graph.colours)
+        with self.one() as first:
+            pairs = first.read(self._graph.arcs)
+        share = -(-vertices // (_SHARES * self._threads)) if self._threads > 1 else vertices
+
+        def work(begin: int, end: int) -> None:
+            with self.one() as worker:
+                worker.count(pairs, begin, end)
+
+        run_slices(vertices, max(1, share), self._threads, self._control.check, work)
+        settled = [worker.settle() for worker in self._all]
+        sums = np.zeros(len(self.classes), np.int64)
+        for part in settled:
+            sums[: len(part)] += part
+        return self.classes.codes, sums // self.classes.ways()
+
+    def of_random_graphs(self, null: Null, graphs: int, shown: NDArray[np.intp]) -> Random:
+        """Counts of some of the classes, by their places, in random graphs."""
+        ways = self.classes.ways()[shown]
+        counts = np.zeros((graphs, len(shown)), np.int64)
+        self._control.memory.reserve(counts.nbytes, "the counts in random graphs")
+        shufflers: list[Shuffler] = []
+        idle: list[Shuffler] = []
+
+        def work(begin: int, end: int) -> None:
+            try:
+                shuffler = idle.pop()
+            except IndexError:
+                shuffler = Shuffler(self._graph.arcs, self._graph.colours, bool(self._graph.layout.directed), null)
+                shufflers.append(shuffler)
+            with self.one() as worker:
+                for number in range(begin, end):
+                    pairs = worker.read(shuffler.make(number, self._control.check))
+                    worker.count(pairs, 0, len(self._graph.colours))
+                    counts[number] = worker.settle()[shown] // ways
+                    self._control.fraction += 1 / graphs
+            idle.append(shuffler)
+
+        run_slices(graphs, 1, self._threads, self._control.check, work)
+        return Random(counts, sum(each.changed for each in shufflers), sum(each.left_out for each in shufflers))
+
+    def release(self) -> None:
+        """Gives back what the workers hold."""
+        for worker in self._all:
+            worker.release()
+
+
+def census(graph: Coloured, null: Null, graphs: int, threads: int, control: Control) -> Census:
+    """Counts the connected induced subgraphs of a graph by class, and those of the classes that it has in random graphs
+    like it. Raises QueryTimeout, QueryCancelled and MemoryLimitError."""
+    crew = Crew(graph, threads, control)
+    try:
+        codes, counts = crew.of_graph()
+        shown = np.flatnonzero(counts)
+        random = crew.of_random_graphs(null, graphs, shown)
+    finally:
+        crew.release()
+    order = np.argsort(codes[shown])  # threads discover classes in any order
+    return Census(codes[shown][order], counts[shown][order], random._replace(counts=random.counts[:, order]))

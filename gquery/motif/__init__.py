@@ -1,0 +1,1 @@
+"""Network motifs: which small connected patterns a graph has more often than chance would have it."""

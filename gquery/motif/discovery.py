@@ -1,0 +1,76 @@
+"""The way of a search for motifs: question, simple graph, census, random graphs, table."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from gquery.executor.cpu.census.counting import Census, census
+from gquery.executor.progress import Control
+from gquery.motif.found import Motifs, found
+from gquery.motif.patterns import Patterns
+from gquery.motif.question import SETTINGS, Options, Question, read_question
+from gquery.motif.simple import Simple, simplified
+from gquery.session import Graph
+
+
+class Discovery:
+    """A search that can be watched and stopped. progress: deadline, share that is done. Run it once."""
+
+    def __init__(self, graph: Graph, size: int, **options: Unpack[Options]) -> None:
+        """Raises BindError for what cannot be asked."""
+        given: dict[str, Any] = dict(options)
+        chosen = {name: given.pop(name) for name in SETTINGS if name in given}
+        self._settings = graph.settings.changed(**chosen)
+        self._asked = read_question(size, given)
+        self._snapshot = graph.snapshot
+        self.progress = Control(self._settings.timeout, self._settings.memory_limit)
+
+    def cancel(self) -> None:
+        """Ends the search; may be called from any thread."""
+        self.progress.cancel()
+
+    def run(self) -> Motifs:
+        """Raises BindError, UnsupportedError, QueryTimeout, QueryCancelled and MemoryLimitError."""
+        asked, control = self._asked, self.progress
+        control.stage = "reading edges"
+        simple = simplified(self._snapshot, asked)
+        control.stage = "counting motifs"
+        counted = census(simple.graph, asked.null, asked.random, self._settings.threads, control)
+        patterns = Patterns(simple, asked, self._snapshot.schema.types)
+        return found(counted, simple, asked, patterns, (*simple.notes, *_way(counted, simple, asked)))
+
+
+def motifs(graph: Graph, k: int, **options: Unpack[Options]) -> Motifs:
+    """Which connected patterns of `k` vertices, 3 to 8, a graph has more often than random graphs like it.
+
+    All connected induced subgraphs are counted by class, in the graph and in `random` others (1,000). Options: see
+    `Options`. The same seed gives the same table, for any number of threads. Raises BindError for a wrong option,
+    UnsupportedError for too many labels or types at once, QueryTimeout and MemoryLimitError.
+    """
+    return Discovery(graph, k, **options).run()
+
+
+def _way(counted: Census, simple: Simple, asked: Question) -> tuple[str, ...]:
+    """How it was counted, line by line."""
+    links, subgraphs = len(simple.graph.arcs.tails), int(counted.counts.sum())
+    lines = [
+        f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, counted from connected sets of "
+        f"{asked.size - 2} vertices and what two more can be beside them"
+    ]
+    if asked.random:
+        lines.append(f"{asked.random:,} random graphs, seed {asked.seed}: {_MODELS[asked.model]}")
+    if asked.random and asked.model in ("degrees", "mutual"):
+        made = counted.random.changed / asked.random / max(1, links)
+        lines.append(f"{asked.switches} attempts to switch an edge each, of which {made:.1f} changed a graph")
+    if counted.random.left_out:
+        lost = counted.random.left_out / asked.random
+        lines.append(f"{lost:,.1f} of {links:,} edges found no place in a random graph, on average")
+    return tuple(lines)
+
+
+_MODELS = {
+    "degrees": "edges are switched, every vertex keeps its degrees",
+    "mutual": "edges are switched, every vertex keeps its degrees and its pairs of edges there and back",
+    "stubs": "the ends of all edges are joined anew; loops and edges beside another are left out",
+    "erdos-renyi": "as many edges between any vertices (Erdős and Rényi)",
+}

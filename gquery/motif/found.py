@@ -1,0 +1,115 @@
+"""What a search for motifs found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.arrays import of_values, to_arrow, to_numpy
+from gquery.executor.cpu.census.counting import Census
+from gquery.motif.matrices import Matrix, igraph_ids, matrix_of, mfinder_id
+from gquery.motif.patterns import Patterns
+from gquery.motif.question import Question
+from gquery.motif.significance import significance
+from gquery.motif.simple import Simple
+
+
+class Motifs:
+    """The classes of connected induced subgraphs of a graph, the most over-represented first.
+
+    table: pa.Table, a row for each. class: string, the adjacency matrix row by row, smallest of all orders of the
+    vertices; labels: list of strings, of the vertices in that order, where labels are part of it; igraph: int64,
+    `isoclass()`, and mfinder: int64, where these tools number it; pattern: string, a MATCH clause that finds it; count:
+    int64; concentration: float64, the share of all subgraphs of the size; mean, deviation: float64, of the counts in
+    random graphs; z, p, p_adjusted: float64, see `significance.py`. Null where nothing can be said.
+    matrices: of each row. notes: what was left out, and how it was counted. asked: the question.
+    """
+
+    def __init__(
+        self, table: pa.Table, matrices: Sequence[Matrix], random: NDArray[np.int64], notes: tuple[str, ...],
+        asked: Question,
+    ) -> None:  # fmt: skip
+        self.table = table
+        self.matrices = tuple(matrices)
+        self.notes = notes
+        self.asked = asked
+        self._random = random
+
+    def distribution(self, row: int) -> NDArray[np.int64]:
+        """int64[graphs]: how often the class of a row was found in each random graph."""
+        return self._random[:, row]
+
+    def to_arrow(self) -> pa.Table:
+        return self.table
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each class."""
+        found: list[dict[str, Any]] = self.table.to_pylist()
+        return found
+
+    def select(self, *, z: float | None = None, p: float | None = None, count: int = 0) -> Motifs:
+        """Those with this z and count at least, and this adjusted p at most. Where the deviation is 0 there is no z:
+        such a class is kept where all random graphs have fewer."""
+        values = {name: to_numpy(self.table[name]) for name in ("count", "mean", "z", "p_adjusted")}
+        known = {name: self.table[name].is_valid().to_numpy(zero_copy_only=False) for name in ("z", "p_adjusted")}
+        kept = values["count"] >= count
+        if z is not None:
+            kept &= np.where(known["z"], values["z"] >= z, values["count"] > values["mean"])
+        if p is not None:
+            kept &= known["p_adjusted"] & (values["p_adjusted"] <= p)
+        rows = np.flatnonzero(kept)
+        matrices = [self.matrices[row] for row in rows.tolist()]
+        return Motifs(self.table.take(to_arrow(rows)), matrices, self._random[:, rows], self.notes, self.asked)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"<gquery.Motifs: {len(self):,} classes of {self.asked.size} vertices>"
+
+
+def found(census: Census, simple: Simple, asked: Question, patterns: Patterns, notes: tuple[str, ...]) -> Motifs:
+    """A census as a table."""
+    matrices = [matrix_of(simple.graph.layout, code) for code in census.codes.tolist()]
+    told = significance(census.counts, census.random.counts)
+    names = _names(matrices, simple, asked, census.codes.tolist())
+    total = max(1, int(census.counts.sum()))
+    columns: Mapping[str, pa.Array] = {
+        "class": of_values([matrix.text for matrix in matrices], pa.string()),
+        **names,
+        "pattern": of_values([patterns.of(matrix) for matrix in matrices], pa.string()),
+        "count": to_arrow(census.counts),
+        "concentration": to_arrow(census.counts / total),
+        "mean": _known(told.mean),
+        "deviation": _known(told.deviation),
+        "z": _known(told.z),
+        "p": _known(told.p),
+        "p_adjusted": _known(told.adjusted),
+    }
+    order = np.lexsort((census.codes, -census.counts, -told.z))  # where there is no z, behind all others
+    table = pa.table(dict(columns)).take(to_arrow(order))
+    return Motifs(table, [matrices[row] for row in order.tolist()], census.random.counts[:, order], notes, asked)
+
+
+def _names(matrices: Sequence[Matrix], simple: Simple, asked: Question, codes: list[int]) -> dict[str, pa.Array]:
+    if asked.by_label:
+        labels = [[":".join(simple.labels[colour]) for colour in matrix.colours] for matrix in matrices]
+        return {"labels": of_values(labels, pa.list_(pa.string()))}
+    if asked.by_type and len(simple.types) > 1:
+        return {}
+    known = igraph_ids(asked.size, asked.directed)
+    return {
+        "igraph": of_values([known.get(code) for code in codes], pa.int64()),
+        "mfinder": of_values([mfinder_id(matrix) for matrix in matrices], pa.int64()),
+    }
+
+
+def _known(numbers: NDArray[np.float64]) -> pa.Array:
+    return to_arrow(numbers, ~np.isnan(numbers))
