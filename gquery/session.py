@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from gquery.errors import GQueryError, ParseError, QueryWarning
 from gquery.executor.devices import backend_of, card_beside
+from gquery.executor.engine import Engine, placed
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain, Engine, Measured, placed
+from gquery.executor.run import Chain, Measured
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
