@@ -56,14 +56,14 @@ class Result:
         counts: bool = False,
         warnings: tuple[str, ...] = (),
         spent: float = 0.0,
-        columns: Callable[[Control], Iterator[Sequence[Any]]] | None = None,
+        arrays: Callable[[Control], Iterator[Sequence[Any]]] | None = None,
     ) -> None:
-        """columns: the answer as arrays of numbers, part by part."""
+        """arrays: the same answer, which is all numbers, part by part with an array for each column."""
         self.schema = schema
         self.warnings = warnings
         self._counts = counts
         self._start = start
-        self._start_columns = columns or (lambda control: map(numbers_of, start(control)))
+        self._start_arrays = arrays or (lambda control: map(numbers_of, start(control)))
         self._settings = settings
         self._spent = spent
         self._table: pa.Table | None = None
@@ -165,7 +165,7 @@ class Result:
         a card has found (`device="gpu"`) stay there all the way; any other answer is copied to it. Raises
         ExecutionError for columns of other values than numbers and where there are nulls."""
         cupy = _require("cupy")
-        parts = map(numbers_of, self._table.to_batches()) if self._table else self._run(self._start_columns)
+        parts = map(numbers_of, self._table.to_batches()) if self._table else self._run(self._start_arrays)
         columns = list(zip(*parts, strict=True)) or [()] * len(self.columns)
         found = {}
         for field, own in zip(self.schema, columns, strict=True):

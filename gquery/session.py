@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from gquery.errors import GQueryError, ParseError, QueryWarning
 from gquery.executor.devices import backend_of, card_beside
+from gquery.executor.engine import Engine, placed
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain, Engine, Measured, placed
+from gquery.executor.run import Chain, Measured
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
@@ -87,7 +88,7 @@ class Graph:
             run = partial(query.plan_rows, query.command == "profile")
             return Result(PLAN, run, settings, warnings=warned, spent=planning.elapsed)
         counting, spent = query.chain.counting, planning.elapsed
-        return Result(query.chain.schema, query.run, settings, counting, warned, spent, query.columns)
+        return Result(query.chain.schema, query.run, settings, counting, warned, spent, query.arrays)
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""
@@ -165,8 +166,9 @@ class Prepared:
         import_apart(ENGINE, control.check)
         yield from self.chain.run(control, measured)
 
-    def columns(self, control: Control) -> Iterator[Sequence[Any]]:
-        """The answer's columns as arrays, part by part: on a card those of numbers that were gathered there."""
+    def arrays(self, control: Control) -> Iterator[Sequence[Any]]:
+        """The answer part by part, an array for each column: on a card where they were gathered there. Raises
+        ExecutionError for what is no number."""
         import_apart(ENGINE, control.check)
         gathered = self.chain.gathered(control)
         if gathered is None:

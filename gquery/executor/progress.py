@@ -42,3 +42,23 @@ class Control:
             raise QueryCancelled("the query was cancelled")
         if self.timeout is not None and self.elapsed > self.timeout:
             raise QueryTimeout(f"the query ran longer than its timeout of {self.timeout:g} s")
+
+
+class GivenUp(Exception):
+    """A try took longer than it may."""
+
+
+class Try(Control):
+    """For a part of a query that is given up after some seconds: `check` raises GivenUp then, and whatever that of the
+    whole query raises."""
+
+    def __init__(self, whole: Control, seconds: float) -> None:
+        super().__init__()
+        self.memory = whole.memory
+        self._whole = whole
+        self._seconds = seconds
+
+    def check(self) -> None:
+        self._whole.check()
+        if self.elapsed > self._seconds:
+            raise GivenUp

@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from threading import Lock
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -18,72 +17,22 @@ from gquery.executor.chain.counted import counted, number_of
 from gquery.executor.chain.joined import Join
 from gquery.executor.chain.once import taken_once
 from gquery.executor.chain.rows import Rows, as_ids, hidden_variables, one_row
+from gquery.executor.engine import Engine, SecondHalf, placed
 from gquery.executor.gathered import Asked, Turns, asked_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
 from gquery.executor.products import products
 from gquery.executor.profile import Profile
-from gquery.executor.progress import Control
+from gquery.executor.progress import Control, GivenUp, Try
 from gquery.executor.relational.streams import Made, Work, through
 from gquery.executor.relational.tail import Tail
 from gquery.planner.ir.expr import Expression, variables
-from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
+from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
-from gquery.planner.ir.walks import Sampler
 from gquery.records import record
-from gquery.stopping import Check
-from gquery.storage.graph import Snapshot
-
-
-class SecondHalf(Protocol):
-    """The second half of a plan, from what the filters have counted."""
-
-    def cardinalities(self, counted: Counted | None) -> Cardinalities:
-        """What is known of sizes."""
-        ...
-
-    def space(self, known: Callable[[], Cardinalities], check: Check) -> tuple[Space, str]:
-        """Where matching looks for neighbours, and why."""
-        ...
-
-    def matchings(
-        self, known: Cardinalities, space: Space, reason: str, check: Check, sampler: Sampler | None = None
-    ) -> tuple[MatchPlan, ...]:
-        """The plans whose matches, added and subtracted, are those of the segment. sampler: tells how many partial
-        matches there are."""
-        ...
-
-    def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
-        """Whether counting goes to a card rather than to so many threads, and why. missing: bytes that are not there
-        yet; started: whether the card has been used."""
-        ...
-
-
-class Beside(Protocol):
-    """A card beside a backend."""
-
-    def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
-        """Whether it has been used before, and whether the graph is on it."""
-        ...
-
-    def backend(self, check: Check) -> Backend:
-        """Raises UnsupportedError where there is none, or not soon."""
-        ...
-
-
-@record(frozen=True, slots=True)
-class Engine:
-    """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
-    the backend."""
-
-    backend: Callable[[], Backend]
-    snapshot: Snapshot
-    parameters: Mapping[str, object]
-    threads: int = 1
-    beside: Beside | None = None
 
 
 @dataclass(slots=True)
@@ -298,17 +247,7 @@ def _watched(rows: Rows, *measured: Measured) -> Rows:
     return through(rows, count)
 
 
-_ENTRY = 24  # bytes of an edge on a card, in both directions, with the offsets of its ends
-
-
-def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:
-    """Whether a count goes to the card, and why; nothing where there is no choice."""
-    if engine.beside is None:
-        return False, ""
-    started, resident = engine.beside.begun(engine.snapshot)
-    missing = 0 if resident else _ENTRY * engine.snapshot.edge_count
-    pays, reason = second_half.on_card(matchings, engine.threads, missing, started)
-    return pays, f"On the {'card' if pays else 'CPU'}: {reason}"
+_TRIED = 0.04  # seconds, after which a card is given up that counts by an order that may be a bad one
 
 
 @record(frozen=True, slots=True)
@@ -324,6 +263,9 @@ class Matching:
     def count(self) -> int:
         """The number of matches, none of which is listed. A card that has no room for them, or cannot
         count them, leaves them to the CPU."""
+        tried = self._tried_on_card()
+        if tried is not None:
+            return tried
         matcher = self._prepared()
         pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
         if pays and self.engine.beside is not None:
@@ -332,6 +274,23 @@ class Matching:
             except (MemoryLimitError, UnsupportedError) as error:
                 self.measured.placed = f"On the CPU: {error.message}"
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
+
+    def _tried_on_card(self) -> int | None:
+        """The number, where a card that is ready has it before the CPU would have a plan: it counts by an order that is
+        not to be trusted, and is most often done with that at once. None where it is not."""
+        beside, engine = self.engine.beside, self.engine
+        if beside is None or not self.second_half.is_doubted or beside.begun(engine.snapshot) != (True, True):
+            return None
+        control, measured = Try(self.control, _TRIED), Measured()
+        there = replace(engine, backend=lambda: beside.backend(control.check), beside=None)
+        try:
+            count = Matching(self.plan, self.second_half, there, control, measured).count()
+        except (GivenUp, MemoryLimitError, UnsupportedError):
+            return None
+        measured.placed = "On the card: done before the CPU would have looked for a better order"
+        for name in ("profile", "matchings", "candidates", "placed"):
+            setattr(self.measured, name, getattr(measured, name))
+        return count
 
     def _on_card(self, card: Backend) -> int:
         """Counts by the plans that are there: walks through the CPU's candidates have made them better than a card's.

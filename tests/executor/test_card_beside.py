@@ -10,9 +10,10 @@ import pytest
 
 import gquery
 from gquery.errors import MemoryLimitError
-from gquery.executor import devices
+from gquery.executor import devices, run
 from gquery.executor.backend import Backend
 from gquery.executor.gpu.engine import GpuBackend
+from gquery.executor.progress import Control
 from gquery.planner.search import costs
 from gquery.session import Graph
 from gquery.settings import Settings
@@ -96,6 +97,42 @@ def test_plans_of_the_cpu_are_right_on_the_card(monkeypatch: pytest.MonkeyPatch)
             assert found == graph.query(text, renderer.parameters, mode=mode, device="cpu").scalar(), told
             asked += 1
     assert 0 < beside.asked <= asked
+
+
+RING = (
+    "MATCH DIFFERENT NODES (a)-[:E]-(b)-[:E]-(c)-[:E]-(d)-[:E]-(e)-[:E]-(f)-[:E]-(g)-[:E]-(h)-[:E]-(a) "
+    "WHERE a.id < 2 RETURN count(*)"
+)
+
+
+def rings() -> Graph:
+    """Two rings of eight, which share an edge."""
+    pairs = [*zip(range(7), range(1, 8), strict=True), (0, 7), *zip(range(7, 13), range(8, 14), strict=True), (0, 13)]
+    sources, targets = zip(*pairs, strict=True)
+    return gquery.from_arrow(
+        vertices={"V": {"id": list(range(14))}}, edges={("V", "E", "V"): {"source": sources, "target": targets}}
+    )
+
+
+@pytest.mark.parametrize("seconds", [1e9, 0.0])
+def test_a_card_may_be_done_before_walks_would(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_TRIED", seconds)
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9, look=0.0))  # but for that it stays on the CPU
+    expected = rings().query(RING, device="cpu").scalar()
+    beside = Beside(emulated(Settings()))
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
+    assert rings().query(RING).scalar() == expected > 0
+    assert ("done before the CPU" in rings().profile(RING)) == bool(seconds)
+    assert beside.asked == 2
+
+
+def test_a_timeout_is_heard_while_a_card_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_TRIED", 1e9)
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: Beside(emulated(Settings())))
+    answer = rings().query(RING, timeout=1.0)
+    monkeypatch.setattr(Control, "elapsed", 2.0)
+    with pytest.raises(gquery.QueryTimeout):
+        answer.scalar()
 
 
 def test_the_card_alone_says_that_it_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from gquery.planner.ir.walks import Sampler
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import on_card
-from gquery.planner.search.matching import pick_space, plan_matching
+from gquery.planner.search.matching import is_doubted, pick_space, plan_matching
 from gquery.records import record
 from gquery.stopping import Check
 
@@ -21,6 +21,11 @@ class SecondHalf:
 
     plan: QueryPlan
     context: Context
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether a candidate graph is built whatever is known of sizes, for walks that look for a better order."""
+        return self.plan.limit is None and is_doubted(self.plan.problem, self.context.costs)
 
     def cardinalities(self, counted: Counted | None) -> Cardinalities:
         """What is known of sizes."""

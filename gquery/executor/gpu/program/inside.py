@@ -15,7 +15,7 @@ _LEVELS = 7  # as in kernels/neighbourhood.cuh
 _MEMBERS = 1 << 16  # of a root
 _BITSETS = 1 << 30  # bytes at most
 _BITS = 32
-_ALONE = 32  # words of a root
+_ALONE = 8  # words of a root
 
 
 class Neighbourhoods:
@@ -119,9 +119,9 @@ class Neighbourhoods:
 
     def _alone(self, level: int) -> int:
         """The most words of a root whose tasks are for a lane each: where there is one level of candidates below a
-        member, and a lane has not too much to do."""
+        member, and roots have few members, since these are larger by degree."""
         inner = self._inner(level)
-        return _ALONE if len(inner) == 1 and not self._inner(inner[0]) else 0
+        return _ALONE if self._by_degree and len(inner) == 1 and not self._inner(inner[0]) else 0
 
     def _words(self, arrays: list[int]) -> int:
         """Where the words of an `Inside` are."""

@@ -1,0 +1,78 @@
+"""What a run is handed: where matching goes, and the second half of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from gquery.executor.backend import Backend
+from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
+from gquery.planner.ir.walks import Sampler
+from gquery.records import record
+from gquery.stopping import Check
+from gquery.storage.graph import Snapshot
+
+_ENTRY = 24  # bytes of an edge on a card, in both directions, with the offsets of its ends
+
+
+class SecondHalf(Protocol):
+    """The second half of a plan, from what the filters have counted."""
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether estimates are not trusted, so that planning takes long."""
+        ...
+
+    def cardinalities(self, counted: Counted | None) -> Cardinalities:
+        """What is known of sizes."""
+        ...
+
+    def space(self, known: Callable[[], Cardinalities], check: Check) -> tuple[Space, str]:
+        """Where matching looks for neighbours, and why."""
+        ...
+
+    def matchings(
+        self, known: Cardinalities, space: Space, reason: str, check: Check, sampler: Sampler | None = None
+    ) -> tuple[MatchPlan, ...]:
+        """The plans whose matches, added and subtracted, are those of the segment. sampler: tells how many partial
+        matches there are."""
+        ...
+
+    def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
+        """Whether counting goes to a card rather than to so many threads, and why. missing: bytes that are not there
+        yet; started: whether the card has been used."""
+        ...
+
+
+class Beside(Protocol):
+    """A card beside a backend."""
+
+    def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
+        """Whether it has been used before, and whether the graph is on it."""
+        ...
+
+    def backend(self, check: Check) -> Backend:
+        """Raises UnsupportedError where there is none, or not soon."""
+        ...
+
+
+@record(frozen=True, slots=True)
+class Engine:
+    """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
+    the backend."""
+
+    backend: Callable[[], Backend]
+    snapshot: Snapshot
+    parameters: Mapping[str, object]
+    threads: int = 1
+    beside: Beside | None = None
+
+
+def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:
+    """Whether a count goes to the card, and why; nothing where there is no choice."""
+    if engine.beside is None:
+        return False, ""
+    started, resident = engine.beside.begun(engine.snapshot)
+    missing = 0 if resident else _ENTRY * engine.snapshot.edge_count
+    pays, reason = second_half.on_card(matchings, engine.threads, missing, started)
+    return pays, f"On the {'card' if pays else 'CPU'}: {reason}"
