@@ -75,6 +75,7 @@ class CostModel:
     fold_row: float  # folding a row
     fold_look: float  # each of its entries, when they are looked at
     push: float  # adding to a counter
+    skew: float  # how much more pushing takes than mean degrees say: vertices that edges lead to have more neighbours
     inside_enter: float  # beginning with the neighbours of a root
     inside_number: float  # numbering one of them, for each level
     inside_word: float  # a word of a row inside a neighbourhood
@@ -158,6 +159,7 @@ CPU = CostModel(
     fold_row=0.1,
     fold_look=0.15,
     push=0.2,
+    skew=1.2,
     inside_enter=60.0,
     inside_number=2.0,
     inside_word=0.1,

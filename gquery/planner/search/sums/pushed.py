@@ -102,4 +102,4 @@ class Pushing:
             cost += visits * (costs.enter + (0.0 if rows == 1 else looks / thinned)) + pushed * costs.push
             reached = max(reached, pushed)
         new[1] = new[1]._replace(rows=max(1.0, min(ENDLESS, reached)))
-        return cost, tuple(new)
+        return costs.skew * cost, tuple(new)
