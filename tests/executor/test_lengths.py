@@ -10,6 +10,7 @@ import pytest
 import gquery
 from gquery import Graph
 from gquery.executor.paths import leading
+from gquery.planner.binding.lengths import alternatives
 
 
 def graph(edges: list[tuple[int, int]], vertices: int = 0, **weights: list[int]) -> Graph:
@@ -125,6 +126,22 @@ def test_a_path_without_a_vertex_twice_does_not_come_back() -> None:
         for length in ("*0..2", "*0.."):
             text = f"MATCH DIFFERENT NODES {mode} (a)-[:K{length}]->(a) RETURN count(*)"
             assert ask(graph([(0, 0)]), text) == [(expected,)], (mode, length)
+
+
+@pytest.mark.parametrize("mode", ["ACYCLIC", "SIMPLE", "TRAIL", "WALK"])
+def test_path_modes_are_about_the_whole_path(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of any length too, where it is searched for in parts."""
+    chance = Random(mode)
+    scattered = graph([(chance.randrange(6), chance.randrange(6)) for _ in range(11)], 6)
+    for match in ("", "REPEATABLE ELEMENTS"):
+        text = (
+            f"MATCH {match} {mode} (a)-[:K]->(b)-[:K*1..3]-(c)<-[:K*0..2]-(d) RETURN a.id, b.id, c.id, d.id, count(*)"
+        )
+        expected = ask(scattered, text)
+        with monkeypatch.context() as patched:
+            patched.setattr(alternatives, "MOST_ALTERNATIVES", 0)
+            assert ask(scattered, f"{text} AS n") == expected, match  # another text, which is bound anew
+        assert len(expected) > 10
 
 
 def test_the_relationships_stand_in_the_order_of_the_pattern() -> None:
