@@ -11,7 +11,7 @@ from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.mentions import named, names_in
-from gquery.planner.binding.subqueries.pattern_condition import joined_by_and
+from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
 from gquery.planner.ir.segments import PathMode
 from gquery.records import record
 from gquery.settings import MatchMode
@@ -145,6 +145,8 @@ class Pieces:
                 self.again.append(ast.Binary("=", name, known, span=span))
             else:
                 self.lets[name.name] = known
+        if path.shortest is None:
+            relationship = self._asked_later(relationship, one, way)
         length = relationship.length or ast.Length(1, 1, span=span)
         closed = left.variable.name == right.variable.name
         link = Link(
@@ -160,6 +162,24 @@ class Pieces:
         )
         self.links.append(link)
         return link
+
+    def _asked_later(
+        self, relationship: ast.RelationshipPattern, one: ast.Variable, way: ast.Variable
+    ) -> ast.RelationshipPattern:
+        """Without the conditions that speak of something else too: these are asked of the paths that are found."""
+        asked = [] if relationship.where is None else list(joined_by_and(relationship.where))
+        own = [each for each in asked if set(names_in(each)) <= {one.name}]
+        others = [each for each in asked if each not in own]
+        told = relationship.properties
+        if isinstance(told, ast.MapLiteral) and any(names_in(told)):
+            properties = ((ast.Property(one, each.key, told.span, span=told.span), each) for each in told.entries)
+            others += (ast.Binary("=", value, each.value, span=each.span) for value, each in properties)
+            relationship = replace(relationship, properties=None)
+        if others:
+            span = relationship.span
+            edges = ast.FunctionCall("relationships", (way,), False, False, span, span=span)
+            self.again.append(ast.Comprehension("all", one, edges, all_of(others), None, span=span))
+        return replace(relationship, where=all_of(own))
 
     def _name_nodes(self, inside: ast.PathPattern, way: ast.Variable) -> None:
         """What the nodes of a repeated relationship are called: all of the path but the last, and all but the first."""
