@@ -10,6 +10,7 @@ import pytest
 import gquery
 from gquery import Graph
 from gquery.executor.paths import leading
+from gquery.planner.binding.lengths import alternatives
 
 
 def graph(edges: list[tuple[int, int]], vertices: int = 0, **weights: list[int]) -> Graph:
@@ -127,6 +128,35 @@ def test_a_path_without_a_vertex_twice_does_not_come_back() -> None:
             assert ask(graph([(0, 0)]), text) == [(expected,)], (mode, length)
 
 
+@pytest.mark.parametrize("mode", ["ACYCLIC", "SIMPLE", "TRAIL", "WALK"])
+def test_path_modes_are_about_the_whole_path(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of any length too, where it is searched for in parts."""
+    chance = Random(mode)
+    scattered = graph([(chance.randrange(6), chance.randrange(6)) for _ in range(11)], 6)
+    for match in ("", "REPEATABLE ELEMENTS"):
+        text = (
+            f"MATCH {match} {mode} (a)-[:K]->(b)-[:K*1..3]-(c)<-[:K*0..2]-(d) RETURN a.id, b.id, c.id, d.id, count(*)"
+        )
+        expected = ask(scattered, text)
+        with monkeypatch.context() as patched:
+            patched.setattr(alternatives, "MOST_ALTERNATIVES", 0)
+            assert ask(scattered, f"{text} AS n") == expected, match  # another text, which is bound anew
+        assert len(expected) > 10
+
+
+@pytest.mark.parametrize("length", ["*1..3", "*"])
+def test_relationships_are_compared_with_what_else_is_matched(length: str) -> None:
+    """Where paths are searched for, those that are found are asked."""
+    larger = f"MATCH (a)-[k]->() MATCH (a)-[r{length} WHERE r.weight >= k.weight]->(b) RETURN a.id, k.weight, b.id"
+    assert ask(TRIANGLE, larger) == [
+        (0, 1, 0), (0, 1, 1), (0, 1, 2), (0, 1, 3), (1, 2, 0), (1, 2, 2), (1, 2, 3), (2, 3, 0), (2, 3, 3), (2, 4, 3),
+    ]  # fmt: skip
+    text = larger.replace("RETURN a.id, k.weight,", "RETURN DISTINCT")
+    assert ask(TRIANGLE, text) == [(0,), (1,), (2,), (3,)]
+    same = f"MATCH (a)-[k]->() MATCH (a)-[{length} {{weight: k.weight}}]->(b) RETURN k.weight, b.id"
+    assert ask(TRIANGLE, same) == [(1, 1), (2, 2), (3, 0), (4, 3)]
+
+
 def test_the_relationships_stand_in_the_order_of_the_pattern() -> None:
     for left, right in (("{id: 0}", ""), ("", "{id: 3}")):
         text = f"MATCH ({left})-[r:K*3..]->({right}) UNWIND r AS k RETURN r, collect(k.weight) AS w"
@@ -193,7 +223,10 @@ def test_a_small_budget_is_enough_for_many_paths() -> None:
         ("MATCH (a)-[r*]->(b)-[r*]->(c) RETURN 1", "relationship `r` stands twice in one MATCH"),
         ("MATCH (r)-[r*]->(b) RETURN 1", "`r` is a node already, it cannot be a list of relationships too"),
         ("WITH 1 AS r MATCH (a)-[r*]->(b) RETURN 1", "`r` is of type INTEGER already"),
-        ("MATCH (a)-[k]->() MATCH (a)-[r* WHERE r.weight > k.weight]->(b) RETURN 1", "gquery has no condition on"),
+        (
+            "MATCH ()-[k]->() MATCH ANY SHORTEST ()-[r* WHERE r.weight > k.weight]->() RETURN 1",
+            "no condition on relation",
+        ),
         ("MATCH (a) WHERE (a)-[*]->(b) RETURN a", "variable `b` is not defined, and a pattern used as"),
     ],
 )

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.mentions import named, names_in
-from gquery.planner.binding.subqueries.pattern_condition import joined_by_and
+from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
 from gquery.planner.ir.segments import PathMode
 from gquery.records import record
+from gquery.settings import MatchMode
 
 
 @dataclass(slots=True, eq=False)
@@ -73,35 +75,25 @@ class Pieces:
             self._take(path)
 
     def _take(self, path: ast.PathPattern) -> None:
-        self._expect_one(path)
+        word = _asked_of_all(path, self.mode)
+        _expect_one(path, word)
         nodes = [self._node(node) for node in path.nodes]
         parts: list[ast.Expression] = []
         begin = 0
         for place, relationship in enumerate(path.relationships):
             if relationship.length is None and path.shortest is None:
                 continue
-            parts += self._fragment(path, nodes, begin, place)
+            parts += self._fragment(path, nodes, begin, place, word is not None)
             begin = place + 1
             link = self._link(path, _one_relationship(relationship), nodes[place], nodes[begin])
             parts.append(link.way)
             if relationship.inside is not None:
                 self._name_nodes(relationship.inside, link.way)
-        parts += self._fragment(path, nodes, begin, len(path.relationships))
+        parts += self._fragment(path, nodes, begin, len(path.relationships), word is not None)
         if path.variable is not None:
             self.lets[path.variable.name] = _joined(parts)
-
-    def _expect_one(self, path: ast.PathPattern) -> None:
-        """Raises for what is asked of a path of which only a part is searched for."""
-        word = path.mode.upper() if path.mode in ("acyclic", "simple") else None
-        word = "TRAIL" if path.mode == "trail" and self.mode == "repeatable elements" else word
-        if path.shortest is not None:
-            word = "SHORTEST"
-        if word is not None and len(path.relationships) > 1:
-            raise UnsupportedError(
-                f"gquery has {word} paths of any length with one relationship pattern only",
-                span=path.span,
-                hint="write the other relationships as patterns of their own, or give small bounds such as *1..3",
-            )
+        if word is not None:
+            self.again += _told_apart(word, _joined(parts))
 
     def _node(self, node: ast.NodePattern) -> ast.NodePattern:
         """With a name; its condition is one of the clause."""
@@ -110,13 +102,14 @@ class Pieces:
         return replace(node, variable=node.variable or self._unused.named("node", node.span), where=None)
 
     def _fragment(
-        self, path: ast.PathPattern, nodes: list[ast.NodePattern], begin: int, end: int
+        self, path: ast.PathPattern, nodes: list[ast.NodePattern], begin: int, end: int, told: bool
     ) -> Iterator[ast.Variable]:
-        """Takes the part of a pattern from a node to another, and gives its name if paths need one."""
+        """Takes the part of a pattern from a node to another, and gives its name if paths need one, as they do where
+        something is `told` of the whole."""
         relationships = tuple(self._named(each) for each in path.relationships[begin:end])
         name = None
-        if path.variable is not None and (relationships or not path.relationships):
-            name = self._unused.named(path.variable.name, path.span)
+        if (told or path.variable is not None) and (relationships or not path.relationships):
+            name = self._unused.named("path" if path.variable is None else path.variable.name, path.span)
             yield name
         fragment = ast.PathPattern(name, tuple(nodes[begin : end + 1]), relationships, span=path.span)
         own = set(named([*fragment.nodes, *relationships]))
@@ -152,6 +145,8 @@ class Pieces:
                 self.again.append(ast.Binary("=", name, known, span=span))
             else:
                 self.lets[name.name] = known
+        if path.shortest is None:
+            relationship = self._asked_later(relationship, one, way)
         length = relationship.length or ast.Length(1, 1, span=span)
         closed = left.variable.name == right.variable.name
         link = Link(
@@ -167,6 +162,24 @@ class Pieces:
         )
         self.links.append(link)
         return link
+
+    def _asked_later(
+        self, relationship: ast.RelationshipPattern, one: ast.Variable, way: ast.Variable
+    ) -> ast.RelationshipPattern:
+        """Without the conditions that speak of something else too: these are asked of the paths that are found."""
+        asked = [] if relationship.where is None else list(joined_by_and(relationship.where))
+        own = [each for each in asked if set(names_in(each)) <= {one.name}]
+        others = [each for each in asked if each not in own]
+        told = relationship.properties
+        if isinstance(told, ast.MapLiteral) and any(names_in(told)):
+            properties = ((ast.Property(one, each.key, told.span, span=told.span), each) for each in told.entries)
+            others += (ast.Binary("=", value, each.value, span=each.span) for value, each in properties)
+            relationship = replace(relationship, properties=None)
+        if others:
+            span = relationship.span
+            edges = ast.FunctionCall("relationships", (way,), False, False, span, span=span)
+            self.again.append(ast.Comprehension("all", one, edges, all_of(others), None, span=span))
+        return replace(relationship, where=all_of(own))
 
     def _name_nodes(self, inside: ast.PathPattern, way: ast.Variable) -> None:
         """What the nodes of a repeated relationship are called: all of the path but the last, and all but the first."""
@@ -204,6 +217,51 @@ def _one_relationship(relationship: ast.RelationshipPattern) -> ast.Relationship
     if where is not None and one.where is not None:
         where = ast.Binary("and", one.where, where, span=where.span)
     return replace(one, where=where or one.where, length=relationship.length)
+
+
+def _asked_of_all(path: ast.PathPattern, mode: MatchMode | None) -> PathMode | Literal["trail", "shortest"] | None:
+    """What is asked of a path of which only parts are searched for."""
+    if len(path.relationships) < 2:
+        return None
+    if path.shortest is not None:
+        return "shortest"
+    if path.mode == "acyclic" or path.mode == "simple":
+        return path.mode
+    return "trail" if path.mode == "trail" and mode == "repeatable elements" else None
+
+
+def _expect_one(path: ast.PathPattern, asked: str | None) -> None:
+    if asked == "shortest":
+        raise UnsupportedError(
+            "gquery has SHORTEST paths of any length with one relationship pattern only",
+            span=path.span,
+            hint="write the other relationships as patterns of their own, or give small bounds such as *1..3",
+        )
+
+
+def _told_apart(asked: str, path: ast.Expression) -> Iterator[ast.Expression]:
+    """That the elements of a path differ; in a simple one, the last from all but the first."""
+    span = path.span
+    elements = ast.FunctionCall(
+        "relationships" if asked == "trail" else "nodes", (path,), False, False, span, span=span
+    )
+    if asked != "simple":
+        yield _all_different(elements)
+        return
+    yield _all_different(ast.Slice(elements, None, ast.Literal(-1, span=span), span=span))
+    yield _all_different(ast.Slice(elements, ast.Literal(1, span=span), None, span=span))
+
+
+def _all_different(items: ast.Expression) -> ast.Expression:
+    """`all(each IN range(0, size(items) - 1) WHERE NOT items[each] IN items[each + 1..])`."""
+    span, each = items.span, ast.Variable("each", span=items.span)
+    one = ast.Literal(1, span=span)
+    size = ast.FunctionCall("size", (items,), False, False, span, span=span)
+    last = ast.Binary("-", size, one, span=span)
+    places = ast.FunctionCall("range", (ast.Literal(0, span=span), last), False, False, span, span=span)
+    later = ast.Slice(items, ast.Binary("+", each, one, span=span), None, span=span)
+    again = ast.Binary("in", ast.Index(items, each, span=span), later, span=span)
+    return ast.Comprehension("all", each, places, ast.Unary("not", again, span=span), None, span=span)
 
 
 def _joined(parts: list[ast.Expression]) -> ast.Expression:

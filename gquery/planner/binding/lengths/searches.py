@@ -17,7 +17,7 @@ from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
 from gquery.planner.binding.lengths.together import conditions_between
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.scope import NOTHING
-from gquery.planner.binding.subqueries.pattern_condition import pattern_test
+from gquery.planner.binding.subqueries.pattern_condition import all_of, pattern_test
 from gquery.planner.ir.segments import PathMode
 from gquery.records import record
 from gquery.settings import MatchMode
@@ -74,13 +74,6 @@ def _together(
     )
     items = items or (ast.ProjectionItem(ast.Literal(0, span=span), NOTHING, "", span=span),)
     return ast.With(items, False, False, (), None, None, all_of(conditions), span=span)
-
-
-def all_of(conditions: list[ast.Expression]) -> ast.Expression | None:
-    found: ast.Expression | None = None
-    for each in conditions:
-        found = each if found is None else ast.Binary("and", found, each, span=found.span.to(each.span))
-    return found
 
 
 class _Order:

@@ -34,6 +34,14 @@ def joined_by_and(condition: ast.Expression) -> Iterator[ast.Expression]:
         yield condition
 
 
+def all_of(conditions: list[ast.Expression]) -> ast.Expression | None:
+    """Conditions joined by AND; None without any."""
+    found: ast.Expression | None = None
+    for each in conditions:
+        found = each if found is None else ast.Binary("and", found, each, span=found.span.to(each.span))
+    return found
+
+
 def pattern_test(condition: ast.Expression) -> PatternTest | None:
     """The condition as a pattern test; None when it is an ordinary expression."""
     asked, absent = condition, False
