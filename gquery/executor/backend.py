@@ -7,6 +7,7 @@ behind it partial matches become matches (`expand.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -28,10 +29,12 @@ Item = TypeVar("Item")
 @record(frozen=True, slots=True)
 class Masks:
     """What predicates and bindings leave. vertices: int32[], ascending, by the place of a filter among all: those that
-    it keeps, unless it keeps all. edges: bool[edge_count], by query edge: those for which its predicates are true."""
+    it keeps, unless it keeps all. edges: bool[edge_count], by query edge: those for which its predicates are true, and
+    which can be in a match. few: the same edges as int64[], ascending, where they are few; else None."""
 
     vertices: Mapping[int, NDArray[np.int32]]
     edges: Mapping[int, NDArray[np.bool_]]
+    few: Mapping[int, NDArray[np.int64] | None] = field(default_factory=dict)
 
 
 @record(frozen=True, slots=True)

@@ -150,7 +150,7 @@ def test_random_projections(graph: Graph, seed: int, monkeypatch: pytest.MonkeyP
 
 def test_what_is_said_without_a_statement(graph: Graph) -> None:
     plan = graph.explain("MATCH (a)-[k]->(b) WHERE a.age < k.since WITH a, count(*) AS n ORDER BY n RETURN a.name, n")
-    assert "Arrow, from 32,768 rows on DuckDB" in plan
+    assert "Arrow, from 131,072 rows on DuckDB" in plan
     assert "\nDuckDB" not in plan
     assert "DuckDB\n" in graph.explain("MATCH (a) RETURN a.score AS s, count(*) AS n")  # floats are grouped by DuckDB
 

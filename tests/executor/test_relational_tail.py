@@ -33,7 +33,7 @@ def test_bare_properties_need_no_statement() -> None:
 def test_properties_that_are_only_returned_wait() -> None:
     tail = tail_of(PERSON + "RETURN a.name, a.tags, a.age + 1 AS more ORDER BY a.age DESC LIMIT 2")
     assert tail.describe() == (
-        "Arrow, from 32,768 rows on DuckDB\n"
+        "Arrow, from 131,072 rows on DuckDB\n"
         '  SELECT m."a" AS c0, (m."a.age" + 1::BIGINT) AS c1\n'
         "  FROM matches AS m\n"
         '  ORDER BY m."a.age" DESC NULLS FIRST\n'

@@ -28,7 +28,7 @@ Vertices = NDArray[np.int32]
 
 def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Masks:
     """What the predicates of the filters leave. Raises what their evaluation raises."""
-    kept, edges = {}, {}
+    kept, edges, few = {}, {}, {}
     known: dict[int, Vertices] = {}  # by query vertex: what is left of it so far
     for place, step in enumerate(filters):
         match step:
@@ -46,9 +46,10 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 )
             case PredicateFilter(vertex=vertex, predicates=predicates):
                 kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
-            case EdgePredicateFilter(edge=edge, predicates=predicates):
-                edges[edge] = _selected_edges(graph.edges[edge], predicates, reading)
-    return Masks(kept, edges)
+            case EdgePredicateFilter(edge=edge):
+                near = _edges_near(graph.edges[edge], step, known, reading)
+                edges[edge], few[edge] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
+    return Masks(kept, edges, few)
 
 
 def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
@@ -96,13 +97,30 @@ def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ..
     return kept
 
 
-def _selected_edges(edge: QueryEdge, predicates: tuple[Expression, ...], reading: Reading) -> NDArray[np.bool_]:
+def _edges_near(
+    edge: QueryEdge, step: EdgePredicateFilter, known: Mapping[int, Vertices], reading: Reading
+) -> NDArray[np.int64] | None:
+    """The data edges at what is left of one end, ascending; None when they are not few."""
+    if step.near is None or len(known[step.near]) > step.most:
+        return None
+    adjacency = adjacency_of(edge.relation, edge.direction(step.near), reading.snapshot, reading.control.memory)
+    return adjacency.edges_at(known[step.near], step.most)
+
+
+def _selected_edges(
+    edge: QueryEdge, predicates: tuple[Expression, ...], near: NDArray[np.int64] | None, reading: Reading
+) -> tuple[NDArray[np.bool_], NDArray[np.int64] | None]:
+    """The edges for which all predicates are true, of all or of some; ascending too, where they are few."""
     snapshot = reading.snapshot
     reading.control.memory.reserve(snapshot.edge_count, f"the edge filter of {edge.described}")
     mask = np.zeros(snapshot.edge_count, np.bool_)
+    if near is not None:
+        kept = scan.edges_among(snapshot, predicates, near, reading.parameters, reading.control)
+        mask[kept] = True
+        return mask, kept
     for index, table in enumerate(snapshot.edge_tables):
         if table.type in edge.types:
             selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
             for begin, end, _, row in snapshot.edges.numbers.of([index]):
                 mask[begin:end] = selected[row : row + end - begin]
-    return mask
+    return mask, None

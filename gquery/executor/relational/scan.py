@@ -96,6 +96,20 @@ def among(
     return vertices[keep]
 
 
+def edges_among(
+    snapshot: Snapshot,
+    predicates: tuple[Expression, ...],
+    edges: NDArray[np.int64],
+    parameters: Parameters,
+    control: Control,
+) -> NDArray[np.int64]:
+    """Those of some edges for which all predicates are true."""
+    keep = np.zeros(len(edges), np.bool_)
+    for table, where, rows in snapshot.edges.numbers.parts(edges):
+        keep[where] = _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table, rows).select(predicates)
+    return edges[keep]
+
+
 def edge_values(
     snapshot: Snapshot, expression: Expression, edges: NDArray[np.int64], parameters: Parameters, control: Control
 ) -> pa.Array:

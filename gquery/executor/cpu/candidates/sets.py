@@ -147,18 +147,24 @@ class CandidateSets:
 
     def adjacency(self, rows: Rows) -> Adjacency:
         """The data edges of a relation that its mask leaves."""
-        key = (rows.relation, rows.direction)
-        held = self._held.get(key)
-        if held is None:
-            held = self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
         if rows.edge is None:
-            return held
+            return self._whole(rows)
         if (rows.edge, rows.direction) not in self._filtered:
-            filtered = masked(held, self.masks.edges[rows.edge])
+            few = self.masks.few.get(rows.edge)
+            if few is None:
+                filtered = masked(self._whole(rows), self.masks.edges[rows.edge])
+            else:
+                filtered = self.snapshot.edges.build_of(few, rows.direction)
             described = self.graph.edges[rows.edge].described
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {described}")
             self._filtered[rows.edge, rows.direction] = filtered
         return self._filtered[rows.edge, rows.direction]
+
+    def _whole(self, rows: Rows) -> Adjacency:
+        key = (rows.relation, rows.direction)
+        if key not in self._held:
+            self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
+        return self._held[key]
 
     def lists(self, rows: Rows) -> tuple[int, int, int, int]:
         """`lists_of` the adjacency of the rows: an address takes a microsecond to ask for, and is asked for often."""
@@ -205,8 +211,7 @@ class CandidateSets:
                     self._start(step)
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
                 case EdgePredicateFilter(edge=edge):
-                    kept = int(np.count_nonzero(self.masks.edges[edge]))
-                    self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, kept))
+                    self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, self._kept_edges(edge)))
                 case SeedFilter():
                     self._start_seeds(step)
                 case LookupFilter(vertex=vertex):
@@ -223,6 +228,14 @@ class CandidateSets:
                 case NeighbourFilter(vertex=vertex, edge=edge, required=required):
                     among = self._labelled[self.graph.edges[edge].other(vertex)]
                     self._narrow(step, vertex, self.with_neighbours(vertex, edge, required, among))
+
+    def _kept_edges(self, edge: int) -> int:
+        few, types = self.masks.few.get(edge), self.graph.edges[edge].types
+        if few is not None:
+            return len(few)
+        tables = [number for number, table in enumerate(self.snapshot.edge_tables) if table.type in types]
+        segments, mask = self.snapshot.edges.numbers.of(tables), self.masks.edges[edge]
+        return sum(int(np.count_nonzero(mask[begin:end])) for begin, end, *_ in segments)
 
     def _size(self, vertex: int) -> int:
         return len(self.sets[vertex].vertices)
