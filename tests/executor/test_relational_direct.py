@@ -99,13 +99,15 @@ class Written:
         return self.chance.choice([
             "count(*)", f"count({distinct}{self.value()})", f"count({distinct}a)", f"sum({self.whole()})",
             f"min({self.whole()})", f"max({self.time()})", f"collect(DISTINCT {self.text()})", "1 + count(*)",
+            f"collect({self.value()})", "collect(a)", "collect(a.score)",
+            f"head(collect({{one: {self.value()}, other: a, last: {self.chosen()}}}))",
         ])  # fmt: skip
 
     def query(self) -> str:
         """A projection with columns c0, c1..., all of which it is sorted by where it is cut."""
         grouped = self.chance.random() < 0.5
         plain = [self.chance.choice([self.value, self.chosen])() for _ in range(self.chance.randint(1, 3))]
-        plain += [] if grouped else [self.chance.choice(["a.score", "a.tags", "k", "a", "b"])]
+        plain += [self.chance.choice(["a.tags", "a", "b", "k"] if grouped else ["a.score", "a.tags", "k", "a", "b"])]
         measures = [self.measure() for _ in range(self.chance.randint(1, 2))] if grouped else []
         columns = [*plain, *measures]
         items = ", ".join(f"{each} AS c{place}" for place, each in enumerate(columns))

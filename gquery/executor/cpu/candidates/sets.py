@@ -13,6 +13,7 @@ from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.lowering.adjacency import adjacency_of, masked
+from gquery.executor.lowering.kept import Kept
 from gquery.executor.lowering.program import Rows
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
@@ -215,12 +216,14 @@ class CandidateSets:
                 case SeedFilter():
                     self._start_seeds(step)
                 case LookupFilter(vertex=vertex):
-                    self.sets.append(CandidateSet(self.masks.vertices[place], self.snapshot.vertex_count))
+                    self.sets.append(CandidateSet(self.masks.vertices[place].vertices, self.snapshot.vertex_count))
                     self._labelled.append(self.sets[-1])
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
                 case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
-                    self._narrow(step, vertex, self.masks.vertices.get(place, self.sets[vertex].vertices))
+                    before = self._size(vertex)
+                    self._keep(vertex, self.masks.vertices.get(place))
                     self._labelled[vertex] = self.sets[vertex]
+                    self.outcomes.append(FilterOutcome(step, before, self._size(vertex)))
                 case LoopFilter(vertex=vertex):
                     self._narrow(step, vertex, self._with_loop(step))
                 case NeighbourFilter(vertex=vertex, signature=int(wanted)):
@@ -272,6 +275,13 @@ class CandidateSets:
         """Narrows C(vertex) to some of its vertices."""
         if len(kept) < self._size(vertex):
             self.sets[vertex] = CandidateSet(kept, self.sets[vertex].universe)
+
+    def _keep(self, vertex: int, kept: Kept | None) -> None:
+        """Narrows C(vertex) to what a filter keeps, if it does not keep all."""
+        if kept is not None and kept.words is None:
+            self.keep(vertex, kept.vertices)
+        elif kept is not None and kept.words is not None and len(kept) < self._size(vertex):
+            self.sets[vertex] = self.sets[vertex].within(kept.words)
 
     def _with_loop(self, step: LoopFilter) -> NDArray[np.int32]:
         loops = Rows(Types(step.types), "out", (), step.vertex)
