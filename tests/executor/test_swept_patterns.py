@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import gquery
-from gquery import Graph
+from gquery import Graph, session
+from gquery.executor.lowering import masks
+from gquery.planner.search.costs import CPU
 
 SEED = 515
 PEOPLE, PLACES, KNOWS, VISITED = 30, 8, 70, 60
@@ -87,3 +91,22 @@ def test_predicates_of_edges_are_asked_near_few_vertices(graph: Graph) -> None:
     for id_ in range(PEOPLE):
         found = graph.query("MATCH (a {id: $i})-[k:KNOWS]-(b) WHERE k.since > 1 RETURN a.id, b.id, k.since", {"i": id_})
         assert sorted(found.rows()) == sorted(row for row in rows if row[0] == id_)
+
+
+def test_edges_are_all_asked_where_too_many_vertices_are_left(graph: Graph) -> None:
+    """One end is reached from few vertices, or would be if the edges that lead there were fewer."""
+    query = "MATCH (a)-[:KNOWS]->(b)-[k:KNOWS]->(c) WHERE a.id IN $ids AND k.since > 1 RETURN a.id, c.id, k.since"
+    expected = graph.query("MATCH (a)-[:KNOWS]->(b)-[k:KNOWS]->(c) RETURN a.id, c.id, k.since").rows()
+    for most in (0, 1, 5, 1_000):
+        for ids in ([1], [4, 7, 9], list(range(PEOPLE))):
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(session, "CPU", replace(CPU, filters_weighed=-1.0, filter_reached=1e-3))
+                patched.setattr(masks, "_reached", _reaching(most))
+                found = Graph(graph.snapshot).query(query, {"ids": ids}).rows()
+            assert sorted(found) == sorted(row for row in expected if row[0] in ids and (row[2] or 0) > 1)
+
+
+def _reaching(most: int) -> Any:
+    """`_reached` for so many entries."""
+    reached = masks._reached
+    return lambda graph, step, known, reading: reached(graph, replace(step, most=most), known, reading)

@@ -99,7 +99,6 @@ def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ..
     asked = sum(map(len, masks.values()))
     if asked * _MANY < snapshot.vertex_count:
         return Kept(numbers.ids(tables, np.int32)[numbers.by_id(masks, np.bool_)])
-    reading.control.memory.reserve(snapshot.vertex_count, "what predicates leave")
     true = np.zeros(((snapshot.vertex_count >> 6) + 1) << 6, np.bool_)
     for begin, end, table, row in numbers.of(tables):
         true[begin:end] = masks[table][row : row + end - begin]
@@ -110,7 +109,7 @@ def _edges_near(
     edge: QueryEdge, step: EdgePredicateFilter, known: Mapping[int, Kept], reading: Reading
 ) -> NDArray[np.int64] | None:
     """The data edges at what is left of one end, ascending; None when they are not few."""
-    if step.near is None or len(known[step.near]) > step.most:
+    if step.near is None or step.near not in known or len(known[step.near]) > step.most:
         return None
     adjacency = adjacency_of(edge.relation, edge.direction(step.near), reading.snapshot, reading.control.memory)
     return adjacency.edges_at(known[step.near].vertices, step.most)
