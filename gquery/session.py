@@ -149,7 +149,7 @@ class Prepared:
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
         context = partial(Context, snapshot.invariants, snapshot.statistics, CPU)
-        self.plan, memos = known.plan(
+        self.plan, memos, made = known.plan(
             (*asked, limits, settings.device),
             bound,
             lambda memos: plan_chain(bound, limits, [context(memo, check) for memo in memos]),
@@ -159,7 +159,7 @@ class Prepared:
         self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
         beside = card_beside(settings)
         self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, beside)
-        self.chain = Chain.of(self.plan, self.matchings, self.engine)
+        self.chain = Chain.of(self.plan, self.matchings, self.engine, made)
 
     def run(self, control: Control, measured: Sequence[Measured] = ()) -> Iterator[pa.RecordBatch]:
         """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read."""

@@ -21,7 +21,8 @@ def products(plan: QueryPlan, reading: Reading) -> Iterator[Matches]:
     """All matches of a plan that only looks up, batch by batch."""
     masks = masks_of(plan.graph, plan.filters, reading).vertices
     steps = enumerate(plan.filters)
-    found = {step.vertex: masks[place] for place, step in steps if isinstance(step, LookupFilter | PredicateFilter)}
+    by_itself = (LookupFilter, PredicateFilter)
+    found = {step.vertex: masks[place].vertices for place, step in steps if isinstance(step, by_itself)}
     count = prod(map(len, found.values()))
     for begin in range(0, count, PIECE):
         reading.control.check()

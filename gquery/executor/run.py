@@ -26,7 +26,7 @@ from gquery.executor.products import products
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control, GivenUp, Try
 from gquery.executor.relational.streams import Made, Work, through
-from gquery.executor.relational.tail import Tail
+from gquery.executor.relational.tail import Tail, asks_parameters
 from gquery.planner.ir.expr import Expression, variables
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
@@ -59,6 +59,13 @@ class Measured:
         return self.branches or ((),) * len(step.branches)
 
 
+Place = tuple[int, ...]
+"""Of a step in a plan: the numbers of the steps and branches that it is within, and its own."""
+
+Tails = dict[Place, Tail]
+"""The tails of a plan that ask no parameters, and are the same each time."""
+
+
 @record(frozen=True, slots=True)
 class Chain:
     """A plan with all that running it takes. second_halves: by the number of a segment. The rest is by step; a match
@@ -75,9 +82,12 @@ class Chain:
     weighted: bool
 
     @classmethod
-    def of(cls, plan: ChainPlan, second_halves: Mapping[int, SecondHalf], engine: Engine, whole: bool = True) -> Chain:
+    def of(
+        cls, plan: ChainPlan, second_halves: Mapping[int, SecondHalf], engine: Engine, made: Tails, within: Place = ()
+    ) -> Chain:
         """Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say.
-        whole: the chain is a query, and no branch of another's."""
+        made: for earlier runs of the plan, and from now on for later ones. within: where the chain is, if it is a
+        branch of another's step, and no query."""
         tails: dict[int, Tail] = {}
         joins: dict[int, Join] = {}
         totals: dict[int, Tail] = {}
@@ -97,7 +107,10 @@ class Chain:
                     joins[number] = Join(step, engine.snapshot, engine.parameters)
                     weighted |= joins[number].weighted
             elif isinstance(step, ApplyPlan):
-                subqueries[number] = tuple(cls.of(branch, second_halves, engine, False) for branch in step.branches)
+                subqueries[number] = tuple(
+                    cls.of(branch, second_halves, engine, made, (*within, number, place))
+                    for place, branch in enumerate(step.branches)
+                )
                 weighted |= step.segment.asked == "rows" and any(each.weighted for each in subqueries[number])
             else:
                 residual: tuple[Expression, ...] = ()
@@ -107,8 +120,14 @@ class Chain:
                 if isinstance(before, QueryPlan | PathsPlan) and number - 1 not in joins:
                     once = taken_once(before, step, engine.snapshot)
                     weighted, step = weighted and once == step, once
-                final = whole and number == len(plan.steps) - 1
-                tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
+                final = not within and number == len(plan.steps) - 1
+                place = (*within, number)
+                if place in made:
+                    tails[number] = made[place]
+                elif asks_parameters(step, residual):
+                    tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
+                else:
+                    tails[number] = made[place] = Tail(step, engine.snapshot, {}, residual, weighted, final)
                 if step.is_total:
                     totals[number] = tails[number].of_all()
                 weighted = tails[number].weighted

@@ -280,8 +280,9 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
             return f"{graph.vertices[vertex].described}: where {graph.edges[edge].described} leads, if {most:,} at most"
         case PredicateFilter(vertex=vertex, predicates=predicates):
             return f"{graph.vertices[vertex].described}: {written(predicates)}"
-        case EdgePredicateFilter(edge=edge, predicates=predicates):
-            return f"{graph.edges[edge].described}: {written(predicates)}"
+        case EdgePredicateFilter(edge=edge, predicates=predicates, near=near, most=most):
+            near_by = "" if near is None else f", asked at {graph.vertices[near].described}, if {most:,} at most"
+            return f"{graph.edges[edge].described}: {written(predicates)}{near_by}"
         case LoopFilter(vertex=vertex, present=present):
             return f"{graph.vertices[vertex].described}: {'has' if present else 'has no'} self-loop"
         case NeighbourFilter(vertex=vertex, edge=edge, required=required):

@@ -29,12 +29,22 @@ class Adjacency:
 
     def reached(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int32] | None:
         """The vertices, ascending, that are neighbours of some others; None when more than `most` entries tell."""
+        entries = self._entries(vertices, most)
+        return None if entries is None else np.unique(self.neighbours[entries])
+
+    def edges_at(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int64] | None:
+        """The edges, ascending, of some vertices' rows; None when they have more than `most` entries."""
+        entries = self._entries(vertices, most)
+        if entries is None:
+            return None
+        edges = np.sort(self.edges[entries])
+        return edges[np.diff(edges, prepend=-1) > 0]
+
+    def _entries(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int64] | None:
         row = vertices.astype(np.int64) - self.first
         row = row[(row >= 0) & (row < self.rows)]
         begins, ends = self.offsets[row], self.offsets[row + 1]
-        if int((ends - begins).sum()) > most:
-            return None
-        return np.unique(self.neighbours[ranges(begins, ends)])
+        return None if int((ends - begins).sum()) > most else ranges(begins, ends)
 
     @property
     def nbytes(self) -> int:

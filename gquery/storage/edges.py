@@ -58,13 +58,15 @@ class Edges:
 
     def build(self, key: AdjacencyKey) -> Adjacency:
         tables = self._tables_of(key.types)
-        source, target = self._gather_ends(tables)
         edges = np.concatenate([np.zeros(0, np.int64), *(self.numbers.ids([table], np.int64) for table in tables)])
-        if key.direction == "in":
-            source, target = target, source
-        elif key.direction == "both":
-            source, target, edges = merge_directions(source, target, edges)
-        return build_adjacency(source, target, edges)
+        return _seen(*self._gather_ends(tables), edges, key.direction)
+
+    def build_of(self, edges: NDArray[np.int64], direction: Direction) -> Adjacency:
+        """The adjacency of some edges, given by their ids."""
+        source, target = np.empty(len(edges), np.int32), np.empty(len(edges), np.int32)
+        for table, where, rows in self.numbers.parts(edges):
+            source[where], target[where] = (end[rows] for end in self.tables[table].ends)
+        return _seen(source, target, edges, direction)
 
     def most_for(self, key: AdjacencyKey, vertices: int) -> int:
         """Bytes that building an adjacency takes at most, in a graph of so many vertices."""
@@ -85,3 +87,14 @@ class Edges:
         if not ends:
             return np.zeros(0, np.int32), np.zeros(0, np.int32)
         return np.concatenate([source for source, _ in ends]), np.concatenate([target for _, target in ends])
+
+
+def _seen(
+    source: NDArray[np.int32], target: NDArray[np.int32], edges: NDArray[np.int64], direction: Direction
+) -> Adjacency:
+    """The adjacency of edges from `source` to `target`, seen in a direction."""
+    if direction == "in":
+        source, target = target, source
+    elif direction == "both":
+        source, target, edges = merge_directions(source, target, edges)
+    return build_adjacency(source, target, edges)

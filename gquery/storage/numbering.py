@@ -18,6 +18,8 @@ Ids = NDArray[np.integer[Any]]
 Where = slice | NDArray[np.int64]
 Value = TypeVar("Value", bound=np.generic)
 
+_FEW = 4  # segments that are gone through one by one in less time than each id is looked up among all
+
 
 class Segment(NamedTuple):
     """The ids [begin, end) are the rows from `row` on of a table."""
@@ -141,6 +143,13 @@ class Numbering:
         if first == last:
             shift = int(self.starts[first] - self.rows[first])
             yield int(self.tables[first]), slice(None), ids - shift if shift else ids
+            return
+        between = self.segments[first : last + 1]
+        if len(between) <= _FEW and len({segment.table for segment in between}) == len(between):
+            for begin, end, table, row in between:
+                where = np.flatnonzero((ids >= begin) & (ids < end))
+                if len(where):
+                    yield table, where, ids[where] - (begin - row)
             return
         segments = self.segments_of(ids)
         tables, rows = self.tables.take(segments), ids - (self.starts[:-1] - self.rows).take(segments)

@@ -114,8 +114,14 @@ def python_values(column: pa.Array) -> list[Any]:
             f"a date or a point in time lies outside of Python's years, 1 to 9999: {error}",
             hint="return it as toString(...), or read it by to_arrow()",
         ) from None
-    plain = pa.types.is_primitive(known) or pa.types.is_string(known)
-    return values if plain else [to_value(value, known) for value in values]
+    return values if _is_plain(known) else [to_value(value, known) for value in values]
+
+
+def _is_plain(arrow: pa.DataType) -> bool:
+    """Whether Arrow gives Python the values as they are shown."""
+    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
+        return _is_plain(arrow.value_type)
+    return bool(pa.types.is_primitive(arrow) or pa.types.is_string(arrow))
 
 
 def _in_microseconds(arrow: pa.DataType) -> pa.DataType:

@@ -99,13 +99,15 @@ class Written:
         return self.chance.choice([
             "count(*)", f"count({distinct}{self.value()})", f"count({distinct}a)", f"sum({self.whole()})",
             f"min({self.whole()})", f"max({self.time()})", f"collect(DISTINCT {self.text()})", "1 + count(*)",
+            f"collect({self.value()})", "collect(a)", "collect(a.score)",
+            f"head(collect({{one: {self.value()}, other: a, last: {self.chosen()}}}))",
         ])  # fmt: skip
 
     def query(self) -> str:
         """A projection with columns c0, c1..., all of which it is sorted by where it is cut."""
         grouped = self.chance.random() < 0.5
         plain = [self.chance.choice([self.value, self.chosen])() for _ in range(self.chance.randint(1, 3))]
-        plain += [] if grouped else [self.chance.choice(["a.score", "a.tags", "k", "a", "b"])]
+        plain += [self.chance.choice(["a.tags", "a", "b", "k"] if grouped else ["a.score", "a.tags", "k", "a", "b"])]
         measures = [self.measure() for _ in range(self.chance.randint(1, 2))] if grouped else []
         columns = [*plain, *measures]
         items = ", ".join(f"{each} AS c{place}" for place, each in enumerate(columns))
@@ -150,7 +152,7 @@ def test_random_projections(graph: Graph, seed: int, monkeypatch: pytest.MonkeyP
 
 def test_what_is_said_without_a_statement(graph: Graph) -> None:
     plan = graph.explain("MATCH (a)-[k]->(b) WHERE a.age < k.since WITH a, count(*) AS n ORDER BY n RETURN a.name, n")
-    assert "Arrow, from 32,768 rows on DuckDB" in plan
+    assert "Arrow, from 131,072 rows on DuckDB" in plan
     assert "\nDuckDB" not in plan
     assert "DuckDB\n" in graph.explain("MATCH (a) RETURN a.score AS s, count(*) AS n")  # floats are grouped by DuckDB
 

@@ -14,6 +14,7 @@ from gquery.errors import BindError, ExecutionError
 from gquery.executor.progress import Control
 from gquery.executor.relational.tail import Tail
 from gquery.planner.ir.segments import SortItem
+from gquery.session import Prepared
 from tests.executor.relational_graph import ask, batch_of, snapshot, tail_of
 
 EVERYONE = {"a": [0, 1, 2, 3, 4]}
@@ -33,7 +34,7 @@ def test_bare_properties_need_no_statement() -> None:
 def test_properties_that_are_only_returned_wait() -> None:
     tail = tail_of(PERSON + "RETURN a.name, a.tags, a.age + 1 AS more ORDER BY a.age DESC LIMIT 2")
     assert tail.describe() == (
-        "Arrow, from 32,768 rows on DuckDB\n"
+        "Arrow, from 131,072 rows on DuckDB\n"
         '  SELECT m."a" AS c0, (m."a.age" + 1::BIGINT) AS c1\n'
         "  FROM matches AS m\n"
         '  ORDER BY m."a.age" DESC NULLS FIRST\n'
@@ -286,3 +287,19 @@ def test_another_projection_over_no_matches() -> None:
     constant = tail_of("RETURN 5 + 1 AS n").projection.items
     (batch,) = tail.replaced(constant).run(iter([pa.record_batch({" row": pa.array([0], pa.int8())})]), Control())
     assert batch.to_pylist() == [{"n": 6}]
+
+
+def test_tails_are_made_once_unless_they_ask_parameters() -> None:
+    graph = gquery.Graph(snapshot())
+    text = (
+        PERSON + "WITH a, a.age + 1 AS more ORDER BY more LIMIT 3 RETURN a.name, more + $plus AS n ORDER BY n, a.name"
+    )
+    chains = [
+        Prepared(graph.snapshot, text, {"plus": plus}, graph.settings, graph._remembered).chain for plus in (1, 2)
+    ]
+    first, second = ({number: id(tail) for number, tail in chain.tails.items()} for chain in chains)
+    assert [first[number] == second[number] for number in sorted(first)] == [True, False]
+    answers = [graph.query(text, {"plus": plus}).rows() for plus in (1, 2, 1)]
+    assert answers[0] == answers[2] == [(name, n - 1) for name, n in answers[1]]
+    limited = PERSON + "RETURN a.name ORDER BY a.name LIMIT $n"
+    assert [len(graph.query(limited, {"n": n}).rows()) for n in (1, 3, 2)] == [1, 3, 2]

@@ -59,7 +59,8 @@ class ReferenceGraph:
     ) -> ReferenceCandidates:
         candidates = ReferenceCandidates(graph, self.snapshot, masks, control, seeds or Seeds(0, {}))
         for place, step in enumerate(filters):
-            candidates.apply(step, masks.vertices.get(place))
+            kept = masks.vertices.get(place)
+            candidates.apply(step, None if kept is None else kept.vertices)
         return candidates
 
 

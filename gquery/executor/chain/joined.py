@@ -1,47 +1,42 @@
 """Joins the matches of a segment back to the rows that they were found for.
 
 The rows are kept as an Arrow table, within the query's budget. Their distinct bindings are the seeds of the matching.
-Where a seed's number is all that there is to compare, the rows of a match are looked up by it; DuckDB joins where
-conditions speak of rows and matches together. What it answers are numbers of rows and ids: the values of the rows never
-pass through it.
+The rows of a match are looked up by its seed's number, and what conditions ask of rows and matches together is asked of
+these pairs; DuckDB joins where it alone can ask, or where there are no seeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow, to_numpy
+from gquery.arrays import to_arrow, to_numpy, truths
 from gquery.errors import Span
+from gquery.executor.chain.checks import Checks
 from gquery.executor.chain.lookups import RowLookup
+from gquery.executor.chain.paired import ROW, SEEDS, Paired, Pairs
 from gquery.executor.chain.rows import Rows, batch_of, hidden_variables, kept, product, repeated, too_many
 from gquery.executor.chain.seeds import Numbers, seeds_of
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
+from gquery.executor.relational.direct.values import Unsaid
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, named
-from gquery.executor.relational.sql.expressions import SqlWriter, inputs
-from gquery.executor.relational.sql.words import quoted
+from gquery.executor.relational.sql.expressions import inputs
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, variables
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
 from gquery.storage.graph import Snapshot
-
-_SEEDS = Column(INTEGER, Span(0, 0), SEED, Attribute.VALUE)
-_ROW = " number"  # of a row, among those that are joined
-
-
-Pairs = Generator[pa.RecordBatch, None, None]
-"""The number of a row, in the first column, beside what is carried of a match that belongs to it."""
 
 FromSeeds = Callable[[Seeds, tuple[str, ...]], Rows]
 """The matches for seeds, with some of the query graph's variables."""
@@ -67,18 +62,29 @@ class Join:
         self._carried = [Column(self._types[name], Span(0, 0), name, Attribute.ELEMENT) for name in self._new]
         self._carried += [WEIGHTS] if self._counts else []
         self._names_carried = [column.variable for column in self._carried]
-        read = [part for condition in conditions for part in inputs(condition)]
-        self._names = named(dict.fromkeys([*read, *self._carried, *([_SEEDS] if segment.seeded else [])]))
-        sides = {part: f"{'r' if self._is_before(part) else 'm'}.{quoted(name)}" for name, part in self._names.items()}
-        writer = SqlWriter(sides, parameters, snapshot)
-        tests = [writer.condition(condition) for condition in conditions]
-        tests += [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if segment.seeded else []
-        self.sql = "\n".join([
-            "SELECT " + ", ".join([f"r.{quoted(_ROW)}", *(sides[part] for part in self._carried)]),
-            f"FROM matches AS m JOIN rows AS r ON {' AND '.join(tests) or 'TRUE'}",
-        ])  # fmt: skip
-        self._given = writer.asked(self.sql)
+        self._checks, self._paired = self._conditioned(parameters) if self._conditions else (None, None)
         self._lookups = [RowLookup(lookup, plan, snapshot, parameters) for lookup in segment.lookups]
+
+    def _conditioned(self, parameters: Mapping[str, object]) -> tuple[Checks | None, Paired | None]:
+        """Who asks the conditions: Arrow of what has a seed in common, where it computes them all, else DuckDB."""
+        seeded = bool(self.plan.segment.seeded)
+        read = [part for condition in self._conditions for part in inputs(condition)]
+        names = named(dict.fromkeys([*read, *self._carried, *([SEEDS] if seeded else [])]))
+        kinds = {name: type_.kind for name, type_ in (self._types | {WEIGHT: INTEGER, SEED: INTEGER}).items()}
+        of_rows = Inputs(
+            self.snapshot,
+            {name: type_.kind for name, type_ in self._before.items()},
+            {name: part for name, part in names.items() if self._is_before(part)},
+        )
+        told = {name: part for name, part in names.items() if not self._is_before(part)}
+        of_matches = Inputs(self.snapshot, kinds, told)
+        if seeded:
+            try:
+                asked = {name: part for name, part in told.items() if part in read}
+                return Checks(self._conditions, of_rows, replace(of_matches, read=asked), parameters), None
+            except Unsaid:
+                pass
+        return None, Paired(self._conditions, of_rows, of_matches, self._carried, seeded, parameters)
 
     def _is_before(self, part: Expression) -> bool:
         """Whether it is read of the rows, and not of the matches."""
@@ -118,8 +124,11 @@ class Join:
             rows, numbers = _merged(rows, numbers)
         met = np.zeros(rows.num_rows, np.bool_)
         if seeds.count:
-            pair = self._paired if self._conditions else self._looked_up
-            pairs = pair(rows, numbers, find(seeds, self.variables), control)
+            matches, most = find(seeds, self.variables), running.rows_of(self._width(rows), control)
+            if self._paired is not None:
+                pairs = self._paired.pairs(rows, numbers, matches, most, control)
+            else:
+                pairs = self._looked_up(rows, numbers, matches, most, control)
             try:
                 for batch in pairs:
                     places = to_numpy(batch.column(0))
@@ -143,48 +152,29 @@ class Join:
                 return np.flatnonzero(~met)
         return np.zeros(0, np.int64)
 
-    def _looked_up(self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control) -> Pairs:
-        """Which match belongs to which row, by the seed's number."""
+    def _looked_up(self, rows: pa.Table, numbers: Numbers, matches: Rows, most: int, control: Control) -> Pairs:
+        """Which match belongs to which row, by the seed's number, and by what is asked of such pairs."""
         order = np.argsort(numbers, kind="stable")
         begins = np.searchsorted(numbers[order], np.arange(numbers.max() + 2))
-        most = running.rows_of(self._width(rows), control)
         pairs = _one_each if begins[-1] - begins[0] == numbers.max() + 1 else _several_each
+        (whole,) = rows.to_batches()
         with closing(matches):  # type: ignore[type-var]
             for batch in matches:
                 found = to_numpy(batch.column(SEED)) if self.plan.segment.seeded else np.zeros(batch.num_rows, np.int64)
-                for places, part in pairs(batch.select(self._names_carried), found, begins, most):
+                for at, part in pairs(batch, found, begins, most):
                     control.check()
-                    columns = dict(zip(self._names_carried, part.columns, strict=True))
-                    yield batch_of({_ROW: to_arrow(order[places]), **columns}, len(places))
-
-    def _paired(self, rows: pa.Table, numbers: Numbers, matches: Rows, control: Control) -> Pairs:
-        """Which match belongs to which row, by the conditions too."""
-        of_matches = {name: part for name, part in self._names.items() if not self._is_before(part)}
-        kinds = {name: type_.kind for name, type_ in (self._types | {WEIGHT: INTEGER, SEED: INTEGER}).items()}
-        told = Inputs(self.snapshot, kinds, of_matches)
-        fed = (part for batch in matches for part in told.batches(batch, control))
-        beside = {"rows": self._relation(rows, numbers, control)}
-        pairs = running.stream(
-            self.sql, self._given, told.schema, fed, control, running.rows_of(self._width(rows), control), beside
-        )
-        try:
-            yield from pairs
-        finally:
-            pairs.close()
-            fed.close()
-            matches.close()  # type: ignore[attr-defined]
+                    places = order[at]
+                    if self._checks is not None:
+                        passing = self._checks.passing(whole, places, part, control)
+                        places, part = places[truths(passing)], part.filter(passing)
+                    yield batch_of(
+                        {ROW: to_arrow(places), **{name: part.column(name) for name in self._names_carried}},
+                        len(places),
+                    )
 
     def _width(self, rows: pa.Table) -> float:
         """About the bytes of a row that goes out."""
         return float(rows.nbytes / rows.num_rows + 8 * len(self._carried))
-
-    def _relation(self, rows: pa.Table, numbers: Numbers, control: Control) -> pa.Table:
-        """What the statement knows of the rows."""
-        kinds = {name: type_.kind for name, type_ in self._before.items()}
-        told = Inputs(self.snapshot, kinds, {name: part for name, part in self._names.items() if self._is_before(part)})
-        (batch,) = rows.to_batches()
-        relation = pa.Table.from_batches(list(told.batches(batch, control)), told.schema)
-        return relation.append_column(_ROW, to_arrow(np.arange(rows.num_rows))).append_column(SEED, to_arrow(numbers))
 
     def _together(self, rows: pa.Table, places: NDArray[np.int64], found: list[pa.Array] | None) -> pa.RecordBatch:
         """Rows with what was found for them; nulls where nothing was."""

@@ -27,9 +27,9 @@ def seeds_of(
         known &= column >= 0
     columns = {name: column[known] for name, column in numbered.items()}
     own: Numbers = np.zeros(np.count_nonzero(known), np.int64)
+    first = np.arange(min(1, len(own)))
     for column in columns.values():
-        _, own = np.unique((own << 32) | column, return_inverse=True)
-    _, first = np.unique(own, return_index=True)
+        _, first, own = np.unique((own << 32) | column, return_index=True, return_inverse=True)
     numbers = np.full(rows.num_rows, -1, np.int64)
     numbers[known] = own
     plain = {name: columns[name][first].astype(np.int32) for name in bound}

@@ -40,7 +40,8 @@ class CandidateSets:
         """Runs the filters."""
         filtering = Filtering(self.rows, self.room)
         for place, step in enumerate(filters):
-            filtering.apply(step, masks.vertices.get(place))
+            kept = masks.vertices.get(place)
+            filtering.apply(step, None if kept is None else kept.vertices)
         begun = [each.count for each in filtering.sets]
         self.sets, changes = filtering.run()
         left: dict[int, int] = {}

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import Masks
 from gquery.executor.lowering.adjacency import adjacency_of
+from gquery.executor.lowering.kept import Kept
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.relational import scan
 from gquery.planner.ir.expr import Expression
@@ -25,30 +26,35 @@ from gquery.planner.ir.relations import Binding
 
 Vertices = NDArray[np.int32]
 
+_MANY = 32  # of so many vertices of the graph one is asked: then a bit for each is written as soon as the ids of some
+
 
 def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Masks:
     """What the predicates of the filters leave. Raises what their evaluation raises."""
-    kept, edges = {}, {}
-    known: dict[int, Vertices] = {}  # by query vertex: what is left of it so far
+    kept, edges, few = {}, {}, {}
+    known: dict[int, Kept] = {}  # by query vertex: what is left of it so far
     for place, step in enumerate(filters):
         match step:
             case LookupFilter(vertex=vertex):
-                kept[place] = known[vertex] = _looked_up(step, reading)
+                kept[place] = known[vertex] = Kept(_looked_up(step, reading))
             case BindingFilter(vertex=vertex, edge=edge):
-                kept[place] = known[vertex] = _bound(graph, step, known.get(vertex), reading)
+                kept[place] = known[vertex] = Kept(_bound(graph, step, known.get(vertex), reading))
             case ReachedFilter(vertex=vertex):
                 reached = _reached(graph, step, known, reading)
                 if reached is not None:
-                    kept[place] = known[vertex] = reached
+                    kept[place] = known[vertex] = Kept(reached)
             case PredicateFilter(vertex=vertex, predicates=predicates) if vertex in known:
-                kept[place] = known[vertex] = scan.among(
-                    reading.snapshot, predicates, known[vertex], reading.parameters, reading.control
+                kept[place] = known[vertex] = Kept(
+                    scan.among(
+                        reading.snapshot, predicates, known[vertex].vertices, reading.parameters, reading.control
+                    )
                 )
             case PredicateFilter(vertex=vertex, predicates=predicates):
                 kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
-            case EdgePredicateFilter(edge=edge, predicates=predicates):
-                edges[edge] = _selected_edges(graph.edges[edge], predicates, reading)
-    return Masks(kept, edges)
+            case EdgePredicateFilter(edge=edge):
+                near = _edges_near(graph.edges[edge], step, known, reading)
+                edges[edge], few[edge] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
+    return Masks(kept, edges, few)
 
 
 def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
@@ -60,25 +66,23 @@ def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
     return np.sort(np.concatenate(found))
 
 
-def _bound(graph: QueryGraph, step: BindingFilter, before: Vertices | None, reading: Reading) -> Vertices:
+def _bound(graph: QueryGraph, step: BindingFilter, before: Kept | None, reading: Reading) -> Vertices:
     """The vertices of the query vertex's tables that a seed binds to it."""
     relation = graph.edges[step.edge].relation
     assert isinstance(relation, Binding)
     assert reading.seeds is not None
     bound = _of_tables(reading.seeds.bound(relation.column), graph.vertices[step.vertex].tables, reading)
-    return bound if before is None else np.intersect1d(before, bound, assume_unique=True)
+    return bound if before is None else np.intersect1d(before.vertices, bound, assume_unique=True)
 
 
-def _reached(
-    graph: QueryGraph, step: ReachedFilter, known: Mapping[int, Vertices], reading: Reading
-) -> Vertices | None:
+def _reached(graph: QueryGraph, step: ReachedFilter, known: Mapping[int, Kept], reading: Reading) -> Vertices | None:
     """The vertices of the query vertex's tables that the edge leads to; None when they are not few."""
     edge = graph.edges[step.edge]
     other = edge.other(step.vertex)
     if other not in known or len(known[other]) > step.most:
         return None
     adjacency = adjacency_of(edge.relation, edge.direction(other), reading.snapshot, reading.control.memory)
-    reached = adjacency.reached(known[other], step.most)
+    reached = adjacency.reached(known[other].vertices, step.most)
     return None if reached is None else _of_tables(reached, graph.vertices[step.vertex].tables, reading)
 
 
@@ -86,23 +90,45 @@ def _of_tables(vertices: Vertices, tables: tuple[int, ...], reading: Reading) ->
     return vertices[np.isin(reading.snapshot.vertex_numbers.tables_of(vertices), tables)]
 
 
-def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Vertices:
-    snapshot = reading.snapshot
+def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Kept:
+    snapshot, numbers = reading.snapshot, reading.snapshot.vertex_numbers
     masks = {
         table: scan.select_vertices(snapshot, table, predicates, reading.parameters, reading.control)
         for table in tables
     }
-    kept: Vertices = snapshot.vertex_numbers.ids(tables, np.int32)[snapshot.vertex_numbers.by_id(masks, np.bool_)]
-    return kept
+    asked = sum(map(len, masks.values()))
+    if asked * _MANY < snapshot.vertex_count:
+        return Kept(numbers.ids(tables, np.int32)[numbers.by_id(masks, np.bool_)])
+    true = np.zeros(((snapshot.vertex_count >> 6) + 1) << 6, np.bool_)
+    for begin, end, table, row in numbers.of(tables):
+        true[begin:end] = masks[table][row : row + end - begin]
+    return Kept(None, np.packbits(true, bitorder="little").view(np.uint64))
 
 
-def _selected_edges(edge: QueryEdge, predicates: tuple[Expression, ...], reading: Reading) -> NDArray[np.bool_]:
+def _edges_near(
+    edge: QueryEdge, step: EdgePredicateFilter, known: Mapping[int, Kept], reading: Reading
+) -> NDArray[np.int64] | None:
+    """The data edges at what is left of one end, ascending; None when they are not few."""
+    if step.near is None or step.near not in known or len(known[step.near]) > step.most:
+        return None
+    adjacency = adjacency_of(edge.relation, edge.direction(step.near), reading.snapshot, reading.control.memory)
+    return adjacency.edges_at(known[step.near].vertices, step.most)
+
+
+def _selected_edges(
+    edge: QueryEdge, predicates: tuple[Expression, ...], near: NDArray[np.int64] | None, reading: Reading
+) -> tuple[NDArray[np.bool_], NDArray[np.int64] | None]:
+    """The edges for which all predicates are true, of all or of some; ascending too, where they are few."""
     snapshot = reading.snapshot
     reading.control.memory.reserve(snapshot.edge_count, f"the edge filter of {edge.described}")
     mask = np.zeros(snapshot.edge_count, np.bool_)
+    if near is not None:
+        kept = scan.edges_among(snapshot, predicates, near, reading.parameters, reading.control)
+        mask[kept] = True
+        return mask, kept
     for index, table in enumerate(snapshot.edge_tables):
         if table.type in edge.types:
             selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
             for begin, end, _, row in snapshot.edges.numbers.of([index]):
                 mask[begin:end] = selected[row : row + end - begin]
-    return mask
+    return mask, None

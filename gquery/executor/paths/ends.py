@@ -32,7 +32,7 @@ class Ends:
         allowed = np.zeros(count, np.bool_)
         if vertex.predicates:
             masks = masks_of(segment.graph, (PredicateFilter(vertex.index, vertex.predicates),), reading)
-            allowed[masks.vertices[0]] = True
+            allowed[masks.vertices[0].vertices] = True
         else:
             for begin, end, *_ in reading.snapshot.vertex_numbers.of(vertex.tables):
                 allowed[begin:end] = True

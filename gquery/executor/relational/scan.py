@@ -96,6 +96,20 @@ def among(
     return vertices[keep]
 
 
+def edges_among(
+    snapshot: Snapshot,
+    predicates: tuple[Expression, ...],
+    edges: NDArray[np.int64],
+    parameters: Parameters,
+    control: Control,
+) -> NDArray[np.int64]:
+    """Those of some edges for which all predicates are true."""
+    keep = np.zeros(len(edges), np.bool_)
+    for table, where, rows in snapshot.edges.numbers.parts(edges):
+        keep[where] = _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table, rows).select(predicates)
+    return edges[keep]
+
+
 def edge_values(
     snapshot: Snapshot, expression: Expression, edges: NDArray[np.int64], parameters: Parameters, control: Control
 ) -> pa.Array:
@@ -152,15 +166,15 @@ class _Scan:
         self.count = self.table.count if rows is None else len(rows)
 
     def select(self, predicates: tuple[Expression, ...]) -> NDArray[np.bool_]:
-        keep = np.ones(self.count, np.bool_)
+        keep: pa.Array | pa.ChunkedArray | None = None
         with translated():
-            for predicate in predicates:
+            for predicate in predicates if self.count else ():
                 self.control.check()
-                if self.count:
-                    here = self._within(predicate)
-                    values = self._compared(here)
-                    keep &= truths(cast(self._computed(here) if values is None else values, pa.bool_()))
-        return keep
+                here = self._within(predicate)
+                values = self._compared(here)
+                true = cast(self._computed(here) if values is None else values, pa.bool_())
+                keep = true if keep is None else pc.and_(keep, true)
+            return np.ones(self.count, np.bool_) if keep is None else truths(keep)
 
     def look_up(self, predicate: Expression) -> NDArray[np.int32] | None:
         """The rows of a vertex table for which the predicate is true, by an index; None without one."""

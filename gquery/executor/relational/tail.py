@@ -42,6 +42,7 @@ from gquery.planner.ir.expr import (
     Parameter,
     Type,
     columns,
+    walk,
 )
 from gquery.planner.ir.segments import Project, Projection, ProjectionItem
 from gquery.records import record
@@ -368,6 +369,14 @@ class _Column:
     carried: Kind
     place: int
     arrow: pa.DataType
+
+
+def asks_parameters(project: Project, residual: tuple[Expression, ...]) -> bool:
+    """Whether a tail of these depends on the values of parameters."""
+    projection = project.projection
+    bounds = (bound for bound in (projection.skip, projection.limit) if bound is not None)
+    asked = (*projection.expressions, *project.where, *residual, *bounds)
+    return any(isinstance(part, Parameter) for expression in asked for part in walk(expression))
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:

@@ -148,7 +148,7 @@ class ClauseBinder:
 
         queries = tuple(alternatives(clause, seen)) if few else (searched(),)
         apply = self._united(queries, rows, (begin, row), clause.span)
-        if few and can_be_swept(clause, mode):
+        if few and can_be_swept(clause, mode, self.matches.schema):
             apply = replace(apply, swept=self.chain(searched(), begin, row))
         if clause.optional:
             new = (replace(variable, nullable=True) for variable in apply.new)

@@ -91,10 +91,13 @@ class NeighbourFilter:
 
 @record(frozen=True, slots=True)
 class EdgePredicateFilter:
-    """Only the data edges for which all predicates are true are candidates of the query edge."""
+    """Only the data edges for which all predicates are true are candidates of the query edge. near: the vertex of which
+    the edges at what is left are asked, where they are `most` or fewer; else all of the types are."""
 
     edge: int
     predicates: tuple[Expression, ...]
+    near: int | None = None
+    most: int = 0
 
 
 Filter = (

@@ -25,6 +25,7 @@ Memos = tuple[PlanMemo, ...]
 # Bytes, roughly, of all that is kept of texts, and of orders.
 _TEXTS, _ORDERS = 1 << 26, 1 << 25
 _EACH, _CHARACTER, _TEST = 20_000, 150, 300  # of a text, for each of its characters, for each test of its pattern
+_TAIL = 20_000  # of what a segment's projection takes to run
 
 
 class Remembered:
@@ -49,15 +50,16 @@ class Remembered:
 
     def plan(
         self, asked: tuple[Hashable, ...], bound: BoundQuery, make: Callable[[Memos], ChainPlan]
-    ) -> tuple[ChainPlan, Memos]:
-        """The plan of a bound query with its limits, and what is known of the problems of each segment."""
+    ) -> tuple[ChainPlan, Memos, dict[Any, Any]]:
+        """The plan of a bound query with its limits, what is known of the problems of each segment, and what whoever
+        runs the plan keeps for the next time."""
 
-        def made() -> tuple[ChainPlan, Memos]:
+        def made() -> tuple[ChainPlan, Memos, dict[Any, Any]]:
             memos = tuple(PlanMemo(self.orders) for _ in bound.all_segments)
-            return make(memos), memos
+            return make(memos), memos, {}
 
-        found: tuple[ChainPlan, Memos] = self._texts.get(
-            asked, made, lambda new: _size(str(asked[0])) + _TEST * _tests(new[0])
+        found: tuple[ChainPlan, Memos, dict[Any, Any]] = self._texts.get(
+            asked, made, lambda new: _size(str(asked[0])) + _TEST * _tests(new[0]) + _TAIL * len(bound.all_segments)
         )
         return found
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from gquery.planner.ir.expr import Attribute, Expression, columns
 from gquery.planner.ir.filters import (
     BindingFilter,
-    EdgePredicateFilter,
     Filter,
     LabelFilter,
     LookupFilter,
@@ -35,7 +34,6 @@ def required_filters(draft: Draft, context: Context) -> Draft:
     filters += [
         BindingFilter(edge.target, edge.index, by.get(graph.vertices[edge.target].variable)) for edge in bindings
     ]
-    filters += [EdgePredicateFilter(edge.index, edge.predicates) for edge in graph.edges if edge.predicates]
     filters += Reaching(draft, looked_up, context).filters()
     filters += [
         LoopFilter(edge.source, edge.types, True, edge.index) for edge in graph.edges if edge.source == edge.target

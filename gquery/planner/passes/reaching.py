@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Parameter
-from gquery.planner.ir.filters import PredicateFilter, ReachedFilter
+from gquery.planner.ir.filters import EdgePredicateFilter, PredicateFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Cardinalities
+from gquery.planner.ir.query_graph import QueryEdge
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import estimate, kept_share
 from gquery.planner.search.context import Context
 
-Narrowing = ReachedFilter | PredicateFilter
+Narrowing = ReachedFilter | PredicateFilter | EdgePredicateFilter
 
 _EVERY = 2**62  # entries: more than any adjacency has
 
@@ -38,7 +39,7 @@ class Reaching:
         return estimate(self._graph, self._context.statistics)
 
     def filters(self) -> Iterator[Narrowing]:
-        """In the order in which they run: from the few on, then the predicates of all that is left."""
+        """In the order in which they run: from the few on, then the predicates of all that is left, then of edges."""
         bindings = self._graph.bindings()
         bound = {edge.target for edge in bindings}
         named = {each.index for each in self._graph.vertices if any(map(names_values, each.predicates))}
@@ -58,6 +59,12 @@ class Reaching:
                 yield ReachedFilter(vertex, edge.index, self._most(vertex))
             yield from self._predicates(vertex)
             done.add(vertex)
+        rows = {vertex: self._size(vertex) for vertex in done} | {way.vertex: way.rows for way in ways}
+        for each in self._graph.edges:
+            if each.predicates:
+                near = min(rows.keys() & {each.source, each.target}, key=rows.__getitem__, default=None)
+                most = 0 if near is None else self._most_edges(each)
+                yield EdgePredicateFilter(each.index, each.predicates, near, most)
 
     def _size(self, vertex: int) -> float:
         return self._known.vertices[vertex]
@@ -86,26 +93,42 @@ class Reaching:
                     found[other] = vertex, ReachedFilter(other, edge.index, self._most(other), rows[other])
         needed: set[int] = set()
         for vertex in reversed(reached):
-            if vertex in found and (vertex in needed or self._is_wanted(vertex)):
+            if vertex in found and (vertex in needed or self._is_wanted(vertex, found[vertex][1].edge)):
                 needed |= {vertex, found[vertex][0]}
         return [found[vertex][1] for vertex in reached if vertex in found and vertex in needed]
 
-    def _is_wanted(self, vertex: int) -> bool:
-        """Whether it pays to follow edges to a vertex for its own sake."""
+    def _is_wanted(self, vertex: int, led_by: int) -> bool:
+        """Whether it pays to follow an edge to a vertex for its own sake, or for that of the other edges at it."""
+        others = (edge for edge in self._incident[vertex] if edge.predicates and edge.index != led_by)
+        if any(self._pays(self._edges_of(edge)) for edge in others):
+            return True
         return self._is_large(vertex) and (self._listing or bool(self._graph.vertices[vertex].predicates))
 
+    def _most_edges(self, edge: QueryEdge) -> int:
+        """How many data edges are asked for themselves in the time in which all are."""
+        return int(self._edges_of(edge) * self._context.costs.filter_edge / self._context.costs.filter_reached)
+
+    def _edges_of(self, edge: QueryEdge) -> int:
+        """How many data edges the predicates of a query edge are asked of, where all are."""
+        source, target = (self._graph.vertices[end].tables for end in (edge.source, edge.target))
+        return self._context.statistics.edges_between(edge.types, source, target)
+
     def _is_large(self, vertex: int) -> bool:
-        return self._scanned(vertex) > self._context.costs.filters_weighed
+        return self._pays(self._elements(vertex))
 
     def _most(self, vertex: int) -> int:
         """How many entries are followed to a vertex in the time in which its tables, or not quite small ones, are
         scanned."""
         costs = self._context.costs
-        return int(min(max(self._scanned(vertex), costs.filters_weighed) / costs.filter_reached, _EVERY))
+        scanned = costs.filter_scan * self._elements(vertex)
+        return int(min(max(scanned, costs.filters_weighed) / costs.filter_reached, _EVERY))
 
-    def _scanned(self, vertex: int) -> float:
-        tables = self._graph.vertices[vertex].tables
-        return self._context.costs.filter_scan * self._context.statistics.vertex_count(tables)
+    def _elements(self, vertex: int) -> int:
+        return self._context.statistics.vertex_count(self._graph.vertices[vertex].tables)
+
+    def _pays(self, elements: int) -> bool:
+        """Whether scanning so many elements takes long enough to look for a way around it."""
+        return self._context.costs.filter_scan * elements > self._context.costs.filters_weighed
 
 
 def names_values(predicate: Expression) -> bool:

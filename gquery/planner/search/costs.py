@@ -85,6 +85,7 @@ class CostModel:
 
     # Filters.
     filter_scan: float  # asking predicates of a vertex, where all of a table are asked
+    filter_edge: float  # asking predicates of a data edge, where all are asked, and leaving those out that fail
     filter_reached: float  # where the vertex is looked up: for each entry that leads to it
     filter_row: float  # filtering a vertex by its row
     filter_look: float  # each of its entries that is tested
@@ -167,6 +168,7 @@ CPU = CostModel(
     inside_miss=1.5,
     folds=10.0,
     filter_scan=0.5,
+    filter_edge=1.25,
     filter_reached=5.0,
     filter_row=0.15,
     filter_look=0.05,

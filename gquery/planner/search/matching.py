@@ -94,11 +94,13 @@ def is_doubted(problem: Problem, costs: CostModel) -> bool:
 
 
 def _building(graph: QueryGraph, cardinalities: Cardinalities, costs: CostModel) -> float:
-    """What building the candidate graph takes: for each edge no less than looking for the rows of both ends."""
+    """What building the candidate graph takes: for each edge no less than looking for the rows of both ends, and into
+    the longer ones, where most neighbours are no candidates."""
     sizes, work = cardinalities.vertices, 0.0
     for edge in graph.edges:
-        entries = sizes[edge.source] * cardinalities.degrees[edge.index][0]
-        work += max(costs.build * entries, costs.filter_row * (sizes[edge.source] + sizes[edge.target]))
+        ends = sizes[edge.source], sizes[edge.target]
+        entries, others = (size * degree for size, degree in zip(ends, cardinalities.degrees[edge.index], strict=True))
+        work += max(costs.build * entries, costs.filter_look * others, costs.filter_row * sum(ends))
     return work
 
 

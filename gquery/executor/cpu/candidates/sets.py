@@ -13,6 +13,7 @@ from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.lowering.adjacency import adjacency_of, masked
+from gquery.executor.lowering.kept import Kept
 from gquery.executor.lowering.program import Rows
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
@@ -161,18 +162,24 @@ class CandidateSets:
 
     def adjacency(self, rows: Rows) -> Adjacency:
         """The data edges of a relation that its mask leaves."""
-        key = (rows.relation, rows.direction)
-        held = self._held.get(key)
-        if held is None:
-            held = self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
         if rows.edge is None:
-            return held
+            return self._whole(rows)
         if (rows.edge, rows.direction) not in self._filtered:
-            filtered = masked(held, self.masks.edges[rows.edge])
+            few = self.masks.few.get(rows.edge)
+            if few is None:
+                filtered = masked(self._whole(rows), self.masks.edges[rows.edge])
+            else:
+                filtered = self.snapshot.edges.build_of(few, rows.direction)
             described = self.graph.edges[rows.edge].described
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {described}")
             self._filtered[rows.edge, rows.direction] = filtered
         return self._filtered[rows.edge, rows.direction]
+
+    def _whole(self, rows: Rows) -> Adjacency:
+        key = (rows.relation, rows.direction)
+        if key not in self._held:
+            self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
+        return self._held[key]
 
     def lists(self, rows: Rows) -> tuple[int, int, int, int]:
         """`lists_of` the adjacency of the rows: an address takes a microsecond to ask for, and is asked for often."""
@@ -219,21 +226,30 @@ class CandidateSets:
                     self._start(step)
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
                 case EdgePredicateFilter(edge=edge):
-                    kept = int(np.count_nonzero(self.masks.edges[edge]))
-                    self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, kept))
+                    self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, self._kept_edges(edge)))
                 case SeedFilter():
                     self._start_seeds(step)
                 case LookupFilter(vertex=vertex):
-                    self.sets.append(CandidateSet(self.masks.vertices[place], self.snapshot.vertex_count))
+                    self.sets.append(CandidateSet(self.masks.vertices[place].vertices, self.snapshot.vertex_count))
                     self._labelled.append(self.sets[-1])
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
                 case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
-                    self._narrow(step, vertex, self.masks.vertices.get(place, self.sets[vertex].vertices))
+                    before = self._size(vertex)
+                    self._keep(vertex, self.masks.vertices.get(place))
                     self._labelled[vertex] = self.sets[vertex]
+                    self.outcomes.append(FilterOutcome(step, before, self._size(vertex)))
                 case LoopFilter(vertex=vertex):
                     self._narrow(step, vertex, self._with_loop(step))
                 case NeighbourFilter():
                     self._narrow_alike(step)
+
+    def _kept_edges(self, edge: int) -> int:
+        few, types = self.masks.few.get(edge), self.graph.edges[edge].types
+        if few is not None:
+            return len(few)
+        tables = [number for number, table in enumerate(self.snapshot.edge_tables) if table.type in types]
+        segments, mask = self.snapshot.edges.numbers.of(tables), self.masks.edges[edge]
+        return sum(int(np.count_nonzero(mask[begin:end])) for begin, end, *_ in segments)
 
     def _size(self, vertex: int) -> int:
         return len(self.sets[vertex].vertices)
@@ -305,6 +321,13 @@ class CandidateSets:
         """Narrows C(vertex) to some of its vertices."""
         if len(kept) < self._size(vertex):
             self.sets[vertex] = CandidateSet(kept, self.sets[vertex].universe)
+
+    def _keep(self, vertex: int, kept: Kept | None) -> None:
+        """Narrows C(vertex) to what a filter keeps, if it does not keep all."""
+        if kept is not None and kept.words is None:
+            self.keep(vertex, kept.vertices)
+        elif kept is not None and kept.words is not None and len(kept) < self._size(vertex):
+            self.sets[vertex] = self.sets[vertex].within(kept.words)
 
     def _with_loop(self, step: LoopFilter) -> NDArray[np.int32]:
         loops = Rows(Types(step.types), "out", (), step.vertex)

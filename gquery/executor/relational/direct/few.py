@@ -23,7 +23,7 @@ from gquery.executor.relational.direct.values import (
 from gquery.executor.relational.selection import Selection
 from gquery.planner.ir.expr import Aggregate, walk
 
-FEW = 1 << 15  # rows that are seen here; a statement has more of them grouped and sorted in less time
+FEW = 1 << 17  # rows that are seen here; a statement has more of them grouped and sorted in less time
 
 
 class Direct:

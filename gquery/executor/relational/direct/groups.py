@@ -10,66 +10,91 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gquery.arrays import to_arrow, to_numpy
-from gquery.executor.relational.direct.values import Columns, Computed, Unsaid, Writer, as_array, is_plain
+from gquery.arrays import to_arrow, to_numpy, truths
+from gquery.executor.relational.direct.values import Columns, Computed, Unsaid, Writer, as_array, is_plain, numbered
 from gquery.executor.relational.selection import WEIGHTS
-from gquery.planner.ir.expr import Aggregate, Expression, Kind
+from gquery.planner.ir.expr import Aggregate, Expression, Kind, Type
 from gquery.records import record
 
 _KNOWN = pc.CountOptions(mode="only_valid")
 _FROM_ZERO = pc.ScalarAggregateOptions(min_count=0)
 _MOST = 2**63
+_ITEMS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.INTEGER, Kind.STRING, Kind.BOOLEAN})
+_MOST_ITEMS = 10_000  # of all lists that are keys: Python looks at each
 
 
 @record(frozen=True, slots=True)
 class Measure:
     """How one aggregate is computed. values: what of each row goes in, None where only their number matters. named: the
-    function of Arrow's groups with its options. after: what is made of what it gives."""
+    function of Arrow's groups with its options. collects: the values are put into lists, by the numbers of their
+    rows."""
 
     values: Callable[[Columns, int], pa.Array] | None
     named: tuple[str, Any]
-    after: Callable[[pa.Array], pa.Array]
+    collects: bool = False
 
 
 class Groups:
     """The groups of rows that have the same keys, at least one. Raises Unsaid."""
 
     def __init__(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate], writer: Writer) -> None:
-        if not keys or not all(is_plain(key.type) for key in keys):
+        if not keys or not all(is_plain(key.type) or _has_codes(key.type) for key in keys):
             raise Unsaid
         self._keys = [writer.write(key) for key in keys]
+        self._coded = [place for place, key in enumerate(keys) if not is_plain(key.type)]
         weight = writer.write(WEIGHTS) if WEIGHTS in writer.places else None
         self._measures = [_measure(each, writer, weight) for each in aggregates]
 
     def of(self, columns: Columns, rows: int) -> list[pa.Array]:
         """The keys of each group, then the aggregates. Raises ArrowException for what DuckDB has to word."""
-        given = {f"k{place}": as_array(key(columns), rows) for place, key in enumerate(self._keys)}
-        keys = list(given)
-        asked = []
-        for place, measure in enumerate(self._measures):
-            if measure.values is not None:
-                given[f"v{place}"] = measure.values(columns, rows)
-            asked.append((f"v{place}" if measure.values is not None else [], *measure.named))
-        found = pa.TableGroupBy(pa.table(given), keys, use_threads=False).aggregate(asked)
-        together = [column.combine_chunks() for column in found.columns]
-        measured = zip(self._measures, together[len(keys) :], strict=True)
-        return together[: len(keys)] + [measure.after(values) for measure, values in measured]
+        keys = [as_array(key(columns), rows) for key in self._keys]
+        values = [None if each.values is None else each.values(columns, rows) for each in self._measures]
+        given = {f"k{place}": _codes(key) if place in self._coded else key for place, key in enumerate(keys)}
+        asked: list[Any] = [("row", "min")]
+        for place, (measure, each) in enumerate(zip(self._measures, values, strict=True)):
+            given[f"v{place}"] = each if each is not None and not measure.collects else numbered(rows)
+            asked.append(([] if each is None else f"v{place}", *measure.named))
+        together = pa.table(given).append_column("row", numbered(rows))
+        found = pa.TableGroupBy(together, list(given)[: len(keys)], use_threads=False).aggregate(asked)
+        grouped = [column.combine_chunks() for column in found.columns]
+        for place in self._coded:
+            grouped[place] = keys[place].take(grouped[len(keys)])
+        measured = zip(self._measures, grouped[len(keys) + 1 :], values, strict=True)
+        return grouped[: len(keys)] + [_known_items(of, each) if one.collects else of for one, of, each in measured]
+
+
+def _has_codes(type_: Type) -> bool:
+    """Whether values are lists that Python tells apart as openCypher does."""
+    return type_.kind is Kind.LIST and type_.item is not None and type_.item.kind in _ITEMS
+
+
+def _codes(lists: pa.Array) -> pa.Array:
+    """Equal lists have equal numbers."""
+    if len(lists.flatten()) > _MOST_ITEMS:
+        raise pa.ArrowNotImplementedError("lists of so many items are grouped by DuckDB")
+    numbers: dict[object, int] = {}
+    each = (None if items is None else tuple(items) for items in lists.to_pylist())
+    return to_arrow(np.array([numbers.setdefault(items, len(numbers)) for items in each], np.int64))
 
 
 def _measure(aggregate: Aggregate, writer: Writer, weight: Computed | None) -> Measure:
     """Raises Unsaid."""
     argument = aggregate.argument
     if argument is None:
-        return Measure(None, ("count_all", None), _as_is) if weight is None else _sum(weight)
-    if not is_plain(argument.type):
-        raise Unsaid
+        return Measure(None, ("count_all", None)) if weight is None else _sum(weight)
     value = writer.write(argument)
     values = partial(_arrays, value)
+    if aggregate.function == "collect" and not aggregate.distinct and weight is None:
+        return Measure(values, ("list", None), collects=True)
+    if not is_plain(argument.type):
+        raise Unsaid
     match aggregate.function:
+        case "collect" if aggregate.distinct:
+            return Measure(values, ("distinct", _KNOWN))
         case "count" if aggregate.distinct:
-            return Measure(values, ("count_distinct", _KNOWN), _as_is)
+            return Measure(values, ("count_distinct", _KNOWN))
         case "count" if weight is None:
-            return Measure(values, ("count", _KNOWN), _as_is)
+            return Measure(values, ("count", _KNOWN))
         case "count" if weight is not None:
             known = weight
             return _sum(lambda columns: pc.if_else(pc.is_valid(value(columns)), known(columns), 0))
@@ -78,10 +103,7 @@ def _measure(aggregate: Aggregate, writer: Writer, weight: Computed | None) -> M
                 value if weight is None else lambda columns: pc.multiply_checked(value(columns), weight(columns))
             )
         case "min" | "max" if argument.type.kind in (Kind.INTEGER, Kind.TEMPORAL):
-            return Measure(values, (aggregate.function, None), _as_is)
-        case "collect" if weight is None or aggregate.distinct:
-            function = ("distinct", _KNOWN) if aggregate.distinct else ("list", None)
-            return Measure(values, function, _known_items)
+            return Measure(values, (aggregate.function, None))
     raise Unsaid
 
 
@@ -93,22 +115,19 @@ def _sum(value: Computed) -> Measure:
             raise pa.ArrowInvalid("a sum may have more than 64 bits")
         return numbers
 
-    return Measure(values, ("sum", _FROM_ZERO), _as_is)
+    return Measure(values, ("sum", _FROM_ZERO))
 
 
 def _arrays(value: Computed, columns: Columns, rows: int) -> pa.Array:
     return as_array(value(columns), rows)
 
 
-def _as_is(values: pa.Array) -> pa.Array:
-    return values
-
-
-def _known_items(lists: pa.Array) -> pa.Array:
-    """Lists without their nulls."""
-    items = lists.values
-    if not items.null_count:
-        return lists
-    known = items.is_valid()
-    before = np.concatenate([[0], np.cumsum(to_numpy(known.cast(pa.int8())), dtype=np.int32)])
-    return pa.ListArray.from_arrays(to_arrow(before[to_numpy(lists.offsets)]), items.filter(known))
+def _known_items(places: pa.Array, values: pa.Array) -> pa.Array:
+    """Lists of the values in some places, without nulls."""
+    items = values.take(places.values)
+    offsets = to_numpy(places.offsets)
+    if items.null_count:
+        known = items.is_valid()
+        before = np.concatenate([[0], np.cumsum(truths(known), dtype=np.int32)])
+        items, offsets = items.filter(known), before[offsets]
+    return pa.ListArray.from_arrays(to_arrow(offsets.astype(np.int32)), items)

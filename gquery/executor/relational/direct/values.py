@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gquery.arrays import to_scalar
+from gquery.arrays import to_arrow, to_scalar
 from gquery.executor.relational.gather import travelling_type
 from gquery.planner.ir.expr import Call, Case, Column, Constant, Expression, Kind, Parameter, Type
 from gquery.records import record
@@ -29,7 +30,7 @@ class Unsaid(Exception):
 
 
 _PLAIN = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.INTEGER, Kind.STRING, Kind.BOOLEAN})
-_CARRIED = frozenset({Kind.FLOAT, Kind.PATH})  # besides lists of what is plain
+_CARRIED = frozenset({Kind.FLOAT, Kind.PATH})  # besides what is plain, and lists and maps
 _UNITS = frozenset({"s", "ms", "us"})  # of points in time that compare in any year
 
 
@@ -47,7 +48,9 @@ def _is_moment(arrow: pa.DataType) -> bool:
 def can_be_carried(type_: Type) -> bool:
     """Whether a column of such values may be put into another order, and rows left out of it."""
     if type_.kind is Kind.LIST and type_.item is not None:
-        return is_plain(type_.item) or type_.item.kind is Kind.FLOAT
+        return can_be_carried(type_.item)
+    if type_.kind is Kind.MAP and type_.arrow is None:
+        return bool(type_.fields) and all(can_be_carried(field) for _, field in type_.fields)
     return is_plain(type_) or type_.kind in _CARRIED
 
 
@@ -79,6 +82,10 @@ class Writer:
             case Call(function="length", arguments=(Column(type=Type(kind=Kind.PATH)) as path,)):
                 relationships = self.write(path)
                 return lambda columns: _length(relationships(columns))
+            case Call(function="map", arguments=arguments) if can_be_carried(expression.type):
+                fields = list(map(self.write, arguments[1::2]))
+                options = pc.MakeStructOptions([name for name, _ in expression.type.fields])
+                return lambda columns: pc.call_function("make_struct", [field(columns) for field in fields], options)
             case Call(function=function, arguments=arguments):
                 compute = _function(function, expression.type, [each.type for each in arguments])
                 values = list(map(self.write, arguments))
@@ -152,6 +159,8 @@ def _function(function: str, type_: Type, given: Sequence[Type]) -> Callable[...
             return _ARITHMETIC[function]
         case "+" if len(given) == 2 and type_.kind is Kind.STRING and alike:
             return _joined
+        case "head" if can_be_carried(given[0]):
+            return lambda items: pc.list_element(items, 0)
         case "tostring" if _is_whole(given[0]):
             return lambda value: value.cast(pa.string())
     raise Unsaid
@@ -198,3 +207,8 @@ def truths_of(conditions: Sequence[Computed], columns: Columns, rows: int) -> pa
         return None
     values = [as_array(condition(columns), rows) for condition in conditions]
     return reduce(pc.and_kleene, values)
+
+
+def numbered(rows: int) -> pa.Array:
+    """The rows' own numbers."""
+    return to_arrow(np.arange(rows))

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from gquery.errors import Span
 from gquery.grammar import ast
+from gquery.planner.binding.labels import types_of
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
 from gquery.planner.binding.lengths.together import conditions_between
 from gquery.planner.binding.mentions import binds, names_in
@@ -23,6 +24,7 @@ from gquery.records import record
 from gquery.settings import MatchMode
 from gquery.storage.schema import Schema
 
+_SHORT = 3  # relationships
 _TURNED: dict[ast.Direction, ast.Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
@@ -41,15 +43,20 @@ class Search(ast.Clause):
     shortest: int | str | None
 
 
-def can_be_swept(clause: ast.Match, mode: MatchMode) -> bool:
+def can_be_swept(clause: ast.Match, mode: MatchMode, schema: Schema) -> bool:
     """Whether there is a path between two nodes wherever there is a walk of such a length, so that nobody has to list
-    paths to know: one relationship pattern, and no more asked of the path than that its relationships differ."""
+    paths to know: one relationship of variable length, of which no more is asked than that its relationships differ,
+    and others of other types alone."""
     relationships = [each for path in clause.patterns for each in path.relationships]
     modes = {path.mode for path in clause.patterns}
     plain = mode in ("different edges", "repeatable elements") and modes <= {None, "walk", "trail"}
-    length = relationships[0].length if len(relationships) == 1 else None
-    plain &= not any(each.inside is not None for each in relationships)
-    return plain and length is not None and length.least <= 1 and (length.most or 0) >= length.least
+    searched = [each for each in relationships if each.length is not None]
+    if not plain or len(searched) != 1 or any(each.inside is not None for each in relationships):
+        return False
+    types = set(types_of(schema, searched[0].types))
+    alone = all(types.isdisjoint(types_of(schema, each.types)) for each in relationships if each is not searched[0])
+    length = searched[0].length
+    return alone and length is not None and length.least <= 1 and (length.most or 0) >= length.least
 
 
 def searches(clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str], schema: Schema) -> tuple[ast.Clause, ...]:
@@ -76,6 +83,11 @@ def _together(
     return ast.With(items, False, False, (), None, None, all_of(conditions), span=span)
 
 
+def _is_short(length: ast.Length) -> bool:
+    """Whether paths lead to few nodes: fewer than are joined with what is named behind these."""
+    return length.most is not None and length.most <= _SHORT
+
+
 class _Order:
     """The clauses in the order in which they run."""
 
@@ -96,7 +108,7 @@ class _Order:
             links.remove(link)
             start, end = link.ends if link.left in self._known else link.ends[::-1]
             piece = next((each for each in self._left if end in each.names), None)
-            if piece is not None and self._is_pinned(piece):
+            if piece is not None and self._is_pinned(piece, {end} if _is_short(link.length) else piece.names):
                 yield from self._match(piece)
                 piece = None
             yield self._search(link, start, self._target(end, piece, link.relationship.span))
@@ -104,14 +116,16 @@ class _Order:
 
     def _rank(self, piece: Piece) -> tuple[bool, int]:
         """Pieces that few matches are thought of come first, then those that are written first."""
-        return not self._is_pinned(piece), self._left.index(piece)
+        return not self._is_pinned(piece, piece.names), self._left.index(piece)
 
-    def _is_pinned(self, piece: Piece) -> bool:
-        """Whether values are asked of properties of one of its nodes."""
-        if any(node.properties is not None for fragment in piece.fragments for node in fragment.nodes):
+    def _is_pinned(self, piece: Piece, names: AbstractSet[str]) -> bool:
+        """Whether values are asked of properties of one of some of its nodes."""
+        nodes = (node for fragment in piece.fragments for node in fragment.nodes)
+        told = (node.variable for node in nodes if node.properties is not None)
+        if any(variable is not None and variable.name in names for variable in told):
             return True
         return any(
-            isinstance(each, ast.Binary) and each.operator in ("=", "in") and set(names_in(each)) <= piece.names
+            isinstance(each, ast.Binary) and each.operator in ("=", "in") and set(names_in(each)) <= names
             for each in self._pieces.waiting
         )
 
