@@ -140,8 +140,8 @@ class Crew:
     def of_random_graphs(self, null: Null, graphs: int, shown: NDArray[np.intp]) -> Random:
         """Counts of some of the classes, by their places, in random graphs."""
         ways = self.classes.ways()[shown]
+        self._control.memory.reserve(8 * graphs * len(shown), "the counts in random graphs")
         counts = np.zeros((graphs, len(shown)), np.int64)
-        self._control.memory.reserve(counts.nbytes, "the counts in random graphs")
         shufflers: list[Shuffler] = []
         idle: list[Shuffler] = []
 
