@@ -1,4 +1,4 @@
-"""The command line: `gquery`, `gquery load`, `run`, `explain`, `profile`, `info`, `warm`.
+"""The command line: `gquery`, `gquery load`, `run`, `explain`, `profile`, `motifs`, `info`, `warm`.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 answered, 1 the query or the data is wrong, 2 usage,
 124 timeout, 130 cancelled, 141 nobody reads the output any more.
@@ -176,6 +176,23 @@ def _profile(chosen: Namespace) -> int:
     return ANSWERED
 
 
+def _motifs(chosen: Namespace) -> int:
+    from gquery.terminal.motifs import ask_for_motifs, show_motifs
+
+    console = stderr_console()
+    found, search = ask_for_motifs(chosen, _graph(chosen, console), console)
+    if chosen.output:
+        found.write(chosen.output)
+    elif sys.stdout.isatty():
+        show_motifs(found, stdout_console())
+    else:
+        found.write_to(sys.stdout.buffer, "csv")
+    for note in found.notes:
+        console.print(note, markup=False)
+    console.print(f"{counted(len(found), 'motif')} in {seconds(search.progress.elapsed)}")
+    return ANSWERED
+
+
 def _info(chosen: Namespace) -> int:
     if chosen.graph is None:
         from gquery.terminal.installation import describe_installation
@@ -217,6 +234,7 @@ _COMMANDS: Mapping[str, Callable[[Namespace], int]] = {
     "run": _run,
     "explain": _explain,
     "profile": _profile,
+    "motifs": _motifs,
     "info": _info,
     "warm": _warm,
 }

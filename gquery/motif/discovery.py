@@ -14,14 +14,14 @@ from gquery.session import Graph
 
 
 class Discovery:
-    """A search that can be watched and stopped. progress: deadline, share that is done. Run it once."""
+    """A search that can be watched and stopped. asked: the question; progress: share that is done. Run it once."""
 
     def __init__(self, graph: Graph, size: int, **options: Unpack[Options]) -> None:
         """Raises BindError for what cannot be asked."""
         given: dict[str, Any] = dict(options)
         chosen = {name: given.pop(name) for name in SETTINGS if name in given}
         self._settings = graph.settings.changed(**chosen)
-        self._asked = read_question(size, given)
+        self.asked = read_question(size, given)
         self._snapshot = graph.snapshot
         self.progress = Control(self._settings.timeout, self._settings.memory_limit)
 
@@ -31,7 +31,7 @@ class Discovery:
 
     def run(self) -> Motifs:
         """Raises BindError, UnsupportedError, QueryTimeout, QueryCancelled and MemoryLimitError."""
-        asked, control = self._asked, self.progress
+        asked, control = self.asked, self.progress
         control.stage = "reading edges"
         simple = simplified(self._snapshot, asked)
         control.stage = "counting motifs"
@@ -53,9 +53,10 @@ def motifs(graph: Graph, k: int, **options: Unpack[Options]) -> Motifs:
 def _way(counted: Census, simple: Simple, asked: Question) -> tuple[str, ...]:
     """How it was counted, line by line."""
     links, subgraphs = len(simple.graph.arcs.tails), int(counted.counts.sum())
+    sets = "single vertices" if asked.size == 3 else f"connected sets of {asked.size - 2}"
     lines = [
-        f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, counted from connected sets of "
-        f"{asked.size - 2} vertices and what two more can be beside them"
+        f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, counted from {sets} and what two more "
+        "vertices can be beside them"
     ]
     if asked.random:
         lines.append(f"{asked.random:,} random graphs, seed {asked.seed}: {_MODELS[asked.model]}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +16,10 @@ from gquery.executor.cpu.census.counting import Census
 from gquery.motif.matrices import Matrix, igraph_ids, matrix_of, mfinder_id
 from gquery.motif.patterns import Patterns
 from gquery.motif.question import Question
+from gquery.motif.report import PREVIEW, page, table
 from gquery.motif.significance import significance
 from gquery.motif.simple import Simple
+from gquery.values.formats import Format, file_format, new_file, stream_format
 
 
 class Motifs:
@@ -65,6 +69,32 @@ class Motifs:
         matrices = [self.matrices[row] for row in rows.tolist()]
         return Motifs(self.table.take(to_arrow(rows)), matrices, self._random[:, rows], self.notes, self.asked)
 
+    def report(self) -> str:
+        """An HTML page with pictures, which needs nothing else."""
+        return page(self)
+
+    def write(self, path: str | os.PathLike[str]) -> int:
+        """Writes the report to an `.html` file, or the table to one that `Result.write` knows; returns the number of
+        motifs. The file appears when it is whole. Raises ExecutionError."""
+        if str(path).lower().endswith(".html"):
+            with new_file(Path(path)) as sink:
+                sink.write(self.report().encode())
+            return len(self)
+        target, format = file_format(path)
+        with new_file(target) as sink:
+            return self._written(format, sink)
+
+    def write_to(self, sink: BinaryIO, format: str) -> int:
+        """Writes the table to an open binary file: `csv`, `json`, `arrow` or `parquet`."""
+        return self._written(stream_format(sink, format), sink)
+
+    def _written(self, format: Format, sink: BinaryIO) -> int:
+        return format.write(iter(self.table.to_batches()), self.table.schema, sink)
+
+    def _repr_html_(self) -> str:
+        """The first motifs, for notebooks."""
+        return table(self, PREVIEW) + (f"<p>and {len(self) - PREVIEW:,} more</p>" if len(self) > PREVIEW else "")
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
 
@@ -94,8 +124,8 @@ def found(census: Census, simple: Simple, asked: Question, patterns: Patterns, n
         "p_adjusted": _known(told.adjusted),
     }
     order = np.lexsort((census.codes, -census.counts, -told.z))  # where there is no z, behind all others
-    table = pa.table(dict(columns)).take(to_arrow(order))
-    return Motifs(table, [matrices[row] for row in order.tolist()], census.random.counts[:, order], notes, asked)
+    sorted_ = pa.table(dict(columns)).take(to_arrow(order))
+    return Motifs(sorted_, [matrices[row] for row in order.tolist()], census.random.counts[:, order], notes, asked)
 
 
 def _names(matrices: Sequence[Matrix], simple: Simple, asked: Question, codes: list[int]) -> dict[str, pa.Array]:

@@ -20,10 +20,11 @@ from gquery.settings import Device, parse_memory, parse_mode
 from gquery.terminal.graphs import add_loading_options
 from gquery.terminal.literals import read_assignment, read_seconds
 from gquery.terminal.messages import UsageError
+from gquery.terminal.motifs import add_motif_options
 
 T = TypeVar("T")
 
-COMMANDS = ("shell", "load", "run", "explain", "profile", "info", "warm")
+COMMANDS = ("shell", "load", "run", "explain", "profile", "motifs", "info", "warm")
 FORMATS = ("table", "csv", "json", "arrow", "parquet")
 _BINARY = ("arrow", "parquet")
 _ENDINGS = {
@@ -45,7 +46,7 @@ def read_command_line(given: Sequence[str]) -> Namespace:
 def settings_of(chosen: Namespace) -> dict[str, Any]:
     """The settings of a query that were given."""
     names = ("mode", "device", "timeout", "memory_limit", "strict")
-    return {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
+    return {name: getattr(chosen, name) for name in names if getattr(chosen, name, None) is not None}
 
 
 def format_by_ending(path: str) -> str | None:
@@ -121,6 +122,10 @@ def _parser() -> ArgumentParser:
     _add_query(command("explain", "show the plan of a query with estimates"))
     _add_query(command("profile", "run a query and show its plan with real counts and times"))
 
+    motifs = command("motifs", "find small patterns that are more frequent than chance would have it")
+    add_motif_options(motifs)
+    _add_limits(motifs)
+
     info = command("info", "show what is in a graph, or without GRAPH what this installation has")
     info.add_argument("graph", metavar="GRAPH", nargs="?")
     command("warm", "compile the kernels now, on all cores, and not when the first query waits for them")
@@ -141,10 +146,14 @@ def _add_settings(parser: ArgumentParser) -> None:
     parser.add_argument("--mode", type=_value(parse_mode), help="how far matches may repeat elements: `different "
                         "edges` (default), `different nodes`, `repeatable elements`, `induced`")  # fmt: skip
     parser.add_argument("--device", choices=get_args(Device))
-    parser.add_argument("--timeout", type=_value(read_seconds), metavar="SECONDS")
-    parser.add_argument("--memory-limit", type=_value(parse_memory), metavar="SIZE", help="such as 512MB or 2GiB")
+    _add_limits(parser)
     parser.add_argument("--strict", action=BooleanOptionalAction, help="whether labels, types and properties that the "
                         "graph does not have are errors (default), or no element's and warned of")  # fmt: skip
+
+
+def _add_limits(parser: ArgumentParser) -> None:
+    parser.add_argument("--timeout", type=_value(read_seconds), metavar="SECONDS")
+    parser.add_argument("--memory-limit", type=_value(parse_memory), metavar="SIZE", help="such as 512MB or 2GiB")
 
 
 def _value(read: Callable[[str], T]) -> Callable[[str], T]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gquery.executor.cpu.machine.kernel_cache import compiled_kernels
 
@@ -15,9 +15,19 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from gquery.result import Result
+    from gquery.executor.progress import Control
 
 T = TypeVar("T")
+
+
+class Watched(Protocol):
+    """What can be shown and stopped: a result, a search for motifs."""
+
+    @property
+    def progress(self) -> Control: ...
+
+    def cancel(self) -> None: ...
+
 
 QUERY_PATIENCE = 0.5  # seconds until the bar of a query is shown
 LOAD_PATIENCE = 1.0
@@ -25,14 +35,25 @@ _TICK = 0.1
 FIRST_RUN = "compiling the matching kernels, once on this machine: this takes some seconds"
 
 
-def watch(result: Result, consume: Callable[[], T], console: Console | None) -> T:
-    """What `consume` gives, which reads `result`, while a bar on `console` (none when None) shows how far it is.
+def matches(state: Control) -> str:
+    """How many matches a query has found, and how fast."""
+    return f"{state.matches:,} matches, {_short(state.matches / max(state.elapsed, 1e-9))}/s"
+
+
+def watch(
+    result: Watched,
+    consume: Callable[[], T],
+    console: Console | None,
+    detail: Callable[[Control], str] = matches,
+) -> T:
+    """What `consume` gives, which reads `result`, while a bar on `console` (none when None) shows how far it is, and
+    `detail` of it.
 
     It runs in a thread of its own, so that Ctrl-C is noticed at once whatever the engine is doing. Ctrl-C cancels the
     query, which then raises QueryCancelled; a second one gives up waiting and raises KeyboardInterrupt.
     """
     outcome: Future[T] = Future()
-    bar = _QueryBar(result, console)
+    bar = _QueryBar(result, console, detail)
     worker = threading.Thread(target=_fulfil, args=(outcome, consume), name="gquery query", daemon=True)
     try:
         worker.start()
@@ -57,8 +78,9 @@ def _fulfil(outcome: Future[T], consume: Callable[[], T]) -> None:
 class _QueryBar:
     """The bar of one query; nothing is drawn before it has run for a while, or when stderr is no terminal."""
 
-    def __init__(self, result: Result, console: Console | None) -> None:
+    def __init__(self, result: Watched, console: Console | None, detail: Callable[[Control], str]) -> None:
         self._result = result
+        self._detail = detail
         self._console = console
         self._started = time.monotonic()
         self._compiled: int | None = compiled_kernels()
@@ -75,13 +97,12 @@ class _QueryBar:
             self._progress.add_task("matching", total=None, found="")
             self._progress.start()
         state = self._result.progress
-        rate = state.matches / max(state.elapsed, 1e-9)
         self._progress.update(
             self._progress.task_ids[0],
             description=state.stage or "matching",
             total=1.0 if state.fraction else None,
             completed=state.fraction,
-            found=f"{state.matches:,} matches, {_short(rate)}/s",
+            found=self._detail(state),
         )
 
     def _tell_of_compiling(self, console: Console) -> None:

@@ -45,10 +45,7 @@ def new_search(size: int) -> Search:
 def make_canonical(codes, layout, search):  # type: ignore[no-untyped-def]
     """Replaces each code by the canonical one of its graph."""
     for index in range(len(codes)):
-        unpack(codes[index], layout, search.arcs, search.colours)
-        find_twins(search, layout.size)
-        find_order(search, layout.size)
-        codes[index] = pack(search, layout)
+        codes[index] = canonical(codes[index], layout, layout.size, search)
 
 
 @kernel
@@ -56,7 +53,7 @@ def count_ways(codes, layout, search, ways):  # type: ignore[no-untyped-def]
     """Writes how many connected sets of two vertices less each graph has."""
     size = layout.size
     for index in range(len(codes)):
-        unpack(codes[index], layout, search.arcs, search.colours)
+        unpack(codes[index], layout, size, search)
         found = 0
         for one in range(size):
             for other in range(one):
@@ -66,11 +63,21 @@ def count_ways(codes, layout, search, ways):  # type: ignore[no-untyped-def]
 
 
 @inner
-def unpack(code, layout, arcs, colours):  # type: ignore[no-untyped-def]
+def canonical(code, layout, size, search):  # type: ignore[no-untyped-def]
+    """The canonical code of a graph of so many vertices; `search.best` is its order."""
+    unpack(code, layout, size, search)
+    find_twins(search, size)
+    find_order(search, size)
+    return pack(search, layout, size)
+
+
+@inner
+def unpack(code, layout, size, search):  # type: ignore[no-untyped-def]
     """Writes the matrix and the colours of a code."""
+    arcs, colours = search.arcs, search.colours
     state_mask = (np.int64(1) << layout.state_bits) - 1
     type_mask = (np.int64(1) << layout.types) - 1
-    for place in range(layout.size):
+    for place in range(size):
         word = code >> layout.positions[place]
         colours[place] = word & ((np.int64(1) << layout.colour_bits) - 1)
         word >>= layout.colour_bits
@@ -83,10 +90,10 @@ def unpack(code, layout, arcs, colours):  # type: ignore[no-untyped-def]
 
 
 @inner
-def pack(search, layout):  # type: ignore[no-untyped-def]
+def pack(search, layout, size):  # type: ignore[no-untyped-def]
     """The code of the matrix in the best order."""
     code = np.int64(0)
-    for place in range(layout.size):
+    for place in range(size):
         vertex, shift = search.best[place], layout.positions[place]
         code |= search.colours[vertex] << shift
         shift += layout.colour_bits

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.census.canonical import new_search
 from gquery.executor.cpu.census.classes import Classes, Settled
 from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.pairs import Arcs, Pairs, fill_pairs, room_for, room_for_sorting
@@ -64,6 +65,7 @@ class Counter:
         self._sorting = room_for_sorting(self.pairs)
         self._walk = new_walk(layout, self.pairs)
         self._tally = new_tally()
+        self._search = new_search(layout.size)
         self._settled = Settled(classes)
         self._held = 0
         self._hold(sum(array.nbytes for bundle in (self.pairs, self._walk) for array in bundle))
@@ -86,7 +88,7 @@ class Counter:
         """Counts what begins with some of the vertices."""
         state = self._walk.state
         state[DEPTH], state[ROOT], state[ROOT_END] = 0, begin, end
-        while (outcome := advance(pairs, self._layout, self._walk, self._tally, _SLICE)) in (MORE, FULL):
+        while (outcome := advance(pairs, self._layout, self._walk, self._tally, self._search, _SLICE)) in (MORE, FULL):
             self._control.check()
             if outcome == FULL:
                 before = len(self._tally.codes)
@@ -140,8 +142,8 @@ class Crew:
     def of_random_graphs(self, null: Null, graphs: int, shown: NDArray[np.intp]) -> Random:
         """Counts of some of the classes, by their places, in random graphs."""
         ways = self.classes.ways()[shown]
+        self._control.memory.reserve(8 * graphs * len(shown), "the counts in random graphs")
         counts = np.zeros((graphs, len(shown)), np.int64)
-        self._control.memory.reserve(counts.nbytes, "the counts in random graphs")
         shufflers: list[Shuffler] = []
         idle: list[Shuffler] = []
 

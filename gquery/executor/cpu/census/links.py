@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu.census.pairs import Arcs
+from gquery.executor.cpu.census.tally import ODD
 from gquery.executor.cpu.machine.compile import inlined, kernel
 
 _SPARSE = 4  # places in the table for each arc
-_ODD = np.int64(-7046029254386353131)  # 2^64 divided by the golden ratio
 
 
 class Links(NamedTuple):
@@ -84,7 +84,7 @@ def key_of(links, type, tail, head):  # type: ignore[no-untyped-def]
 @inlined
 def bucket(places, key):  # type: ignore[no-untyped-def]
     """Where a key belongs."""
-    mixed = key * _ODD
+    mixed = key * ODD
     return (mixed ^ (mixed >> 32)) & (len(places.keys) - 1)
 
 

@@ -11,7 +11,7 @@ from gquery.executor.cpu.machine.compile import inlined, kernel
 
 _FIRST = 1 << 12  # slots
 _SPARSE = 2  # buckets for each slot
-_ODD = np.int64(-7046029254386353131)  # 2^64 divided by the golden ratio
+ODD = np.int64(-7046029254386353131)  # 2^64 divided by the golden ratio
 
 
 class Tally(NamedTuple):
@@ -41,7 +41,7 @@ def with_room(tally: Tally, free: int) -> Tally:
 @inlined
 def add(tally, code, number):  # type: ignore[no-untyped-def]
     """Adds to the count of a code; there must be a free slot."""
-    mixed = code * _ODD
+    mixed = code * ODD
     mask = np.int64(len(tally.buckets) - 1)
     at = (mixed ^ (mixed >> 32)) & mask
     while True:

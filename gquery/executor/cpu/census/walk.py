@@ -11,6 +11,8 @@ two vertices more can be beside such a set is counted, not listed (as acc-Motif 
 Both are as if the two had no edge in common or the second none with the set. Edges inside the neighbourhood are
 therefore counted each by itself, and `classes.py` takes from what was counted too much as often. A subgraph is found
 from each of its connected sets of two vertices less: the last step divides by their number.
+
+Sets come in any order of their vertices. Codes are those of their canonical order, so that there are fewer of them.
 """
 
 from __future__ import annotations
@@ -20,13 +22,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.census.canonical import canonical
 from gquery.executor.cpu.census.layout import Layout, turned
 from gquery.executor.cpu.census.pairs import Pairs
-from gquery.executor.cpu.census.tally import add
+from gquery.executor.cpu.census.tally import ODD, add
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 
 DONE, MORE, FULL = range(3)  # nothing is left; the budget is spent; the tally lacks room
-DEPTH, ROOT, ROOT_END, WANTED = range(4)
+# In a walk's state: vertices in the set, the next root, the end of the roots, free slots that the tally needs, words.
+DEPTH, ROOT, ROOT_END, WANTED, MET = range(5)
+_KNOWN = 1 << 12  # sets
+_PLACE = 3  # bits of a place in an order
 MEMBER = np.int32(1 << 30)  # in a mark: the vertex is of the set
 
 
@@ -36,9 +42,10 @@ class Walk(NamedTuple):
     marks int32[n]: by vertex its states beside the set, those of place i from bit i * state_bits on. beside int32[n]:
     the vertices with a mark, in the order of their discovery. ends int64[s + 1]: how many there were with so many
     vertices. cursors int64[s + 1]: the next of them to add. members int32[s]; bases int64[s + 1]: codes of the set's
-    beginnings. state int64[4]: vertices in the set, the root, the end of the roots, free slots that the tally needs.
-    Of one neighbourhood: slots int32[2^bits], by word its place, -1 for none; words, sizes int64[p]: the words that
-    occur, and how often; sums int64[p, kinds]: degrees.
+    beginnings. state int64[5]: see above.
+    Of one neighbourhood: slots int32[2^bits], by word its place, -1 for none; words, forms, sizes int64[p]: the words
+    that occur, the same for the canonical order of the set, and how often they do; sums int64[p, kinds]: degrees.
+    Of sets met lately: known int64[3, 2^n]: a code, the canonical one, and its order, three bits a place.
     """
 
     marks: NDArray[np.int32]
@@ -50,8 +57,10 @@ class Walk(NamedTuple):
     state: NDArray[np.int64]
     slots: NDArray[np.int32]
     words: NDArray[np.int64]
+    forms: NDArray[np.int64]
     sizes: NDArray[np.int64]
     sums: NDArray[np.int64]
+    known: NDArray[np.int64]
 
 
 def new_walk(layout: Layout, pairs: Pairs) -> Walk:
@@ -66,16 +75,18 @@ def new_walk(layout: Layout, pairs: Pairs) -> Walk:
         np.zeros(places + 1, np.int64),
         np.zeros(places, np.int32),
         np.zeros(places + 1, np.int64),
-        np.zeros(4, np.int64),
+        np.zeros(5, np.int64),
         np.full(1 << bits, -1, np.int32),
         np.zeros(words, np.int64),
         np.zeros(words, np.int64),
+        np.zeros(words, np.int64),
         np.zeros((words, len(pairs.kinds)), np.int64),
+        np.full((3, _KNOWN), -1, np.int64),
     )
 
 
 @kernel
-def advance(pairs, layout, walk, tally, budget):  # type: ignore[no-untyped-def]
+def advance(pairs, layout, walk, tally, search, budget):  # type: ignore[no-untyped-def]
     """Goes on with the roots that `walk.state` names, for about so many looks at neighbours. Returns how it ended."""
     places = layout.size - 2
     state = walk.state
@@ -85,7 +96,10 @@ def advance(pairs, layout, walk, tally, budget):  # type: ignore[no-untyped-def]
             state[WANTED] = most_codes(pairs, layout, walk)
             if len(tally.codes) - tally.used[0] < state[WANTED]:
                 return FULL
-            budget -= count_beside(pairs, layout, walk, tally)
+            at = look_up(layout, walk, search)
+            state[MET] = 0
+            budget -= gather(pairs, layout, walk, tally, at)
+            budget -= count_beside(pairs, layout, walk, tally, walk.known[1, at])
             budget -= leave(pairs, layout, walk)
         elif depth == 0:
             if state[ROOT] == state[ROOT_END]:
@@ -152,25 +166,36 @@ def most_codes(pairs, layout, walk):  # type: ignore[no-untyped-def]
     return both + min(edges, both << layout.state_bits) + words * pairs.kinds_met[0]
 
 
-@inner
-def count_beside(pairs, layout, walk, tally):  # type: ignore[no-untyped-def]
-    """Counts what two vertices beside the set make with it. Returns how many looks that took."""
+@inlined
+def look_up(layout, walk, search):  # type: ignore[no-untyped-def]
+    """Where the canonical code of the set, and its order, are known."""
     places = layout.size - 2
-    base, end = walk.bases[places], walk.ends[places]
+    code = walk.bases[places]
+    at = ((code * ODD) >> 32) & (walk.known.shape[1] - 1)
+    if walk.known[0, at] != code:
+        walk.known[0, at], walk.known[1, at] = code, canonical(code, layout, places, search)
+        order = np.int64(0)
+        for place in range(places):
+            order |= search.best[place] << (_PLACE * place)
+        walk.known[2, at] = order
+    return at
+
+
+@inner
+def gather(pairs, layout, walk, tally, known):  # type: ignore[no-untyped-def]
+    """Counts the vertices beside the set by word, adds up their degrees, and counts the edges between them, each by
+    itself. Returns how many looks that took."""
+    places = layout.size - 2
+    base, order = walk.known[1, known], walk.known[2, known]
     first, second = layout.positions[places], layout.positions[places + 1]
     top = second + layout.colour_bits + places * layout.state_bits
-    met, looks = np.int64(0), end
-    for index in range(end):
+    looks = walk.ends[places]
+    for index in range(walk.ends[places]):
         vertex = walk.beside[index]
         mark = walk.marks[vertex]
         if mark >= MEMBER:
             continue
-        word = pairs.colours[vertex] | (mark << layout.colour_bits)
-        place = np.int64(walk.slots[word])
-        if place < 0:
-            place = met
-            walk.slots[word], walk.words[place], walk.sizes[place] = place, word, 0
-            met += 1
+        place = place_of(layout, walk, pairs.colours[vertex] | (mark << layout.colour_bits), order)
         walk.sizes[place] += 1
         for entry in range(pairs.degree_offsets[vertex], pairs.degree_offsets[vertex + 1]):
             walk.sums[place, pairs.degree_kinds[entry]] += pairs.degrees[entry]
@@ -181,29 +206,61 @@ def count_beside(pairs, layout, walk, tally):  # type: ignore[no-untyped-def]
             looks += 1
             mark = walk.marks[other]
             if mark > 0 and mark < MEMBER:
-                state = np.int64(pairs.states[entry])
-                low, high = np.int64(word), np.int64(pairs.colours[other] | (mark << layout.colour_bits))
+                second_place = place_of(layout, walk, pairs.colours[other] | (mark << layout.colour_bits), order)
+                low, high, state = walk.forms[place], walk.forms[second_place], np.int64(pairs.states[entry])
                 if low > high:
                     low, high, state = high, low, np.int64(turned(layout, state))
                 add(tally, base | (low << first) | (high << second) | (state << top), 1)
-    for one in range(met):
-        word, size = walk.words[one], walk.sizes[one]
-        walk.slots[word] = -1
-        if size > 1:
-            add(tally, base | (word << first) | (word << second), size * (size - 1) // 2)
-        for other in range(one):
-            low, high = min(word, walk.words[other]), max(word, walk.words[other])
-            add(tally, base | (low << first) | (high << second), size * walk.sizes[other])
-        count_behind(pairs, layout, walk, tally, one)
-    return looks + met * met
+    return looks
 
 
 @inlined
-def count_behind(pairs, layout, walk, tally, one):  # type: ignore[no-untyped-def]
+def place_of(layout, walk, word, order):  # type: ignore[no-untyped-def]
+    """The place of a word, which gets one where it has none."""
+    place = np.int64(walk.slots[word])
+    if place < 0:
+        place = walk.state[MET]
+        walk.state[MET] = place + 1
+        walk.slots[word], walk.words[place], walk.sizes[place] = place, word, 0
+        walk.forms[place] = in_order(layout, np.int64(word), order)
+    return place
+
+
+@inlined
+def in_order(layout, word, order):  # type: ignore[no-untyped-def]
+    """A word as it is beside the set in another order."""
+    full = (np.int64(1) << layout.state_bits) - 1
+    form, states = word & ((np.int64(1) << layout.colour_bits) - 1), word >> layout.colour_bits
+    for place in range(layout.size - 2):
+        own = (order >> (_PLACE * place)) & ((1 << _PLACE) - 1)
+        form |= ((states >> (own * layout.state_bits)) & full) << (layout.colour_bits + place * layout.state_bits)
+    return form
+
+
+@inner
+def count_beside(pairs, layout, walk, tally, base):  # type: ignore[no-untyped-def]
+    """Counts what two vertices beside the set make with it, as if they had no edge, and one with another behind it;
+    clears what was gathered. Returns how many looks that took."""
+    met = walk.state[MET]
+    first, second = layout.positions[layout.size - 2], layout.positions[layout.size - 1]
+    for one in range(met):
+        form, size = walk.forms[one], walk.sizes[one]
+        walk.slots[walk.words[one]] = -1
+        if size > 1:
+            add(tally, base | (form << first) | (form << second), size * (size - 1) // 2)
+        for other in range(one):
+            low, high = min(form, walk.forms[other]), max(form, walk.forms[other])
+            add(tally, base | (low << first) | (high << second), size * walk.sizes[other])
+        count_behind(pairs, layout, walk, tally, one, base)
+    return met * met
+
+
+@inlined
+def count_behind(pairs, layout, walk, tally, one, base):  # type: ignore[no-untyped-def]
     """Counts the vertices that are beside those of a word, and not of the set; clears their sums."""
     places = layout.size - 2
     word = walk.words[one]
-    code = walk.bases[places] | (word << layout.positions[places])
+    code = base | (walk.forms[one] << layout.positions[places])
     full, second = (np.int64(1) << layout.state_bits) - 1, layout.positions[places + 1]
     top = second + layout.colour_bits + places * layout.state_bits
     for place in range(places):  # their edges to the set itself

@@ -1,0 +1,122 @@
+"""Network motifs beside the times of other tools: `python -m benchmarks.motifs` prints the table of
+`results/motifs.md`.
+
+A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
+CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`
+(one core of a machine of the same kind, the tool's own figure for its census). Every count is compared with the
+reference. With random graphs, all threads together.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from gquery.executor.cpu.census.counting import Coloured, Crew, census
+from gquery.executor.cpu.census.layout import layout_of
+from gquery.executor.cpu.census.pairs import Arcs
+from gquery.executor.cpu.census.shuffled import Null
+from gquery.executor.progress import Control
+from gquery.motif.matrices import matrix_of
+
+REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "data" / "motif" / "reference"
+ENOUGH, MOST = 0.5, 50  # seconds that a census is repeated for, and how often
+RANDOM = ((3, 1000), (4, 1000), (5, 1000))  # size, random graphs: of the yeast network
+THREADS = 2
+
+
+def network(name: str, size: int, directed: bool) -> Coloured:
+    """One of the reference, its vertices numbered by falling degree."""
+    ids: dict[str, int] = {}
+    with (REFERENCE / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        ends = [[ids.setdefault(end, len(ids)) for end in row] for row in list(csv.reader(lines))[1:]]
+    pairs = np.array(ends)
+    pairs = np.argsort(np.argsort(-np.bincount(pairs.ravel()), kind="stable"))[pairs]
+    if not directed:
+        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    tails, heads = (np.ascontiguousarray(side, np.int32) for side in pairs.T)
+    arcs = Arcs(tails, heads, np.zeros(len(tails), np.int32))
+    return Coloured(arcs, np.zeros(len(ids), np.int32), layout_of(size, 1, 1, directed))
+
+
+def counted(graph: Coloured) -> dict[str, int]:
+    codes, counts = Crew(graph, 1, Control()).of_graph()
+    return {
+        matrix_of(graph.layout, code).text: number
+        for code, number in zip(codes.tolist(), counts.tolist(), strict=True)
+        if number
+    }
+
+
+def seconds(graph: Coloured) -> float:
+    """The least CPU time of some runs."""
+    taken: list[float] = []
+    while len(taken) < 3 or (sum(taken) < ENOUGH and len(taken) < MOST):
+        began = time.process_time()
+        Crew(graph, 1, Control()).of_graph()
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+def tools() -> dict[tuple[str, str, int], dict[str, float]]:
+    """Times of the reference: by network, directions and size, each tool's best."""
+    found: dict[tuple[str, str, int], dict[str, float]] = defaultdict(dict)
+    with (REFERENCE / "times.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["random_graphs"] == "0" and row["tool_s"] and float(row["tool_s"]) > 0:
+                times = found[row["network"], row["directed"], int(row["k"])]
+                times[row["tool"]] = min(times.get(row["tool"], math.inf), float(row["tool_s"]))
+    return found
+
+
+def reference() -> dict[tuple[str, str, int], dict[str, int]]:
+    found: dict[tuple[str, str, int], dict[str, int]] = defaultdict(dict)
+    with (REFERENCE / "census.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            found[row["network"], row["directed"], int(row["k"])][row["class"]] = int(row["count"])
+    return found
+
+
+def print_censuses() -> None:
+    names = ("gtrieScanner", "Kavosh", "FANMOD", "python-igraph 1.0.0")
+    print(f"| network | directed | k | subgraphs | gquery, ms | {', ms | '.join(names)}, ms | best of them / gquery |")
+    print("|" + "---|" * (6 + len(names)))
+    known, ratios = tools(), []
+    for key, classes in reference().items():
+        name, directed, size = key
+        graph = network(name, size, directed == "yes")
+        assert counted(graph) == classes, key
+        own, others = seconds(graph), known[key]
+        cells = [f"{1000 * others[tool]:,.1f}" if tool in others else "" for tool in names]
+        ratio = min(others.values()) / own if others else math.nan
+        if "gtrieScanner" in others:
+            ratios.append(others["gtrieScanner"] / own)
+        text = f"{ratio:.1f}" if others else ""
+        row = [name, directed, str(size), f"{sum(classes.values()):,}", f"{1000 * own:,.2f}", *cells, text]
+        print(f"| {' | '.join(row)} |", flush=True)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"\ngtrieScanner's best mode takes {mean:.1f} times as long on the geometric mean of {len(ratios)}; "
+          f"the smallest of its ratios is {min(ratios):.2f}.\n")  # fmt: skip
+
+
+def print_random_graphs() -> None:
+    print(f"| yeast, k | random graphs | CPU time, s | wall, s, {THREADS} threads |")
+    print("|---|---|---|---|")
+    for size, graphs in RANDOM:
+        graph, null = network("yeast", size, True), Null("degrees", 10, 7)
+        census(graph, null, 2, THREADS, Control())  # kernels are there
+        began, cpu = time.perf_counter(), time.process_time()
+        census(graph, null, graphs, THREADS, Control())
+        print(
+            f"| {size} | {graphs:,} | {time.process_time() - cpu:.2f} | {time.perf_counter() - began:.2f} |", flush=True
+        )
+
+
+if __name__ == "__main__":
+    print_censuses()
+    print_random_graphs()
