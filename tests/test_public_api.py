@@ -36,6 +36,10 @@ def graph() -> gquery.Graph:
 
 CALLS: dict[str, Callable[[gquery.Graph, Any], object]] = {
     "query": lambda graph, odd: graph.query(odd).to_arrow(),
+    "motifs": lambda graph, odd: gquery.motifs(graph, odd, random=1),
+    "motifs by option": lambda graph, odd: [
+        gquery.motifs(graph, 3, **{"random": 1, name: odd}) for name in ("directed", "model", "labels", "types", "seed")
+    ],
     "parameters": lambda graph, odd: graph.query("RETURN $a", odd).to_arrow(),
     "parameter": lambda graph, odd: graph.query("RETURN $a AS a", {"a": odd}).rows(),
     "parameter in a list": lambda graph, odd: graph.query("RETURN $a AS a", {"a": [odd, odd]}).rows(),

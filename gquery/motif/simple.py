@@ -7,13 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.errors import BindError, did_you_mean
+from gquery.errors import BindError, UnsupportedError, did_you_mean
 from gquery.executor.cpu.census.counting import Coloured
 from gquery.executor.cpu.census.layout import layout_of
 from gquery.executor.cpu.census.pairs import Arcs
 from gquery.motif.question import Question
 from gquery.records import record
 from gquery.storage.graph import Snapshot
+
+_MOST = 2**30  # edges: each is seen from both ends
 
 
 @record(frozen=True, slots=True)
@@ -58,6 +60,10 @@ def simplified(snapshot: Snapshot, asked: Question) -> Simple:
     else:
         count = snapshot.vertex_count
     rows, *left_out = _each_once(rows, asked.directed)
+    if rows.shape[1] >= _MOST:
+        raise UnsupportedError(
+            f"{rows.shape[1]:,} edges are more than motifs can be counted among", hint="choose a part"
+        )
     vertices, ends = np.unique(rows[:2], return_inverse=True)
     ends = ends.reshape(2, -1)
     order = np.argsort(-np.bincount(ends.ravel(), minlength=len(vertices)), kind="stable")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout, UnsupportedError
+from gquery.executor.cpu.census import counting
 from gquery.executor.cpu.census.counting import Coloured, Crew
 from gquery.executor.cpu.census.layout import layout_of
 from gquery.executor.progress import Control
@@ -135,3 +136,9 @@ def test_what_has_no_code() -> None:
         layout_of(9, 1, 1, True)
     with pytest.raises(UnsupportedError, match="too many"):
         layout_of(8, 2, 1, True)
+
+
+def test_too_many_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_MOST", 1000.0)
+    with pytest.raises(UnsupportedError, match="64 bits"):
+        count(large())

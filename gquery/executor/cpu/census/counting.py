@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.errors import UnsupportedError
 from gquery.executor.cpu.census.canonical import new_search
 from gquery.executor.cpu.census.classes import Classes, Settled
 from gquery.executor.cpu.census.layout import Layout
@@ -22,6 +23,7 @@ from gquery.records import record
 
 _SLICE = 1 << 22  # looks at neighbours between two looks at the clock: some milliseconds
 _SHARES = 16  # pieces of the roots for each thread
+_MOST = 2.0**62  # subgraphs, as often as they are found: what is taken from them fits, too
 _SLOT = 40  # bytes of a tally and what is known of a code
 
 
@@ -56,8 +58,10 @@ class Census:
 class Counter:
     """Counts the subgraphs of graphs of one size, one after the other; for one thread."""
 
-    def __init__(self, graph: Coloured, classes: Classes, control: Control) -> None:
+    def __init__(self, graph: Coloured, classes: Classes, control: Control, most: float) -> None:
+        """most: how much its counts may add up to."""
         self._control = control
+        self._most = most
         layout = self._layout = graph.layout
         self.pairs = room_for(
             len(graph.colours), len(graph.arcs.tails), graph.colours, layout.colour_bits + layout.state_bits
@@ -90,14 +94,21 @@ class Counter:
         state[DEPTH], state[ROOT], state[ROOT_END] = 0, begin, end
         while (outcome := advance(pairs, self._layout, self._walk, self._tally, self._search, _SLICE)) in (MORE, FULL):
             self._control.check()
+            self._expect_numbers_that_fit()
             if outcome == FULL:
                 before = len(self._tally.codes)
                 larger = with_room(self._tally, int(state[WANTED]))
                 self._hold(_SLOT * (len(larger.codes) - before))
                 self._tally = larger
 
+    def _expect_numbers_that_fit(self) -> None:
+        if self._walk.bound[0] > self._most:
+            raise UnsupportedError("there are more subgraphs than 64 bits can count", hint="ask for smaller motifs")
+
     def settle(self) -> NDArray[np.int64]:
         """int64[classes so far]: what was counted since the last time, times the ways of each class."""
+        self._expect_numbers_that_fit()
+        self._walk.bound[0] = 0
         return self._settled.sums(self._tally, self._control.check)
 
 
@@ -116,7 +127,7 @@ class Crew:
         try:
             worker = self._idle.pop()
         except IndexError:
-            worker = Counter(self._graph, self.classes, self._control)
+            worker = Counter(self._graph, self.classes, self._control, _MOST / self._threads)
             self._all.append(worker)
         yield worker
         self._idle.append(worker)

@@ -45,6 +45,7 @@ class Walk(NamedTuple):
     beginnings. state int64[5]: see above.
     Of one neighbourhood: slots int32[2^bits], by word its place, -1 for none; words, forms, sizes int64[p]: the words
     that occur, the same for the canonical order of the set, and how often they do; sums int64[p, kinds]: degrees.
+    bound float64[1]: what all counts add up to at most.
     Of sets met lately: known int64[3, 2^n]: a code, the canonical one, and its order, three bits a place.
     """
 
@@ -60,6 +61,7 @@ class Walk(NamedTuple):
     forms: NDArray[np.int64]
     sizes: NDArray[np.int64]
     sums: NDArray[np.int64]
+    bound: NDArray[np.float64]
     known: NDArray[np.int64]
 
 
@@ -81,6 +83,7 @@ def new_walk(layout: Layout, pairs: Pairs) -> Walk:
         np.zeros(words, np.int64),
         np.zeros(words, np.int64),
         np.zeros((words, len(pairs.kinds)), np.int64),
+        np.zeros(1),
         np.full((3, _KNOWN), -1, np.int64),
     )
 
@@ -98,6 +101,8 @@ def advance(pairs, layout, walk, tally, search, budget):  # type: ignore[no-unty
                 return FULL
             at = look_up(layout, walk, search)
             state[MET] = 0
+            beside = float(walk.ends[places])
+            walk.bound[0] += beside * beside + len(pairs.neighbours)
             budget -= gather(pairs, layout, walk, tally, at)
             budget -= count_beside(pairs, layout, walk, tally, walk.known[1, at])
             budget -= leave(pairs, layout, walk)
