@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from gquery.grammar.literals import is_plain_name, quote_name
 from gquery.motif.matrices import Matrix
 from gquery.motif.question import Question
@@ -23,6 +25,7 @@ class Patterns:
         names = tuple(_written(name) for name in simple.types)
         self._types = names if asked.by_type else ("",) if whole else ("|".join(names),)
         self._directed = asked.directed
+        self._possible = _possible(simple, asked.directed)
         self._induced = whole and len(self._types) == 1 and not simple.loops
 
     def of(self, matrix: Matrix) -> str:
@@ -36,12 +39,13 @@ class Patterns:
         return f"MATCH DIFFERENT NODES {', '.join(edges)}" + (f" WHERE {' AND '.join(absent)}" if absent else "")
 
     def _pairs(self, matrix: Matrix, present: bool) -> Iterator[tuple[int, int, int]]:
-        """Tail, head and place of the type of all arcs that there are, or are not."""
+        """Tail, head and place of the type of all arcs that there are, or are not but could be."""
         size = len(matrix.arcs)
         for tail in range(size):
             for head in range(0 if self._directed else tail + 1, size):
                 for place in range(len(self._types)) if tail != head else ():
-                    if bool(matrix.arcs[tail][head] >> place & 1) == present:
+                    kind = (matrix.colours[tail], matrix.colours[head], place)
+                    if bool(matrix.arcs[tail][head] >> place & 1) == present and kind in self._possible:
                         yield tail, head, place
 
     def _edge(self, matrix: Matrix, tail: int, head: int, place: int, named: set[int] | None) -> str:
@@ -56,6 +60,14 @@ class Patterns:
 
     def _label(self, colour: int) -> str:
         return self._labels[colour] if self._labels else self._any
+
+
+def _possible(simple: Simple, directed: bool) -> set[tuple[int, int, int]]:
+    """Between which colours, and of which types, there are arcs at all."""
+    graph = simple.graph
+    kinds = np.stack([graph.colours[graph.arcs.tails], graph.colours[graph.arcs.heads], graph.arcs.types])
+    found = {(tail, head, type) for tail, head, type in np.unique(kinds, axis=1).T.tolist()}
+    return found if directed else found | {(head, tail, type) for tail, head, type in found}
 
 
 def _labels_of(labels: set[str], others: Iterable[tuple[str, ...]]) -> str:

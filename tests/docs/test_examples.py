@@ -50,9 +50,14 @@ def test_recommendations(tmp_path: Path) -> None:
 
 def test_protein_motifs(tmp_path: Path) -> None:
     text = run("protein_motifs.py", tmp_path)
-    reached, motifs, modes = (rows(part) for part in re.split(r"How often each|Chains of three", text))
+    parts = re.split(r"Patterns of regulation|All of four|Chains of three", text)
+    reached, motifs, loops, modes = (rows(part) for part in parts)
     assert len(reached) == 5
-    assert all(float(found) > 2 * float(by_chance) for _, found, by_chance in motifs)
+    numbers = [(float(count), float(mean)) for _, count, mean, _ in motifs if count]  # patterns go over several lines
+    assert len(numbers) > 3
+    assert all(count > 2 * mean for count, mean in numbers)
+    assert len(loops) == 3
+    assert (tmp_path / "motifs.html").read_text(encoding="utf-8").count("<svg") > 2
     counts = [int(count) for *_, count in modes]
     assert counts == sorted(counts, reverse=True)  # each mode allows less than the one before
     assert len(set(counts)) == 4
