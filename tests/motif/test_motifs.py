@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import permutations
 from typing import Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.motif.discovery import Discovery
 from gquery.motif.matrices import Matrix
 from gquery.motif.significance import adjusted, significance
 
@@ -154,6 +156,17 @@ def test_limits() -> None:
         gquery.motifs(town(1), 4, random=10**6, memory_limit="20MB")
     with pytest.raises(gquery.UnsupportedError, match="too many"):
         gquery.motifs(town(1), 8, by_label=True, by_type=True)
+
+
+def test_a_search_can_be_watched_and_stopped() -> None:
+    search = Discovery(town(1), 3, random=50)
+    search.run()
+    assert search.progress.fraction == pytest.approx(1)
+    assert search.progress.stage == "counting motifs"
+    stopped = Discovery(town(1), 4, random=10**6)
+    threading.Timer(0.2, stopped.cancel).start()
+    with pytest.raises(gquery.QueryCancelled):
+        stopped.run()
 
 
 def test_significance() -> None:
