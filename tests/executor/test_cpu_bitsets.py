@@ -7,12 +7,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets
-from gquery.executor.cpu.candidates.sets import CandidateSet
 from gquery.executor.cpu.kernels.sorted_rows import count_both
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.memory import Budget
 from gquery.storage.adjacency import Adjacency, build_adjacency
+from gquery.storage.cache import Cache
 
 UNIVERSE = 300
 VERTICES = st.sets(st.integers(0, UNIVERSE - 1), max_size=60)
@@ -26,6 +27,10 @@ def adjacency(rows: list[set[int]]) -> Adjacency:
     pairs = [(row, neighbour) for row, neighbours in enumerate(rows) for neighbour in neighbours]
     source, target = (np.array([pair[side] for pair in pairs], np.int32) for side in (0, 1))
     return build_adjacency(source, target, np.arange(len(pairs)))
+
+
+def bitsets_of(budget: Budget, cache: Cache | None = None) -> Bitsets:
+    return Bitsets(budget, 1, lambda count, work: work(0, count), lambda _: cache)
 
 
 @given(VERTICES, VERTICES, st.none() | VERTICES, st.integers(0, UNIVERSE), st.integers(0, UNIVERSE))
@@ -59,7 +64,7 @@ def test_all_rows_as_bitsets(rows: list[set[int]], begin: int, length: int) -> N
     assume(any(rows))
     end = min(begin + length, UNIVERSE)
     edges = adjacency(rows)
-    bitsets = Bitsets(Budget(), 1, lambda count, work: work(0, count))
+    bitsets = bitsets_of(Budget())
     marks, _, matrix, stride, *covered = bitsets.looked_into(edges, begin, end, UNIVERSE, looks=1e9)
     assert (marks, covered) == (-1, [begin, end])
     full = np.full((UNIVERSE >> 6) + 1, 2**64 - 1, np.uint64)
@@ -70,7 +75,7 @@ def test_all_rows_as_bitsets(rows: list[set[int]], begin: int, length: int) -> N
 
 def test_rows_that_are_hardly_looked_into_get_room_for_one() -> None:
     edges = adjacency([{1, 2}, {3}])
-    bitsets = Bitsets(Budget(), 1, lambda count, work: work(0, count))
+    bitsets = bitsets_of(Budget())
     assert bitsets.looked_into(edges, 0, UNIVERSE, UNIVERSE, looks=1.0)[0] == 0
     assert bitsets.marks == (UNIVERSE >> 6) + 1
     assert not bitsets.matrices
@@ -78,5 +83,18 @@ def test_rows_that_are_hardly_looked_into_get_room_for_one() -> None:
 
 def test_no_room_is_taken_that_the_budget_does_not_have() -> None:
     edges = adjacency([{1, 2}, {3}])
-    bitsets = Bitsets(Budget(100), 1, lambda count, work: work(0, count))
+    bitsets = bitsets_of(Budget(100))
     assert bitsets.looked_into(edges, 0, UNIVERSE, UNIVERSE, looks=1e9) == (-1, 0, 0, 0, 0, 0)
+
+
+def test_rows_of_the_graph_are_written_once() -> None:
+    """As long as the range is the same; the adjacency that they are known by stays as long as they do."""
+    edges, cache = adjacency([{1, 2}, {3}]), Cache()
+    found = []
+    for begin in (0, 0, 64):
+        bitsets = bitsets_of(Budget(), cache)
+        bitsets.looked_into(edges, begin, UNIVERSE, UNIVERSE, looks=1e9)
+        found += bitsets.matrices.values()
+    assert found[0] is found[1]
+    assert found[2].shape != found[0].shape
+    assert cache.nbytes == found[0].nbytes + found[2].nbytes + 2 * edges.nbytes

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import SLICE, CandidateSet, CandidateSets
+from gquery.executor.cpu.candidates.candidate_set import CandidateSet
+from gquery.executor.cpu.candidates.sets import SLICE, CandidateSets
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.program import Rows

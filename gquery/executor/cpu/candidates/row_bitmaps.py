@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.native import address, load_int32, load_int64
 from gquery.executor.memory import Budget
+from gquery.records import record
 from gquery.storage.adjacency import Adjacency
+from gquery.storage.cache import Cache
 
 LARGEST = 1 << 24  # bytes of one matrix: half of a third-level cache
 _WORD, _ENTRY, _LOOK = 0.5, 4.0, 5.0  # nanoseconds to clear a word, to set a bit, and that a bit test saves
@@ -27,14 +29,28 @@ _TEST, _AND = 2.0, 0.5  # that it takes, and that a word of two rows takes
 Columns = tuple[int, int, int, int, int, int]
 
 
+@record(frozen=True, slots=True)
+class Matrix:
+    """All rows of an adjacency as bits. Known by the adjacency, which therefore has to last as long."""
+
+    adjacency: Adjacency
+    words: NDArray[np.uint64]
+
+    @property
+    def nbytes(self) -> int:
+        return self.words.nbytes + self.adjacency.nbytes
+
+
 @dataclass(slots=True)
 class Bitsets:
     """The bitsets of one packed plan. marks: words for single rows that each thread needs; rows: of adjacencies so far.
-    `sliced` runs work over slices of a range."""
+    `sliced` runs work over slices of a range; `cache_of` says where what is made of an adjacency stays for other
+    queries, None when it is this one's."""
 
     budget: Budget
     threads: int
     sliced: Callable[[int, Callable[[int, int], object]], None]
+    cache_of: Callable[[Adjacency], Cache | None]
     marks: int = 0
     rows: int = 0
     matrices: dict[tuple[int, int, int], NDArray[np.uint64]] = field(default_factory=dict)
@@ -76,11 +92,19 @@ class Bitsets:
             return
         if size / 8 * _WORD + len(adjacency.neighbours) * _ENTRY > saved:
             return
-        self.budget.reserve(size, "rows as bitsets")
-        words = np.zeros(shape, np.uint64)
-        offsets, neighbours = address(adjacency.offsets), address(adjacency.neighbours)
-        self.sliced(adjacency.rows, lambda first, last: write_rows(words, first, last, offsets, neighbours, begin, end))
-        self.matrices[key] = words
+
+        def written() -> Matrix:
+            words = np.zeros(shape, np.uint64)
+            lists = address(adjacency.offsets), address(adjacency.neighbours)
+            self.sliced(adjacency.rows, lambda first, last: write_rows(words, first, last, *lists, begin, end))
+            return Matrix(adjacency, words)
+
+        cache, purpose = self.cache_of(adjacency), "rows as bitsets"
+        if cache is None:
+            self.budget.reserve(size, purpose)
+            self.matrices[key] = written().words
+        else:
+            self.matrices[key] = cache.get((purpose, key), written, size, purpose, self.budget).words
 
 
 @kernel

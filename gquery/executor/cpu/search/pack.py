@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import Ranks
 from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edges
+from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
-from gquery.executor.cpu.candidates.sets import CandidateSet, CandidateSets, rows_of
+from gquery.executor.cpu.candidates.sets import CandidateSets, rows_of
 from gquery.executor.cpu.kernels.blocks import Blocks
 from gquery.executor.cpu.kernels.sums.branch import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.kernels.sums.push import counter_bytes
@@ -57,7 +58,7 @@ class _Packer:
         self.compare: list[tuple[int, ...]] = []
         self.absent: list[tuple[int, ...]] = []
         self.context: list[tuple[int, ...]] = []
-        self.bitsets = Bitsets(self.memory, self.threads, candidates.sliced)
+        self.bitsets = Bitsets(self.memory, self.threads, candidates.sliced, candidates.cache_of)
         self.slots = 0
         self.adjacencies = self._candidate_graph() if program.space == "candidates" else {}
         self.factors: dict[int, Factors] = {}  # by level
