@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pyarrow as pa
@@ -56,9 +58,10 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         def run(self, machine: int, modulus: int) -> None:
             seen[self.number] += 1
             super().run(machine, modulus)
+            time.sleep(0.001)  # what a card does takes a while, in which other threads run
 
     cards = [Counted(number) for number in range(CARDS)]
-    backend = SharingBackend(cards[0], [lambda card=card: card for card in cards[1:]], worth=-1.0)  # type: ignore[misc]
+    backend = SharingBackend(cards[0], [lambda card=card: card for card in cards[1:]], worth=-1.0, after=0.0)  # type: ignore[misc]
     monkeypatch.setitem(BACKENDS, "gpu", lambda _: backend)
     return seen
 
@@ -99,6 +102,17 @@ def test_a_timeout_stops_all(launches: list[int]) -> None:
         random_graph(3).query(f"MATCH {PATTERNS['hops']} RETURN count(*)", device="gpu", timeout=1e-9).scalar()
 
 
+def test_a_short_count_stays_alone(launches: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = BACKENDS["gpu"](None)  # type: ignore[arg-type]
+    patient = SharingBackend(backend.first.device, backend.others, worth=-1.0, after=60.0)  # type: ignore[attr-defined]
+    monkeypatch.setitem(BACKENDS, "gpu", lambda _: patient)
+    graph = random_graph(3)
+    text = f"MATCH {PATTERNS['hops']} RETURN count(*)"
+    assert graph.query(text, device="gpu").scalar() == graph.query(text, device="cpu").scalar()
+    assert launches[0]
+    assert not any(launches[1:])
+
+
 def test_shares_are_all_roots_once() -> None:
     for count, workers in ((0, 2), (1, 4), (1000, 2), (100_000, 3)):
         shares = Shares(count, workers, Control())
@@ -108,3 +122,14 @@ def test_shares_are_all_roots_once() -> None:
         assert all(begin < end for begin, end in found)
     shares.stop()
     assert shares.next() is None
+
+
+def test_shares_of_several_end_small() -> None:
+    shares = Shares(10_000, 2, Control())
+    first = shares.next()
+    with ThreadPoolExecutor(1) as other:
+        turns = [other.submit(shares.next).result() if turn % 2 else shares.next() for turn in range(1, 200)]
+    sizes = [end - begin for begin, end in (first, *filter(None, turns))]  # type: ignore[misc]
+    assert sum(sizes) == 10_000
+    assert sizes[0] < 100 < sizes[1]
+    assert max(sizes[-5:]) < 100

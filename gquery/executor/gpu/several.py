@@ -7,7 +7,7 @@ asks for, short counts, lists.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 
 import numpy as np
@@ -26,7 +26,8 @@ from gquery.planner.ir.query_graph import QueryGraph
 from gquery.records import record
 from gquery.storage.graph import Snapshot
 
-_WORTH = 2e9  # looks at neighbours, from which on a count is shared: a card makes so many in half a second
+_WORTH = 1e8  # looks at neighbours, from which on a count may be shared
+_AFTER = 0.3  # seconds, after which it is: estimates of what takes long are not to be trusted
 
 Others = Sequence[Callable[[], Device]]
 """Makes the other cards ready, which only long counts need."""
@@ -39,22 +40,23 @@ class SharingBackend:
     lacks: frozenset[str] = frozenset()
     gathers = True
 
-    def __init__(self, first: Device, others: Others, worth: float = _WORTH) -> None:
+    def __init__(self, first: Device, others: Others, worth: float = _WORTH, after: float = _AFTER) -> None:
         self.first = GpuBackend(first)
         self.others = others
-        self.worth = worth
+        self._sharing = Sharing(others, worth, after)
 
     def upload(self, snapshot: Snapshot) -> SharingGraph:
         others = [partial(_uploaded, device, snapshot) for device in self.others]
-        return SharingGraph(self.first.upload(snapshot), Sharing(self.others, self.worth), others)
+        return SharingGraph(self.first.upload(snapshot), self._sharing, others)
 
 
 @record(frozen=True, slots=True)
 class Sharing:
-    """The other devices, and the cost from which on a count is shared with them."""
+    """The other devices, the cost from which on a count may be shared with them, and the seconds after which it is."""
 
     devices: Others
     worth: float
+    after: float
 
 
 def _uploaded(device: Callable[[], Device], snapshot: Snapshot) -> GpuGraph:
@@ -125,7 +127,7 @@ class SharingCandidates:
         if pool is not None or program.listed or program.strategy == "fold" or program.cost < self._sharing.worth:
             return self.first.start(program, ranks, pool)
         starts = [partial(self._started, number, program, ranks) for number in range(len(self._others))]
-        return SharedSlices(self.first.start_shared(program, ranks), self._sharing.devices, starts)
+        return SharedSlices(self.first.start_shared(program, ranks), self._sharing, starts)
 
     def _started(self, number: int, program: Program, ranks: Sequence[Ranks]) -> GpuSlices:
         """By the thread of that device alone."""
@@ -137,11 +139,12 @@ class SharingCandidates:
 
 
 class SharedSlices:
-    """A count, a thread and a share of the roots after the other for each device."""
+    """A count, a thread and a share of the roots after the other for each device; the others join the first when it
+    takes long."""
 
-    def __init__(self, first: GpuSlices, devices: Others, others: Sequence[Callable[[], GpuSlices]]) -> None:
+    def __init__(self, first: GpuSlices, sharing: Sharing, others: Sequence[Callable[[], GpuSlices]]) -> None:
         self.first = first
-        self._devices = devices
+        self._sharing = sharing
         self._others = others
         self._slices: list[GpuSlices | None] = [first, *[None] * len(others)]
         self.seconds_until: Mapping[int, float] = {}
@@ -158,8 +161,11 @@ class SharedSlices:
     def total(self, modulus: int) -> tuple[int, float]:
         shares = Shares(self.first.roots, len(self._slices), self.first.control)
         with ThreadPoolExecutor(len(self._slices)) as pool:
-            running = [pool.submit(self._total, number, shares, modulus) for number in range(len(self._slices))]
+            running = [pool.submit(self._total, 0, shares, modulus)]
             try:
+                if wait(running, self._sharing.after).not_done:
+                    others = range(1, len(self._slices))
+                    running += [pool.submit(self._total, number, shares, modulus) for number in others]
                 found = [each.result() for each in running]
             except BaseException:
                 shares.stop()
@@ -170,7 +176,7 @@ class SharedSlices:
     def _total(self, number: int, shares: Shares, modulus: int) -> tuple[int, float]:
         try:
             if number:
-                self._devices[number - 1]().use()
+                self._sharing.devices[number - 1]().use()
             slices = self._slices[number] or self._others[number - 1]()
             self._slices[number] = slices
             return slices.shared_total(shares, modulus)
