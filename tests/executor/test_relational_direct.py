@@ -157,6 +157,12 @@ def test_what_is_said_without_a_statement(graph: Graph) -> None:
     assert "DuckDB\n" in graph.explain("MATCH (a) RETURN a.score AS s, count(*) AS n")  # floats are grouped by DuckDB
 
 
+def test_long_expressions_are_left_to_duckdb(graph: Graph) -> None:
+    text = "MATCH (a) RETURN {} AS x"
+    assert "DuckDB" not in graph.explain(text.format(" OR ".join(f"a.age + {n} > a.id" for n in range(20))))
+    assert "DuckDB" in graph.explain(text.format(" OR ".join(f"a.age + {n} > a.id" for n in range(200))))
+
+
 def test_an_overflow_is_an_error_in_the_same_words(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "MATCH ()-[k]->() RETURN k.since + $most AS c"
     found = []
