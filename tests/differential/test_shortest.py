@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import gquery
-from gquery.executor.paths import hops, pairs, sides
+from gquery.executor.paths import hops, leading, pairs, sides
 from tests.evaluator.answers import answer
 from tests.evaluator.values import Edge, Graph, Vertex
 from tests.soak.read import read
@@ -18,6 +18,7 @@ from tests.soak.read import read
 def test_shortest_paths(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every second time in pieces so small that every search is cut, on two threads."""
     random = Random(seed)
+    monkeypatch.setattr(leading, "SHARED", (16, 2)[seed // 2 % 2])
     for module, name in ((hops, "AT_ONCE"), (sides, "PIECE"), (pairs, "AT_ONCE"), (pairs, "TASK"), (pairs, "LENGTH")):
         monkeypatch.setattr(module, name, getattr(module, name) if seed % 2 else 1 + (name == "AT_ONCE"))
     count = random.randint(1, 5)

@@ -52,10 +52,13 @@ def counted(begun: Begun) -> Iterator[Found]:
     for seed in begun.seeds[begun.sources == wanted].tolist():
         for paths in _closed(begun, seed):
             yield Found.none_yet(paths.seeds, paths.last, np.ones(len(paths.seeds), np.int64))
-    seeds = begun.seeds[begun.sources != wanted]
-    numbers = begun.pairs().counted(begun.sources[seeds], wanted[seeds])
+    many, few = by_source(begun, begun.seeds[begun.sources != wanted])
+    search = _Search(begun, counting=True)
+    for group in many:
+        yield from search.numbers(group, wanted[group])
+    numbers = begun.pairs().counted(begun.sources[few], wanted[few])
     there = numbers > 0
-    yield Found.none_yet(seeds[there], wanted[seeds[there]], numbers[there])
+    yield Found.none_yet(few[there], wanted[few[there]], numbers[there])
 
 
 def _closed(begun: Begun, seed: int) -> Iterator[Found]:
@@ -79,13 +82,14 @@ def _closed(begun: Begun, seed: int) -> Iterator[Found]:
 class _Search:
     """Searches from a seed, one after the other, hop by hop."""
 
-    def __init__(self, begun: Begun) -> None:
+    def __init__(self, begun: Begun, counting: bool = False) -> None:
         self._begun = begun
+        self._counting = counting
         self._every = begun.segment.shortest == "all"
 
     @cached_property
     def _sides(self) -> Sides:
-        return Sides(self._begun)
+        return Sides(self._begun, self._counting)
 
     def between(self, seed: int, target: int) -> Iterator[Found]:
         """The shortest paths to another vertex."""
@@ -107,14 +111,24 @@ class _Search:
 
     def to_several(self, seeds: Numbers, targets: Vertices) -> Iterator[Found]:
         """The shortest paths from one vertex to a target for each seed, other than it: breadth first once for all."""
+        for here in self._arrivals(seeds, targets):
+            for paths in self._sides.ways(0, Found.none_yet(seeds[here], targets[here]), self._every):
+                yield paths.turned()
+
+    def numbers(self, seeds: Numbers, targets: Vertices) -> Iterator[Found]:
+        """How many these are."""
+        for here in self._arrivals(seeds, targets):
+            yield Found.none_yet(seeds[here], targets[here], self._sides.numbers(0, targets[here]))
+
+    def _arrivals(self, seeds: Numbers, targets: Vertices) -> Iterator[Numbers]:
+        """Hop by hop from the vertex that some seeds begin at, the places of those whose targets are met."""
         sides, left = self._sides, np.arange(len(seeds))
         sides.begin(int(self._begun.sources[seeds[0]]))
         while len(left) and len(sides.frontier(0)) and sides.length(0) != self._begun.segment.most:
             sides.advance(0)
             reached = sides.has_met(0, targets[left])
             here, left = left[reached], left[~reached]
-            for paths in sides.ways(0, Found.none_yet(seeds[here], targets[here]), self._every):
-                yield paths.turned()
+            yield here
 
     def from_one(self, seed: int) -> Iterator[Found]:
         """The shortest paths to all other vertices where they may end."""

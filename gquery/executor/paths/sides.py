@@ -7,30 +7,34 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.chain.rows import too_many
 from gquery.executor.cpu.kernels import meet
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.paths import hops
 from gquery.executor.paths.begun import Begun
-from gquery.executor.paths.hops import Vertices
+from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.listing import Found
 
 PIECE = 1 << 15  # paths that are made longer at once
 
 
 class Sides:
-    """Side 0 goes along the edges, side 1 against them. They can be begun again."""
+    """Side 0 goes along the edges, side 1 against them. They can be begun again. counting: they know how many
+    shortest ways have led to a vertex, too."""
 
-    def __init__(self, begun: Begun) -> None:
+    def __init__(self, begun: Begun, counting: bool) -> None:
         self._begun = begun
         self._reading = begun.reading
         count = self._reading.snapshot.vertex_count
-        self._reading.control.memory.reserve(16 * count, "the distances of shortest paths")
+        self._reading.control.memory.reserve((32 if counting else 16) * count, "the distances of shortest paths")
         self._met = np.zeros((2, (count >> 6) + 1), np.uint64)
         self._distance = np.empty((2, count), np.int32)
         self._queue = np.empty((2, count), np.int32)
+        self._numbers = np.empty((2, count if counting else 0), np.int64)
         self._sides = np.zeros((2, meet.SIDE_COLUMNS), np.int64)
         self._search = np.zeros(meet.SLOTS, np.int64)
-        self._search[meet.ASKED], self._search[meet.SLICE] = meet.EVERY_PATH, hops.AT_ONCE
+        self._search[meet.ASKED] = meet.HOW_MANY if counting else meet.EVERY_PATH
+        self._search[meet.SLICE] = hops.AT_ONCE
 
     def begin(self, *vertices: int) -> None:
         """At a vertex for each side, or at one for side 0."""
@@ -39,6 +43,7 @@ class Sides:
         self._sides[:] = 0
         for side, vertex in enumerate(vertices):
             self._distance[side, vertex], self._queue[side, 0] = 0, vertex
+            self._numbers[side, vertex : vertex + 1] = 1
             self._met[side, vertex >> 6] |= np.uint64(1) << np.uint64(vertex & 63)
             self._sides[side, [meet.TAIL, meet.FRONTIER_END]] = 1
 
@@ -53,7 +58,7 @@ class Sides:
     def advance(self, side: int) -> None:
         """One hop more."""
         along = (self._begun.against if side else self._begun.along).lists
-        tables = self._met, self._distance, self._queue, np.zeros((2, 0), np.int64)
+        tables = self._met, self._distance, self._queue, self._numbers
         check, status = self._reading.control.check, meet.MORE
         self._search[meet.TURN] = side
         with stoppable(check):
@@ -65,6 +70,13 @@ class Sides:
         bits = self._met[side, vertices >> 6] >> (vertices & 63).astype(np.uint64)
         met: NDArray[np.bool_] = (bits & np.uint64(1)).astype(np.bool_)
         return met
+
+    def numbers(self, side: int, vertices: Vertices) -> Numbers:
+        """In how many shortest ways a side has come to vertices that it has met. Raises ExecutionError beyond 2^63."""
+        numbers: Numbers = self._numbers[side, vertices]
+        if np.any(numbers == meet.TOO_MANY):
+            raise too_many()
+        return numbers
 
     def ways(self, side: int, paths: Found, every: bool) -> Iterator[Found]:
         """The paths made longer towards the vertex that a side began at, as short as can be: all, or one of each."""
