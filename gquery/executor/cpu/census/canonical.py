@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.census.layout import turned
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 
+_SOME = 4  # bits of a number of vertices
+
 
 class Search(NamedTuple):
     """arcs int64[k, k]: types from one vertex to another; colours int64[k]; twins int64[k]: the first vertex that can
     take each one's place. By depth: orders int64[k + 1, k], the vertices as the rows so far sort them; cells
-    int64[k + 1, k], for each position where those begin that are alike so far; tried int64[k + 1], positions. rows
-    int64[k]: the best; known int64[1]: how many of them are. best int64[k]: the order that gives them."""
+    int64[k + 1, k], for each position where those begin that are alike so far; tried int64[k + 1], positions; heads
+    int64[k + 1], see `head_of`, the least. rows int64[k]: the best; known int64[1]: how many of them are. best
+    int64[k]: the order that gives them."""
 
     arcs: NDArray[np.int64]
     colours: NDArray[np.int64]
@@ -29,6 +32,7 @@ class Search(NamedTuple):
     orders: NDArray[np.int64]
     cells: NDArray[np.int64]
     tried: NDArray[np.int64]
+    heads: NDArray[np.int64]
     rows: NDArray[np.int64]
     known: NDArray[np.int64]
     best: NDArray[np.int64]
@@ -37,8 +41,8 @@ class Search(NamedTuple):
 def new_search(size: int) -> Search:
     """The memory of a search among graphs of so many vertices."""
     flat, square, deep = (np.zeros(shape, np.int64) for shape in ((6, size), (size, size), (2, size + 1, size)))
-    tried, known = np.zeros(size + 1, np.int64), np.zeros(1, np.int64)
-    return Search(square, flat[0], flat[1], deep[0], deep[1], tried, flat[2], known, flat[3])
+    tried, heads, known = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64), np.zeros(1, np.int64)
+    return Search(square, flat[0], flat[1], deep[0], deep[1], tried, heads, flat[2], known, flat[3])
 
 
 @kernel
@@ -156,8 +160,10 @@ def find_order(search, size):  # type: ignore[no-untyped-def]
         if position == size or search.cells[depth, position] != search.cells[depth, depth]:
             depth -= 1
             continue
+        if search.tried[depth] == 0:
+            search.heads[depth] = least_head(search, size, depth)
         search.tried[depth] += 1
-        if has_twin_before(search, depth, position):
+        if head_of(search, size, depth, position) > search.heads[depth] or has_twin_before(search, depth, position):
             continue
         row = sort_by(search, size, depth, position)
         if depth < search.known[0] and row > search.rows[depth]:
@@ -181,6 +187,31 @@ def begin_order(search, size):  # type: ignore[no-untyped-def]
         order[at] = vertex
     for at in range(size):
         cells[at] = cells[at - 1] if at > 0 and colours[order[at - 1]] == colours[order[at]] else at
+
+
+@inlined
+def least_head(search, size, depth):  # type: ignore[no-untyped-def]
+    """The least of those of all vertices that can come next: no others do."""
+    least, position = head_of(search, size, depth, depth), depth + 1
+    while position < size and search.cells[depth, position] == depth:
+        least = min(least, head_of(search, size, depth, position))
+        position += 1
+    return least
+
+
+@inlined
+def head_of(search, size, depth, position):  # type: ignore[no-untyped-def]
+    """What is looked at first of the row of the vertex of a position: its arcs to those before it, and to how many of
+    its own cell it has any. Where this is greater, so is the row."""
+    order, cells = search.orders[depth], search.cells[depth]
+    arcs = search.arcs[order[position]]
+    width = 63 // size
+    head, met = np.int64(0), np.int64(0)
+    for before in range(depth):
+        head = (head << width) | arcs[order[before]]
+    for at in range(depth, size):
+        met += cells[at] == depth and arcs[order[at]] != 0
+    return (head << _SOME) | met
 
 
 @inlined
