@@ -90,6 +90,8 @@ def read_beside(value: Value, other: Value) -> Value:
         with suppress(ValueError):
             read = type(other).fromisoformat(value)
             return read if type(read) is datetime.date or read.tzinfo else read.replace(tzinfo=other.tzinfo)
+    if isinstance(value, datetime.datetime) and isinstance(other, datetime.datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=other.tzinfo and datetime.UTC)  # what has no zone is UTC's beside what has one
     return value
 
 

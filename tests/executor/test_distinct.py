@@ -68,3 +68,11 @@ def test_order_and_limit_stay() -> None:
     some = graph.query(f"{text} LIMIT 3").rows()
     assert len(set(some)) == 3
     assert set(some) <= set(every)
+
+
+def test_what_is_optional_does_not_count_twice(device: str) -> None:
+    """A vertex comes once, with the number of what is beside it, which count(DISTINCT a) does not ask for."""
+    graph = random_graph(Random("distinct"))
+    for optional in ("(b)", "(b:A)", "(a)--(b)", "(a)-[:S]->(b)-[:P]->(c)"):
+        text = f"MATCH (a:A) OPTIONAL MATCH {optional} RETURN count(DISTINCT a) AS n"
+        assert graph.query(text, device=device).scalar() == 12, text

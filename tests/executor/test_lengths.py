@@ -144,6 +144,41 @@ def test_path_modes_are_about_the_whole_path(mode: str, monkeypatch: pytest.Monk
         assert len(expected) > 10
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        # Over no relationship two names are one node, which a pattern of different nodes does not take for two.
+        ("MATCH (a)-[*0..1]-(b) WHERE EXISTS { MATCH DIFFERENT NODES (a)-->(b) } RETURN count(*)", 0),
+        ("MATCH (a)-[*0..1]-(b) WHERE EXISTS { MATCH (a)-->(b) } RETURN count(*)", 2),
+        # The way out and back over one relationship has no vertex twice, but for its ends.
+        ("MATCH REPEATABLE ELEMENTS SIMPLE (a)-[*2]-(b) RETURN count(*)", 0),
+        ("MATCH REPEATABLE ELEMENTS SIMPLE (a)--(b)--(c) RETURN count(*)", 0),
+        ("MATCH REPEATABLE ELEMENTS ACYCLIC (a)<--(b) RETURN count(*)", 0),
+        # The mode of a pattern of fixed length holds beside one that is searched for.
+        ("MATCH REPEATABLE ELEMENTS ACYCLIC (a)<--(b), ALL SHORTEST (b) RETURN count(*)", 0),
+        ("MATCH REPEATABLE ELEMENTS SIMPLE (a)<--(b), ALL SHORTEST (b) RETURN count(*)", 1),
+    ],
+)
+def test_one_vertex_with_a_loop(text: str, count: int) -> None:
+    assert ask(graph([(0, 0)]), text) == [(count,)]
+
+
+@pytest.mark.parametrize("length", ["*1..2", "*1.."])
+def test_out_and_back_over_one_edge_is_simple(length: str) -> None:
+    one = graph([(0, 1)])
+    assert ask(one, f"MATCH REPEATABLE ELEMENTS SIMPLE (a)-[{length}]-(b) RETURN a.id, b.id") == [
+        (0, 0), (0, 1), (1, 0), (1, 1)
+    ]  # fmt: skip
+    assert ask(one, "MATCH REPEATABLE ELEMENTS SIMPLE (a)--(b)--(c) RETURN count(*)") == [(2,)]
+    assert ask(one, "MATCH SIMPLE (a)--(b)--(c) RETURN count(*)") == [(0,)]
+
+
+def test_lengths_that_nothing_has_are_not_built() -> None:
+    """2^31 relationships took all memory."""
+    for length in ("*2147483648..4", "*2147483648..", "*2000000..3000000"):
+        assert ask(TRIANGLE, f"MATCH p = (a)-[{length}]->(b) RETURN count(p)") == [(0,)]
+
+
 @pytest.mark.parametrize("length", ["*1..3", "*"])
 def test_relationships_are_compared_with_what_else_is_matched(length: str) -> None:
     """Where paths are searched for, those that are found are asked."""

@@ -327,6 +327,15 @@ def test_parameters_beside_times_are_read() -> None:
         assert [row[0] for row in GRAPH.query(f"MATCH {pattern} RETURN a.id", given).rows()] == [3]
 
 
+def test_a_text_that_has_a_name_is_read_nowhere() -> None:
+    """Neither behind WITH nor in its own conditions, whether it was written or given."""
+    for text in ("$t", "'2024-01-15'", "$m.t"):
+        for rest in ("WHERE t <> d RETURN count(*)", "RETURN sum(CASE WHEN t <> d THEN 1 END)"):
+            given = {"t": "2024-01-15", "m": {"t": "2024-01-15"}}
+            asked = f"UNWIND [date('2024-01-15')] AS d WITH {text} AS t, d {rest}"
+            assert GRAPH.query(asked, given).scalar() == 1, asked
+
+
 WRONG = [
     ("a.day = 'yesterday'", "'yesterday' is no date", "'2024-01-15'"), ("a.day = '2024-02-30'", "date", "'2024"),
     ("a.day = '2024-01-15T10:00'", "no date", "'2024"), ("a.naive > '15.01.2024'", "no point in time", "T10:00"),

@@ -96,7 +96,7 @@ def test_timeout_before_matching(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("holder", "method"),
-    [(_Reader, "_step"), (binding, "_place"), (_Finder, "_keep_apart"), (_Orders, "few"), (Factoriser, "tree")],
+    [(_Reader, "_word"), (binding, "_place"), (_Finder, "_keep_apart"), (_Orders, "few"), (Factoriser, "tree")],
     ids=["parsing", "binding", "constraints", "orders", "trees"],
 )
 def test_the_clock_is_looked_at_in_every_phase(holder: Any, method: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,8 @@ def _told_apart(plan: QueryPlan | PathsPlan) -> tuple[QueryVertex, ...]:
     parallel edges nothing counts but that there is one. None where rows may be alike."""
     if isinstance(plan, PathsPlan):
         return (plan.graph.vertices[plan.segment.target],) if plan.together else ()
-    if not plan.existence or plan.limit is not None or plan.problem.constraints.choices:
+    several = plan.problem.constraints.choices or any(part.kind == "optional" for part in plan.graph.parts)
+    if not plan.existence or plan.limit is not None or several:
         return ()
     return tuple(plan.graph.vertices[vertex] for vertex in sorted(plan.kept))
 

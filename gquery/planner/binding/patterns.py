@@ -126,11 +126,14 @@ class PatternBinder:
             yield Scope("different edges", tuple(chain), edges, block.part)
             return
         closed = pattern.mode == "simple" and chain[0] == chain[-1]
-        parts = [chain[1:]] if closed else [chain] if pattern.mode == "acyclic" else [chain[1:], chain[:-1]]
-        for part in parts:
+        behind_first, before_last = (chain[1:], edges[1:]), (chain[:-1], edges[:-1])
+        parts = [behind_first] if closed else [behind_first, before_last]
+        if pattern.mode == "acyclic":
+            parts = [(chain, edges)]
+        for part, between in parts:
             if len(set(part)) < len(part):
                 block.conditions.append(ast.Literal(False, span=pattern.span))
-            yield Scope("different nodes", tuple(part), edges, block.part)
+            yield Scope("different nodes", tuple(part), between, block.part)
 
     def _expect_own_element(self, block: Block) -> None:
         if block.part is None or any(block.part in self.names.owners(variable) for _, variable in block.elements):

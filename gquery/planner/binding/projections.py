@@ -21,6 +21,7 @@ from gquery.planner.ir.expr import (
     Constant,
     Expression,
     Kind,
+    Parameter,
     children,
     columns,
     conjuncts,
@@ -118,7 +119,7 @@ def _variable(item: ProjectionItem, names: Names) -> Variable:
 def _bind_projection(clause: ast.Return | ast.With, word: str, binder: ExpressionBinder) -> Projection:
     items = _bind_items(clause, word, binder)
     _check_grouping(items, word)
-    binder.aliases = {item.name: item.expression for item in items}
+    binder.aliases = {item.name: _named(item.expression) for item in items}
     binder.place = "ORDER BY"
     order_by = tuple(SortItem(binder.bind(item.expression), item.descending) for item in clause.order_by)
     if reason := _reason(items, clause.distinct):
@@ -129,6 +130,16 @@ def _bind_projection(clause: ast.Return | ast.With, word: str, binder: Expressio
     skip = None if clause.skip is None else _bind_bound(clause.skip, binder, "SKIP")
     limit = None if clause.limit is None else _bind_bound(clause.limit, binder, "LIMIT")
     return Projection(items, clause.distinct, order_by, skip, limit)
+
+
+def _named(expression: Expression) -> Expression:
+    """What a name stands for: a text that has one is a value like others, and no more read as a date beside a date."""
+    given = isinstance(expression, Constant | Parameter) or (
+        isinstance(expression, Call) and expression.function in ("list", "field")
+    )
+    if given and expression.type.kind in (Kind.STRING, Kind.LIST):
+        return Call(expression.type, expression.span, "coalesce", (expression,))
+    return expression
 
 
 def _bind_where(

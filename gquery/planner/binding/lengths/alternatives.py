@@ -14,12 +14,15 @@ from math import prod
 
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
-from gquery.planner.binding.mentions import binds, named, names_in
+from gquery.planner.binding.mentions import below, binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.records import record
 
 MOST_ALTERNATIVES = 24  # combinations of lengths of one clause
 MOST_HOPS = 12  # relationships that the longest of them has for those of variable length
+
+
+_PATTERNS = (ast.Subquery, ast.Exists, ast.PatternPredicate)
 
 
 def lengths_of(clause: ast.Match) -> list[ast.Length]:
@@ -38,6 +41,8 @@ def has_few_lengths(clause: ast.Match) -> bool:
     if any(path.shortest is not None for path in clause.patterns):
         return False
     bounds = [(length.least, length.most) for length in lengths_of(clause)]
+    if any(least == 0 for least, _ in bounds) and any(isinstance(each, _PATTERNS) for each in below(clause)):
+        return False  # a pattern may ask that its nodes differ: it has to see both names
     hops = [_hops(each) for path in clause.patterns for each in path.relationships if each.length is not None]
     if None in hops or sum(each for each in hops if each is not None) > MOST_HOPS:
         return False
@@ -56,7 +61,7 @@ def alternatives(clause: ast.Match, incoming: set[str]) -> Iterator[ast.Query]:
     ranges = [range(each.least, (each.most or 0) + 1) for each in lengths_of(clause)]
     if not all(ranges):
         never = ast.Literal(False, span=clause.span)
-        yield _Fixed(replace(clause, where=never), [each.least for each in lengths_of(clause)], incoming).query()
+        yield _Fixed(replace(clause, where=never), [1 for _ in ranges], incoming).query()
         return
     for lengths in product(*ranges):
         yield _Fixed(clause, lengths, incoming).query()

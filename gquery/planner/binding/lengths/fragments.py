@@ -221,7 +221,8 @@ def _one_relationship(relationship: ast.RelationshipPattern) -> ast.Relationship
 
 def _asked_of_all(path: ast.PathPattern, mode: MatchMode | None) -> PathMode | Literal["trail", "shortest"] | None:
     """What is asked of a path of which only parts are searched for."""
-    if len(path.relationships) < 2:
+    searched = path.shortest is not None or any(each.length is not None for each in path.relationships)
+    if not path.relationships or (len(path.relationships) == 1 and searched):
         return None
     if path.shortest is not None:
         return "shortest"
