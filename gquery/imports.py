@@ -14,6 +14,7 @@ import gc
 import importlib
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -22,9 +23,12 @@ from gquery.stopping import Check
 CONVERSION = ("pandas",)
 ENGINE = ("gquery.executor.cpu.engine",)
 DATABASE = ("duckdb",)
+GROUPING = "pyarrow.acero"
 
 _POLL = 0.02  # seconds between two looks at the clock
 _absent: set[str] = set()
+_there: set[str] = set()
+_asked: Counter[str] = Counter()
 
 
 def import_apart(names: tuple[str, ...], check: Check) -> None:
@@ -37,6 +41,19 @@ def import_apart(names: tuple[str, ...], check: Check) -> None:
     while thread.is_alive():
         thread.join(_POLL)
         check()
+
+
+def is_imported(name: str, after: int) -> bool:
+    """Whether a package is there that takes longer to import than it saves at first: a thread imports it once it has
+    been asked for so often."""
+    if name in _there:
+        return True
+    _asked[name] += 1
+    if name in sys.modules and _asked[name] <= after:
+        _there.add(name)  # somebody else's import
+    elif _asked[name] == after:
+        threading.Thread(target=_import, args=([name],), name="gquery-imports", daemon=True).start()
+    return name in _there
 
 
 @contextmanager
@@ -56,5 +73,4 @@ def _import(names: list[str]) -> None:
         for name in names:
             with suppress(Exception):  # whoever needs it says what is wrong with it
                 importlib.import_module(name)
-            if name not in sys.modules:
-                _absent.add(name)
+            (_there if name in sys.modules else _absent).add(name)

@@ -267,7 +267,8 @@ class Tail:
             gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
         else:
             gathered = through(matches, lambda batch: inputs.batches(batch, control))
-        rows = self._stated(gathered, control) if self._direct is None else self._directly(gathered, control)
+        direct = self._direct is not None and self._direct.is_ready
+        rows = self._directly(gathered, control) if direct else self._stated(gathered, control)
         try:
             for batch in rows:
                 if batch.num_rows:
