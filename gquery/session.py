@@ -159,7 +159,7 @@ class Prepared:
         self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
         beside = card_beside(settings)
         self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, beside)
-        self.chain = Chain.of(self.plan, self.matchings, self.engine, made)
+        self.chain = Chain.of(self.plan, self.matchings, self.engine, made, check)
 
     def run(self, control: Control, measured: Sequence[Measured] = ()) -> Iterator[pa.RecordBatch]:
         """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read."""

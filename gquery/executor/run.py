@@ -33,6 +33,7 @@ from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryP
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
 from gquery.records import record
+from gquery.stopping import Check
 
 
 @dataclass(slots=True)
@@ -83,7 +84,13 @@ class Chain:
 
     @classmethod
     def of(
-        cls, plan: ChainPlan, second_halves: Mapping[int, SecondHalf], engine: Engine, made: Tails, within: Place = ()
+        cls,
+        plan: ChainPlan,
+        second_halves: Mapping[int, SecondHalf],
+        engine: Engine,
+        made: Tails,
+        check: Check,
+        within: Place = (),
     ) -> Chain:
         """Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say.
         made: for earlier runs of the plan, and from now on for later ones. within: where the chain is, if it is a
@@ -108,7 +115,7 @@ class Chain:
                     weighted |= joins[number].weighted
             elif isinstance(step, ApplyPlan):
                 subqueries[number] = tuple(
-                    cls.of(branch, second_halves, engine, made, (*within, number, place))
+                    cls.of(branch, second_halves, engine, made, check, (*within, number, place))
                     for place, branch in enumerate(step.branches)
                 )
                 weighted |= step.segment.asked == "rows" and any(each.weighted for each in subqueries[number])
@@ -125,9 +132,9 @@ class Chain:
                 if place in made:
                     tails[number] = made[place]
                 elif asks_parameters(step, residual):
-                    tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final)
+                    tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final, check)
                 else:
-                    tails[number] = made[place] = Tail(step, engine.snapshot, {}, residual, weighted, final)
+                    tails[number] = made[place] = Tail(step, engine.snapshot, {}, residual, weighted, final, check)
                 if step.is_total:
                     totals[number] = tails[number].of_all()
                 weighted = tails[number].weighted

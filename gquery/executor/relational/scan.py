@@ -389,6 +389,8 @@ def _evaluate(
     relation = pa.table({names[column]: cast(values, travelling_type(column.type)) for column, values in read.items()})
     if not read:
         relation = pa.table({"row": to_arrow(np.zeros(count, np.int8))})
-    writer = SqlWriter({column: quoted(name) for column, name in names.items()}, parameters, snapshot)
+    writer = SqlWriter(
+        {column: quoted(name) for column, name in names.items()}, parameters, snapshot, check=control.check
+    )
     text = f"SELECT {write(writer, expression)} FROM elements"
     return running.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

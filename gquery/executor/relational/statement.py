@@ -12,6 +12,7 @@ from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import quoted
 from gquery.records import record
+from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
 
@@ -26,12 +27,18 @@ class Statement:
     rows_out: int | None
 
 
-def build_statement(selection: Selection, parameters: Mapping[str, object], snapshot: Snapshot) -> Statement:
+def build_statement(
+    selection: Selection, parameters: Mapping[str, object], snapshot: Snapshot, check: Check = unchecked
+) -> Statement:
     """SELECT the outputs, called c0, c1..., FROM matches, as the selection says."""
     outputs = selection.outputs
     weight = f"m.{quoted(WEIGHT)}" if selection.weighted else None
     below = SqlWriter(
-        {part: f"m.{quoted(name)}" for name, part in selection.names.items()}, parameters, snapshot, weight=weight
+        {part: f"m.{quoted(name)}" for name, part in selection.names.items()},
+        parameters,
+        snapshot,
+        weight=weight,
+        check=check,
     )
     keys = tuple(dict.fromkeys(selection.keys))
     above = replace(below, keys=frozenset(keys)) if selection.grouped else below

@@ -46,6 +46,7 @@ from gquery.planner.ir.expr import (
 )
 from gquery.planner.ir.segments import Project, Projection, ProjectionItem
 from gquery.records import record
+from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
 Batches = Generator[pa.RecordBatch, None, None]
@@ -67,6 +68,7 @@ class Tail:
         residual: tuple[Expression, ...] = (),
         weighted: bool = False,
         final: bool = True,
+        check: Check = unchecked,
     ) -> None:
         projection = project.projection
         self.project = project
@@ -90,7 +92,7 @@ class Tail:
         self._elements = ElementWriter(snapshot)
         self._columns = tuple(map(self._column_of, projection.items, self._travelling))
         if self._selection is not None and self._direct is None and not self._is_bare_count:
-            _ = self._statement  # says now what SQL cannot
+            self._statement = self._build(check)  # says now what SQL cannot
 
     @property
     def projection(self) -> Projection:
@@ -144,8 +146,11 @@ class Tail:
 
     @cached_property
     def _statement(self) -> Statement:
+        return self._build(unchecked)
+
+    def _build(self, check: Check) -> Statement:
         assert self._selection is not None
-        return build_statement(self._selection, self.parameters, self.snapshot)
+        return build_statement(self._selection, self.parameters, self.snapshot, check)
 
     @cached_property
     def _first(self) -> First | None:

@@ -55,6 +55,7 @@ from gquery.planner.ir.expr import (
 from gquery.planner.ir.functions.calls import comparable
 from gquery.planner.ir.types.common_type import MOST_DIGITS, decimal, digits_and_scale, holds_any
 from gquery.records import record
+from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
 _NAMES = re.compile(r"""'[^']*'|("(?:[^"]|"")*")|\$(\w+)""")  # identifiers and parameters, but for those in texts
@@ -72,7 +73,8 @@ class SqlWriter:
     columns: SQL of everything that the relation holds. values, functions: the statement's parameters, and functions by
     their names, filled while expressions are written. weight: SQL of how many matches a row stands for, None when each
     is one. keys: the grouping keys when the text stands above GROUP BY, where only keys and aggregates can be read.
-    subqueries: whether they can stand here. locals: SQL of what stands for the items of lists.
+    subqueries: whether they can stand here. locals: SQL of what stands for the items of lists. check: called for each
+    expression: of some there are ten thousand.
     """
 
     columns: Mapping[Expression, str]
@@ -84,10 +86,12 @@ class SqlWriter:
     weight: str | None = None
     subqueries: bool = True
     locals: Mapping[Local, str] = field(default_factory=dict)
+    check: Check = unchecked
     _slots: dict[str, str] = field(default_factory=dict)
     _names: Names = field(default_factory=Names)
 
     def write(self, expression: Expression) -> str:
+        self.check()
         if self.keys is not None and (expression in self.keys or isinstance(expression, Aggregate)):
             text = replace(self, keys=None).write(expression)
             # Grouped by its key, such a value is one of those that are equal.
