@@ -14,8 +14,8 @@ import gquery
 from benchmarks.counting.suites import loaded
 from gquery.executor.backend import Backend
 from gquery.executor.devices import BACKENDS
-from gquery.executor.gpu.device import card
-from gquery.executor.gpu.engine import GpuBackend
+from gquery.executor.gpu.device import card, other_cards
+from gquery.executor.gpu.several import SharingBackend
 from gquery.settings import Settings
 
 _CLIQUES = (5, 6, 7)
@@ -30,14 +30,16 @@ def rows(data: Path) -> Iterator[str]:
     for size in _CLIQUES:
         edges = ", ".join(f"(v{one})-[]-(v{other})" for one, other in combinations(range(size), 2))
         text = f"MATCH DIFFERENT NODES {edges} RETURN count(*)"
-        all_cards = BACKENDS["gpu"]
-        (count, alone), (again, shared) = (
-            _measured(graph, text, backend) for backend in (lambda _: GpuBackend(card()), all_cards)
-        )
-        BACKENDS["gpu"] = all_cards
+        one = BACKENDS["gpu"]
+        (count, alone), (again, shared) = (_measured(graph, text, backend) for backend in (one, _sharing))
+        BACKENDS["gpu"] = one
         if again != count:
             raise SystemExit(f"{size}-cliques: {count:,} on one card, {again:,} on {several}")
         yield f"| {size} | {count:,} | {alone:.2f} | {shared:.2f} | {alone / shared:.2f} |"
+
+
+def _sharing(settings: Settings) -> Backend:
+    return SharingBackend(card(), other_cards())
 
 
 def _measured(graph: gquery.Graph, text: str, backend: Callable[[Settings], Backend]) -> tuple[int, float]:

@@ -23,12 +23,10 @@ def _cpu(settings: Settings) -> Backend:
 
 
 def _gpu(settings: Settings) -> Backend:
-    from gquery.executor.gpu.device import card, other_cards
+    from gquery.executor.gpu.device import card
     from gquery.executor.gpu.engine import GpuBackend
-    from gquery.executor.gpu.several import SharingBackend
 
-    first, others = card(), other_cards()
-    return SharingBackend(first, others) if others else GpuBackend(first)
+    return GpuBackend(card())
 
 
 class CardBeside:

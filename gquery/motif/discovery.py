@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
+from gquery.errors import BindError
 from gquery.executor.cpu.census.counting import Census, census
 from gquery.executor.progress import Control
 from gquery.motif.found import Motifs, found
@@ -18,6 +19,8 @@ class Discovery:
 
     def __init__(self, graph: Graph, size: int, **options: Unpack[Options]) -> None:
         """Raises BindError for what cannot be asked."""
+        if not isinstance(graph, Graph):
+            raise BindError(f"motifs are those of a graph, not of a {type(graph).__name__}")
         given: dict[str, Any] = dict(options)
         chosen = {name: given.pop(name) for name in SETTINGS if name in given}
         self._settings = graph.settings.changed(**chosen)

@@ -182,3 +182,8 @@ def test_significance() -> None:
     assert np.isnan(significance(counts, random[:1]).deviation).all()
     p = np.array([0.01, 0.04, 0.03, 0.5])
     assert adjusted(p).tolist() == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])  # as R's p.adjust(p, "BH")
+
+
+def test_what_is_no_graph_has_no_motifs() -> None:
+    with pytest.raises(gquery.BindError, match="not of a int"):
+        gquery.motifs(5, 3)  # type: ignore[arg-type]
