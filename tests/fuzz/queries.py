@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from tests.fuzz.texts import Text, texts
+from tests.fuzz.texts import Text, text_at
 from tests.fuzz.worker import serve
 
 LONGEST = 5.0  # seconds for one text; its own timeout is one
@@ -80,10 +80,11 @@ def _share(seed: int, count: int, part: tuple[int, int], seconds: float | None) 
     worker = Worker()
     begun = time.monotonic()
     found = []
-    for number, text in enumerate(texts(seed, count)):
+    for number in range(part[0], count, part[1]):
         if seconds is not None and time.monotonic() - begun > seconds:
             break
-        if number % part[1] == part[0] and (wrong := worker.ask(text)) is not None:
+        text = text_at(seed, number)
+        if (wrong := worker.ask(text)) is not None:
             print(f"{number}: {wrong.what}\n    {repr(text)[:1_000]}", flush=True)
             found.append(wrong)
     worker.end()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import patience
 from tests.fuzz.queries import LONGEST, Worker, wrong_texts
-from tests.fuzz.texts import Text, texts
+from tests.fuzz.texts import Text, text_at
 
 SEED = 1
 SECONDS = 600.0 if os.environ.get("GQUERY_SLOW") else 6.0
@@ -22,8 +22,9 @@ def test_odd_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_texts_depend_on_the_seed_alone() -> None:
-    assert [each.text for each in texts(SEED, 50)] == [each.text for each in texts(SEED, 50)]
-    assert [each.text for each in texts(SEED, 50)] != [each.text for each in texts(SEED + 1, 50)]
+    one, again, other = ([text_at(seed, number).text for number in range(50)] for seed in (SEED, SEED, SEED + 1))
+    assert one == again
+    assert one != other
 
 
 def test_a_process_that_dies_or_hangs_names_its_text_and_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -59,10 +58,9 @@ class Text:
     tabled: bool = False
 
 
-def texts(seed: int, count: int) -> Iterator[Text]:
-    """`count` texts; text i depends on the seed and on i alone."""
-    for number in range(count):
-        yield _text(Random(f"fuzz {seed} {number}"))
+def text_at(seed: int, number: int) -> Text:
+    """One of the endlessly many texts of a seed."""
+    return _text(Random(f"fuzz {seed} {number}"))
 
 
 def _text(random: Random) -> Text:

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 import pyarrow as pa
 
 import gquery
-from tests.fuzz.texts import TABLES, Text, texts
+from tests.fuzz.texts import TABLES, Text, text_at
 from tests.soak.tables import to_gquery
 
 TIMEOUT = 1.0  # seconds
@@ -29,7 +29,7 @@ def serve(pipe: Connection) -> None:
 
 def _warm(graph: gquery.Graph) -> None:
     """Kernels are compiled when they are first used, which may take longer than a text is given."""
-    for text in (each for each in texts(0, 60) if each.tabled):
+    for text in filter(lambda each: each.tabled, (text_at(0, number) for number in range(60))):
         with suppress(Exception):
             graph.query(text.text, text.parameters).to_arrow()
 
