@@ -45,6 +45,8 @@ def bag(text: str, **parameters: object) -> Counter[tuple[object, ...]]:
 
 ROWS: dict[str, Rows] = {
     # WITH alone
+    "MATCH (a:Person)-[r:KNOWS]->(b) WITH *, a.x AS x MATCH (c:Person) WITH x, c MATCH (c)-[r:LIVES_IN]->(d)"
+    " RETURN max(x), count(*)": [(4, 18)],
     "WITH 1 AS x, 'a' AS y RETURN y, x": [("a", 1)],
     "WITH 1 AS x WITH x + 1 AS x WITH x * 10 AS y, x WHERE y > 5 RETURN *": [(2, 20)],
     "MATCH (a:Person) WITH a.name AS name, a.age AS age ORDER BY age DESC LIMIT 3 RETURN collect(name)": [

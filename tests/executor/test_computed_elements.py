@@ -45,6 +45,7 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     (PATH + "WHERE any(x IN nodes(p) WHERE x.name = 'q') RETURN p", []),
     (PATH + "RETURN startNode(head(relationships(p))).name AS a, [r IN relationships(p) | endNode(r).name] AS b",
      [("x", ["y", "z"])]),
+    ("MATCH (a) RETURN startNode(null) AS s, endNode(null).name AS e LIMIT 1", [(None, None)]),
     ("MATCH ()-[r]->() RETURN startNode(r).name AS a, labels(endNode(r)) AS l", [("x", ["N"]), ("y", ["M"])]),
     ("MATCH ()-[r]->() WITH collect(r) AS l RETURN l[0].w, type(l[1]), id(l[1]), l[0]:R", [(2, "S", 1, True)]),
     ("MATCH (n) WHERE head([n]).name = 'y' RETURN n.name", [("y",)]),

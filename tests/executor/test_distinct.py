@@ -76,3 +76,11 @@ def test_what_is_optional_does_not_count_twice(device: str) -> None:
     for optional in ("(b)", "(b:A)", "(a)--(b)", "(a)-[:S]->(b)-[:P]->(c)"):
         text = f"MATCH (a:A) OPTIONAL MATCH {optional} RETURN count(DISTINCT a) AS n"
         assert graph.query(text, device=device).scalar() == 12, text
+
+
+def test_conditions_on_groups_count_as_their_columns_do() -> None:
+    """count(DISTINCT a) of rows that have another `a` each, asked for by WITH and by its WHERE."""
+    graph = random_graph(Random("distinct"))
+    text = "MATCH (a:A) WITH a, count(DISTINCT a) AS n WHERE n <> a.x MATCH (b:B) RETURN count(DISTINCT a)"
+    expected = graph.query("MATCH (a:A) WHERE 1 <> a.x RETURN count(*)").scalar()
+    assert 0 < graph.query(text).scalar() == expected

@@ -11,6 +11,7 @@ from typing import Any
 import gquery
 from tests.evaluator.answers import Answer, Row, Undecided, answer, rows_after
 from tests.evaluator.values import Failure, Graph
+from tests.soak.bounded import bounded
 from tests.soak.compare import agrees
 from tests.soak.render import text_of
 from tests.soak.tables import Tables, random_tables, to_evaluator, to_gquery
@@ -65,7 +66,8 @@ def _with_matches(random: Random, tables: Tables, data: Graph, make: Make) -> Qu
 
 def _has_matches(data: Graph, query: Query) -> bool:
     try:
-        return bool(rows_after(data, query.clauses[:-1], MAX_ROWS))
+        with bounded():
+            return bool(rows_after(data, query.clauses[:-1], MAX_ROWS))
     except (Failure, Undecided):
         return False
 
@@ -75,7 +77,8 @@ def judged(case: Case, ask: Ask | None = None) -> Verdict:
     text, parameters = text_of(case.query)
     expected: Answer | Failure
     try:
-        expected = answer(to_evaluator(case.tables), case.query, MAX_ROWS)
+        with bounded():
+            expected = answer(to_evaluator(case.tables), case.query, MAX_ROWS)
     except Failure as failure:
         expected = failure
     except Undecided as reason:

@@ -25,7 +25,8 @@ def taken_once(plan: QueryPlan | PathsPlan, project: Project, snapshot: Snapshot
         counting = partial(_counting_rows, vertices[0])
         items = tuple(replace(item, expression=counting(item.expression)) for item in projection.items)
         order_by = tuple(replace(item, expression=counting(item.expression)) for item in projection.order_by)
-        return replace(project, projection=replace(projection, items=items, order_by=order_by))
+        where = tuple(map(counting, project.where))
+        return replace(project, projection=replace(projection, items=items, order_by=order_by), where=where)
     expressions = [item.expression for item in projection.items]
     different = all(any(_names(each, vertex, snapshot) for each in expressions) for vertex in vertices)
     return replace(project, projection=replace(projection, distinct=False)) if different else project

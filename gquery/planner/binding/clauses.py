@@ -132,6 +132,7 @@ class ClauseBinder:
         """A MATCH with relationships of variable length: alternatives of fixed lengths where these are few, else
         searches for paths."""
         expect_names(clause, rows)
+        clause = replace(clause, where=in_mode(clause.where, clause.mode))
         few, mode = has_few_lengths(clause), clause.mode or self.matches.mode
         names = {variable.name for variable in rows if not is_hidden(variable.name)}
         if not few and not clause.optional:

@@ -52,7 +52,8 @@ def without_plain_projections(clauses: Sequence[ast.Clause]) -> Sequence[ast.Cla
             found[-1] = joined
         else:
             found.append(clause)
-        known = carried or {name for item in clause.items if (name := name_of(item)) is not None}
+        before = known if clause.star else set()
+        known = carried or before.union(name for item in clause.items if (name := name_of(item)) is not None)
     return found
 
 

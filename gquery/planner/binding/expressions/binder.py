@@ -155,6 +155,8 @@ class ExpressionBinder:
         arguments = prepared(function, given)
         result = resolve(function, tuple(argument.type for argument in arguments), name_span or span)
         if result.kind is Kind.NODE and not result.tables:  # an end of a relationship
+            if arguments[0].type.kind is Kind.NULL:
+                return Constant(NULL, span, None)
             result = replace(result, tables=tuple(range(len(self.schema.vertex_tables))))
         return Call(result, span, function, arguments)
 
