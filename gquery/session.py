@@ -115,11 +115,11 @@ class Graph:
 
     @property
     def vertex_count(self) -> int:
-        return self.snapshot.vertex_count
+        return sum(table.count for table in self.snapshot.vertex_tables)
 
     @property
     def edge_count(self) -> int:
-        return self.snapshot.edge_count
+        return sum(self.snapshot.edges.counts)
 
     def __repr__(self) -> str:
         return f"<gquery.Graph: {self.vertex_count:,} vertices, {self.edge_count:,} edges>"

@@ -53,12 +53,12 @@ def simplified(snapshot: Snapshot, asked: Question) -> Simple:
     rows = _arcs(snapshot, types, asked.by_type)
     tables = [set(table.labels) for table in schema.vertex_tables]
     if asked.labels is not None:
-        wanted = np.array([bool(labels & set(asked.labels)) for labels in tables], np.bool_)
+        wanted = np.array([*(bool(labels & set(asked.labels)) for labels in tables), False], np.bool_)  # of holes: last
         chosen = wanted[snapshot.vertex_numbers.each_table()]
         rows = rows[:, chosen[rows[0]] & chosen[rows[1]]]
         count = int(chosen.sum())
     else:
-        count = snapshot.vertex_count
+        count = sum(table.count for table in snapshot.vertex_tables)
     rows, *left_out = _each_once(rows, asked.directed)
     if rows.shape[1] >= _MOST:
         raise UnsupportedError(
@@ -85,10 +85,9 @@ def _check(what: str, asked: tuple[str, ...] | None, known: Iterable[str]) -> No
 def _arcs(snapshot: Snapshot, types: tuple[str, ...], by_type: bool) -> NDArray[np.int64]:
     """int64[3, m]: tails, heads and types of all edges of some types."""
     parts = [np.zeros((3, 0), np.int64)]
-    for table in snapshot.edge_tables:
-        if table.type in types:
-            kinds = np.full(table.count, types.index(table.type) if by_type else 0)
-            parts.append(np.stack([*table.ends, kinds]).astype(np.int64))
+    for number, name in enumerate(types):
+        source, target, _ = snapshot.edges.of_types({name})
+        parts.append(np.stack([source, target, np.full(len(source), number if by_type else 0)]).astype(np.int64))
     return np.concatenate(parts, axis=1)
 
 

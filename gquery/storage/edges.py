@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, merge_directions
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction
-from gquery.storage.tables import EdgeTable, Ends
+from gquery.storage.tables import EdgeTable
+
+NO_EDGES = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,13 @@ class Edges:
         tables: Iterable[EdgeTable],
         numbers: Numbering | None = None,
         stored: Mapping[AdjacencyKey, Callable[[], Adjacency]] | None = None,
+        gone: NDArray[np.int64] = NO_EDGES,
     ) -> None:
-        """`numbers`: one table after the other when None. `stored` loads adjacencies that exist already, on disk."""
+        """`numbers`: one table after the other when None. `stored` loads adjacencies that exist already, on disk.
+        gone: the ids of edges that were deleted, ascending: the tables still have their rows."""
         self.tables = tuple(tables)
         self.numbers = numbers or Numbering.consecutive(table.count for table in self.tables)
+        self.gone = gone
         if any(table.type.startswith("\0") for table in self.tables):
             raise LoadError("an edge type cannot begin with NUL: the planner's own types do")
         self._stored = dict(stored or {})
@@ -57,9 +63,32 @@ class Edges:
             return self._kept[key]
 
     def build(self, key: AdjacencyKey) -> Adjacency:
-        tables = self._tables_of(key.types)
-        edges = np.concatenate([np.zeros(0, np.int64), *(self.numbers.ids([table], np.int64) for table in tables)])
-        return _seen(*self._gather_ends(tables), edges, key.direction)
+        return _seen(*self.of_types(key.types), key.direction)
+
+    def of_types(self, types: Collection[str]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Source, target and id of the edges of some types, ascending by id."""
+        tables = self._tables_of(types)
+        ids = self.numbers.ids(tables, np.int64)
+        source, target = (
+            self.numbers.by_id({table: self.tables[table].ends[side] for table in tables}, np.int32) for side in (0, 1)
+        )
+        if not len(self.gone):
+            return source, target, ids
+        there = np.isin(ids, self.gone, assume_unique=True, invert=True)
+        return source[there], target[there], ids[there]
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many edges each table has, without those that are gone."""
+        gone = np.bincount(self.numbers.tables_of(self.gone), minlength=len(self.tables)).tolist()
+        return tuple(table.count - less for table, less in zip(self.tables, gone, strict=True))
+
+    def rows_there(self, table: int) -> NDArray[np.int64] | None:
+        """The rows of a table whose edges are not gone, ascending; None: all of them."""
+        if self.counts[table] == self.tables[table].count:
+            return None
+        ids = self.numbers.ids([table], np.int64)
+        return np.flatnonzero(np.isin(ids, self.gone, assume_unique=True, invert=True))
 
     def build_of(self, edges: NDArray[np.int64], direction: Direction) -> Adjacency:
         """The adjacency of some edges, given by their ids."""
@@ -79,14 +108,19 @@ class Edges:
         sides = ({index: side[which] for index, side in ends.items()} for which in (0, 1))
         return np.stack([self.numbers.by_id(side, np.int32) for side in sides])
 
-    def _tables_of(self, types: tuple[str, ...]) -> list[int]:
-        return [index for index, table in enumerate(self.tables) if table.type in types]
+    def changed(
+        self, tables: Iterable[EdgeTable], numbers: Numbering, gone: NDArray[np.int64], types: Set[str]
+    ) -> Edges:
+        """With other edges of some types: those of the others are the same, and so are their adjacencies."""
+        with self._lock:
+            kept = {key: adjacency for key, adjacency in self._kept.items() if types.isdisjoint(key.types)}
+        stored = {key: load for key, load in self._stored.items() if types.isdisjoint(key.types)}
+        changed = Edges(tables, numbers, stored, gone)
+        changed._kept = kept
+        return changed
 
-    def _gather_ends(self, tables: Iterable[int]) -> Ends:
-        ends = [self.tables[index].ends for index in tables]
-        if not ends:
-            return np.zeros(0, np.int32), np.zeros(0, np.int32)
-        return np.concatenate([source for source, _ in ends]), np.concatenate([target for _, target in ends])
+    def _tables_of(self, types: Collection[str]) -> list[int]:
+        return [index for index, table in enumerate(self.tables) if table.type in types]
 
 
 def _seen(

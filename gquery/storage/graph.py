@@ -1,8 +1,8 @@
 """The data graph: an immutable snapshot of Arrow vertex tables and edge tables.
 
 Vertices are numbered 0..n-1. A load numbers them table by table, so that a label set is one range of internal ids; who
-comes later is numbered behind all others (`numbering.py`). Edges are numbered 0..m-1 in the same way. Users see neither
-number.
+comes later is numbered behind all others (`numbering.py`), and who goes leaves a number that nobody has. Edges are
+numbered 0..m-1 in the same way. Users see neither number.
 """
 
 from __future__ import annotations
@@ -58,10 +58,12 @@ class Snapshot:
 
     @property
     def vertex_count(self) -> int:
+        """Of ids of vertices: as many as there are vertices, and those that were deleted."""
         return self.vertex_numbers.count
 
     @property
     def edge_count(self) -> int:
+        """Of ids of edges, those that were deleted among them."""
         return self.edges.numbers.count
 
     @property
@@ -72,8 +74,16 @@ class Snapshot:
     def schema(self) -> Schema:
         return Schema(
             tuple(VertexTableSchema(t.labels, t.id_type, t.columns.types, t.count) for t in self.vertex_tables),
-            tuple(EdgeTableSchema(t.type, t.columns.types, t.count) for t in self.edge_tables),
+            tuple(
+                EdgeTableSchema(table.type, table.columns.types, count)
+                for table, count in zip(self.edge_tables, self.edges.counts, strict=True)
+            ),
         )
+
+    @cached_property
+    def free_id(self) -> int:
+        """No vertex has this number, or a larger one, as its users' id."""
+        return 1 + max((table.largest_number for table in self.vertex_tables), default=-1)
 
     @cached_property
     def counts(self) -> Counts:

@@ -1,14 +1,15 @@
 """Which internal ids the rows of tables have.
 
 Ids are given out in segments. The rows of a table that was loaded are one segment; rows that a table gets later are
-another, at the end of all ids. So no id ever changes, and the rows of a table are its segments one after the other.
+another, at the end of all ids. So no id ever changes, and the rows of a table are its segments one after the other. An
+element that goes to another table keeps its id, so its row there is between those of lower and of higher ids; one that
+is deleted leaves a hole: its id is no row's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ Ids = NDArray[np.integer[Any]]
 Where = slice | NDArray[np.int64]
 Value = TypeVar("Value", bound=np.generic)
 
+HOLE = -1  # the table of ids that no row has
 _FEW = 4  # segments that are gone through one by one in less time than each id is looked up among all
 
 
@@ -31,27 +33,27 @@ class Segment(NamedTuple):
 
 
 class Numbering:
-    """Ids 0 .. count - 1, of all rows of some tables.
+    """Ids 0 .. count - 1, of all rows of some tables, and of none in holes.
 
     segments: ascending; none is empty, none goes on with the table before it. The same as arrays: `starts`,
-    int64[segments + 1], where each begins and the last ends; `tables` and `rows`, int64[segments].
+    int64[segments + 1], where each begins and the last ends; `tables` and `rows`, int64[segments]. The table of a hole
+    is HOLE.
     """
 
-    def __init__(self, tables: Sequence[int], counts: Sequence[int]) -> None:
+    def __init__(self, tables: Sequence[int] | Ids, counts: Sequence[int] | Ids) -> None:
         """Segments of so many rows of these tables, in order."""
-        segments: list[Segment] = []
-        behind: dict[int, int] = {}  # the rows of each table so far
-        end = 0
-        for table, count in zip(tables, counts, strict=True):
-            if segments and segments[-1].table == table:
-                segments[-1] = segments[-1]._replace(end=end + count)
-            elif count:
-                segments.append(Segment(end, end + count, table, behind.get(table, 0)))
-            behind[table] = behind.get(table, 0) + count
-            end += count
-        self.segments = tuple(segments)
-        self.starts = np.array([*(segment.begin for segment in segments), end])
-        self.tables, self.rows = (np.array([segment[part] for segment in segments], np.int64) for part in (2, 3))
+        table, count = np.asarray(tables, np.int64), np.asarray(counts, np.int64)
+        table, count = table[count > 0], count[count > 0]
+        first = np.flatnonzero(np.diff(table, prepend=HOLE - 1))  # of those that go on with the same table
+        ends = np.concatenate([[0], np.cumsum(count)])
+        self.starts = np.append(ends[first], ends[-1])
+        self.tables = table[first]
+        self.rows = _rows_before(self.tables, np.diff(self.starts))
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        starts = self.starts.tolist()
+        return tuple(map(Segment, starts, starts[1:], self.tables.tolist(), self.rows.tolist()))
 
     @classmethod
     def consecutive(cls, counts: Iterable[int]) -> Numbering:
@@ -65,19 +67,23 @@ class Numbering:
     def __hash__(self) -> int:
         return hash(self.segments)
 
-    def added(self, table: int, count: int) -> Numbering:
-        """With more rows of a table, behind all others."""
-        parts = [*((segment.table, segment.end - segment.begin) for segment in self.segments), (table, count)]
-        return Numbering([table for table, _ in parts], [count for _, count in parts])
+    def added(self, tables: Sequence[int], counts: Sequence[int]) -> Numbering:
+        """With more rows of some tables, behind all others."""
+        return Numbering([*self.tables.tolist(), *tables], [*np.diff(self.starts).tolist(), *counts])
 
     @property
     def count(self) -> int:
-        return self.segments[-1].end if self.segments else 0
+        """Of ids, those in holes among them."""
+        return int(self.starts[-1])
 
     @property
     def is_consecutive(self) -> bool:
-        """Whether the tables are numbered one after the other."""
-        return all(one.table < other.table for one, other in pairwise(self.segments))
+        """Whether the tables are numbered one after the other, without holes."""
+        return bool(np.all(np.diff(self.tables, prepend=HOLE) > 0))
+
+    @property
+    def has_holes(self) -> bool:
+        return bool(np.any(self.tables == HOLE))
 
     @cached_property
     def _by_table(self) -> Mapping[int, list[Segment]]:
@@ -131,8 +137,9 @@ class Numbering:
         return {segment.table for segment in self.segments[first : last + 1]}
 
     def each_table(self) -> NDArray[Any]:
-        """The table of every id, in the smallest type that holds it."""
-        narrow = self.tables.astype(np.min_scalar_type(int(self.tables.max(initial=0))))
+        """The table of every id, in the smallest type that holds it; HOLE where there is none."""
+        lowest = HOLE if self.has_holes else 0
+        narrow = self.tables.astype(np.result_type(*map(np.min_scalar_type, (lowest, int(self.tables.max(initial=0))))))
         return np.repeat(narrow, np.diff(self.starts))
 
     def parts(self, ids: Ids) -> Iterator[tuple[int, Where, Ids]]:
@@ -156,3 +163,14 @@ class Numbering:
         for table in np.flatnonzero(np.bincount(tables)).tolist():
             where = np.flatnonzero(tables == table)
             yield table, where, rows[where]
+
+
+def _rows_before(tables: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each segment, how many rows its table has in those before."""
+    order = np.argsort(tables, kind="stable")
+    before = np.cumsum(counts[order]) - counts[order]
+    sorted_tables = tables[order]
+    first = np.searchsorted(sorted_tables, sorted_tables)
+    rows = np.empty(len(tables), np.int64)
+    rows[order] = before - before[first]
+    return rows

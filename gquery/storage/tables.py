@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gquery.arrays import to_numpy
@@ -110,6 +111,14 @@ class VertexTable:
                 begin += len(part)
         return int(first)
 
+    @cached_property
+    def largest_number(self) -> int:
+        """The largest id that is a number, or is written as one; -1 where there is none."""
+        ids = self.ids
+        if not pa.types.is_integer(self.id_type):
+            ids = ids.filter(pc.match_substring_regex(ids, "^[0-9]{1,18}$")).cast(pa.int64())
+        return max(-1, pc.max(ids).as_py() or 0) if len(ids) else -1
+
     def column(self, name: str | None) -> pa.ChunkedArray | None:
         """A property, None when there is no such; the users' ids when `name` is None."""
         return self.ids if name is None else self.columns.get(name)
@@ -139,3 +148,7 @@ class EdgeTable:
     @cached_property
     def ends(self) -> Ends:
         return self._load_ends()
+
+    def column(self, name: str | None) -> pa.ChunkedArray | None:
+        """A property, None when there is no such: edges have no ids of users."""
+        return None if name is None else self.columns.get(name)

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.storage.changes.applied import applied
+from gquery.storage.changes.batch import Batch, NewVertices
 from gquery.storage.tables import VertexTable
-from gquery.storage.update import with_vertices
 
 
 def table_of(ids: pa.ChunkedArray) -> VertexTable:
@@ -58,6 +59,7 @@ def test_they_are_the_same_in_the_answer(ids: Sequence[int], narrow: pa.DataType
     for each in (graph, gquery.open(tmp_path / "graph")):
         rows = each.query("MATCH (a:A)-[]->(b:B) RETURN id(a), a.id, b.id, id(b)").rows()
         assert sorted(map(tuple, rows)) == sorted((one, one, other, other) for one, other in ends)
-    grown = gquery.Graph(with_vertices(graph.snapshot, table_of(pa.chunked_array([[7000, 7001]], pa.int64()))))
+    batch = Batch((NewVertices(("A",), pa.table({"id": [7000, 7001]}), pa.array([7000, 7001])),))
+    grown = gquery.Graph(applied(graph.snapshot, batch))
     found = [value for (value,) in grown.query("MATCH (a:A) RETURN id(a)").rows()]
     assert sorted(found) == sorted([*ids, 7000, 7001])

@@ -20,13 +20,13 @@ def test_a_load_numbers_one_table_after_the_other() -> None:
 
 
 def test_what_comes_later_is_numbered_behind() -> None:
-    numbers = Numbering.consecutive([3, 0, 2]).added(0, 2).added(0, 1).added(1, 0).added(1, 4)
+    numbers = Numbering.consecutive([3, 0, 2]).added([0, 0, 1, 1], [2, 1, 0, 4])
     assert numbers.segments == (
         Segment(0, 3, 0, 0), Segment(3, 5, 2, 0), Segment(5, 8, 0, 3), Segment(8, 12, 1, 0)
     )  # fmt: skip
     assert not numbers.is_consecutive
-    assert Numbering.consecutive([3, 2]).added(1, 2) == Numbering.consecutive([3, 4])
-    assert Numbering.consecutive([3, 2]).added(2, 2).is_consecutive
+    assert Numbering.consecutive([3, 2]).added([1], [2]) == Numbering.consecutive([3, 4])
+    assert Numbering.consecutive([3, 2]).added([2], [2]).is_consecutive
 
 
 @pytest.mark.parametrize("seed", range(40))

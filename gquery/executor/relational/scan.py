@@ -71,8 +71,13 @@ def look_up(
 def select_edges(
     snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters, control: Control
 ) -> NDArray[np.bool_]:
-    """bool[count of the edge table]: the edges for which every predicate is true."""
-    return _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table).select(predicates)
+    """bool[count of the edge table]: the edges for which every predicate is true, of those that are not gone."""
+    rows = snapshot.edges.rows_there(table)
+    if rows is None:
+        return _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table).select(predicates)
+    found = np.zeros(snapshot.edge_tables[table].count, np.bool_)
+    found[rows] = _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table, rows).select(predicates)
+    return found
 
 
 def vertex_values(

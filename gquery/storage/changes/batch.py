@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 class NewVertices:
     """Vertices of one label set. properties: a row a vertex; a null is a property that the vertex does not have.
 
-    ids: the users', int64 or string, that no vertex has yet; None where each is to get the next free number.
+    ids: the users', int64 or string, that no vertex has yet; None where each is to get the next free number. id_name:
+    the property that shows them, where the vertices are the first of their labels; the property need not be given.
     """
 
     labels: tuple[str, ...]
     properties: pa.Table
     ids: pa.Array | None = None
+    id_name: str | None = None
 
     @property
     def count(self) -> int:

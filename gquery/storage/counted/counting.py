@@ -25,9 +25,7 @@ def count(snapshot: Snapshot) -> Counts:
     table_of = snapshot.vertex_numbers.each_table()
     types = {}
     for name in snapshot.schema.types:
-        ends = [table.ends for table in snapshot.edge_tables if table.type == name]
-        source = np.concatenate([source for source, _ in ends])
-        target = np.concatenate([target for _, target in ends])
+        source, target, _ = snapshot.edges.of_types({name})
         types[name] = _count_type(source, target, table_of, snapshot.vertex_numbers)
     return Counts(counts, types)
 

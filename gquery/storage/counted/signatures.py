@@ -18,7 +18,6 @@ from gquery.storage.schema import Direction
 
 if TYPE_CHECKING:
     from gquery.storage.graph import Snapshot
-    from gquery.storage.tables import EdgeTable
 
 _BYTES = 8
 
@@ -41,7 +40,7 @@ class CountedSignatures:
 
 def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:
     """The signature of every vertex, uint64[vertices]. Eight kinds at a time, each edge sets a flag at both ends."""
-    sides = [side for edges in snapshot.edge_tables for side in _sides(snapshot, edges)]
+    sides = [side for type_ in snapshot.schema.types for side in _sides(snapshot, type_)]
     found = np.zeros((snapshot.vertex_count, _BYTES), np.uint8)
     for byte in sorted({byte for _, bits in sides for byte in np.unique(bits >> 3).tolist()}):
         flags = np.zeros((snapshot.vertex_count, 8), np.bool_)
@@ -84,18 +83,18 @@ def _leading_into(
     return inside
 
 
-def _sides(snapshot: Snapshot, edges: EdgeTable) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
-    """The vertices at either end of the edges, and the bits of what is at the other: one bit when it is always the
-    same."""
-    if edges.count == 0:
+def _sides(snapshot: Snapshot, of_type: str) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
+    """The vertices at either end of the edges of a type, and the bits of what is at the other: one bit when it is
+    always the same."""
+    source, target, _ = snapshot.edges.of_types({of_type})
+    if not len(source):
         return
     kinds, numbers = snapshot.invariants.kinds, snapshot.vertex_numbers
-    source, target = edges.ends
     for direction, vertices, others in (("out", source, target), ("in", target, source)):
         segments = numbers.segments_of([others.min(), others.max()])
         segments = numbers.segments_of(others) if segments[0] < segments[1] else segments[:1]
         bit_of = np.zeros(len(snapshot.vertex_tables), np.uint8)
         for (type_, seen, table), bit in kinds.items():
-            if (type_, seen) == (edges.type, direction):
+            if (type_, seen) == (of_type, direction):
                 bit_of[table] = bit
         yield vertices, bit_of[numbers.tables][segments]

@@ -9,29 +9,31 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.errors import LoadError
 from gquery.session import Graph
+from gquery.storage.changes.applied import applied
+from gquery.storage.changes.batch import Batch, NewVertices
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist import open_snapshot, save
-from gquery.storage.tables import VertexTable
-from gquery.storage.update import with_vertices
 from tests.storage.snapshots import content, rich_snapshot
 
 ALL = "MATCH (n) RETURN id(n) AS id, labels(n) AS labels, n AS n"
 
 
-def vertices(
-    *labels: str, ids: list[int] | list[str], id_name: str | None = None, **columns: list[object]
-) -> VertexTable:
-    return VertexTable.from_arrow(labels, pa.chunked_array([ids]), pa.table(columns), id_name)
+def vertices(*labels: str, ids: list[int] | list[str] | None, **columns: list[object]) -> NewVertices:
+    table = pa.table(columns) if columns else pa.table({"id": ids}).select([])
+    return NewVertices(labels, table, None if ids is None else pa.array(ids))
+
+
+def with_vertices(snapshot: Snapshot, added: NewVertices) -> Snapshot:
+    return applied(snapshot, Batch((added,)))
 
 
 def grown(snapshot: Snapshot) -> Snapshot:
     """Two middle tables grow, one of them twice; the empty one gets rows; there are two new ones."""
     for added in (
-        vertices("Person", ids=[40, 50], id_name="id", id=[40, 50], name=["Eve", None], age=[5, 6]),
+        vertices("Person", ids=[40, 50], id=[40, 50], name=["Eve", None], age=[5, 6]),
         vertices("Message", "Post", ids=["p7"], score=[2.5]),
-        vertices("Person", ids=[60], id_name="id", id=[60], name=["Zoë"]),
+        vertices("Person", ids=[60], id=[60], name=["Zoë"]),
         vertices("City", ids=["c"], name=["Ulm"]),
         vertices("Empty", ids=[1]),
         vertices("Person", "City", ids=[70], name=["both"]),
@@ -120,7 +122,7 @@ def test_a_filter_that_all_passed_before() -> None:
     text = "MATCH (a:P) WHERE EXISTS { (a)-[:T]->(:P) } RETURN count(*) AS n"
     assert Graph(before).query(text).scalar() == 2
     assert "Left out: " in Graph(before).explain("MATCH (a:P)-[:T]->(b:P) RETURN a.id AS a")
-    after = with_vertices(before, vertices("P", ids=[2], id_name="id", id=[2]))
+    after = with_vertices(before, vertices("P", ids=[2], id=[2]))
     assert "Left out: " not in Graph(after).explain("MATCH (a:P)-[:T]->(b:P) RETURN a.id AS a")
     assert Graph(after).query(text).scalar() == 2
 
@@ -135,48 +137,29 @@ def test_edges_are_shared() -> None:
 def test_many_small_updates() -> None:
     snapshot = rich_snapshot()
     for number in range(1500):
-        snapshot = with_vertices(snapshot, vertices("Person", ids=[100 + number], id_name="id", id=[100 + number]))
+        snapshot = with_vertices(snapshot, vertices("Person", ids=[100 + number], id=[100 + number]))
     assert len(snapshot.vertex_numbers.segments) == 4
     assert Graph(snapshot).query("MATCH (p:Person) RETURN sum(p.id) AS n").scalar() == 60 + sum(range(100, 1600))
 
 
 def test_types_that_no_column_holds() -> None:
-    with pytest.raises(LoadError, match="of type double"):
-        with_vertices(rich_snapshot(), vertices("Person", ids=[1], name=[1.5]))
-    with pytest.raises(LoadError, match="of type string"):
-        with_vertices(rich_snapshot(), vertices("Person", ids=["one"]))
-    wider = with_vertices(rich_snapshot(), vertices("Person", ids=[1], id=[1.5]))
-    assert wider.vertex_tables[0].columns["id"].to_pylist() == [10.0, 20.0, 30.0, 1.5]
+    """Values keep their types, and so do ids: the new vertices are in other tables of the same label."""
+    after = with_vertices(rich_snapshot(), vertices("Person", ids=[1], name=[1.5]))
+    after = with_vertices(after, vertices("Person", ids=["one"], name=["two"]))
+    graph = Graph(after)
+    assert [table.labels for table in after.vertex_tables] == [("Person",), ("Post", "Message"), ("Empty",), (),
+                                                               ("Person",), ("Person",)]  # fmt: skip
+    names = graph.query("MATCH (p:Person) RETURN id(p), p.name ORDER BY toString(id(p))").rows()
+    assert names == [(1, 1.5), (10, "Ann 0"), (20, None), (30, "Łukasz 🜚"), ("one", "two")]
+    assert graph.query("MATCH (p:Person) WHERE p.name > 1 RETURN id(p)").rows() == [(1,)]
 
 
-def test_a_graph_in_segments_is_of_a_newer_format(tmp_path: Path) -> None:
-    """What older versions can read is written as ever."""
-    save(rich_snapshot(), tmp_path / "loaded.gq")
-    save(grown(rich_snapshot()), tmp_path / "grown.gq")
-    versions = {name: (tmp_path / name / "gquery.json").read_text() for name in ("loaded.gq", "grown.gq")}
-    assert '"version": 1' in versions["loaded.gq"]
-    assert "segments" not in versions["loaded.gq"]
-    assert '"version": 2' in versions["grown.gq"]
-
-
-def test_an_older_snapshot_asks_last() -> None:
-    """Signatures are counted once for all snapshots with these edges, each of which has its own number of vertices."""
-    before = rich_snapshot()
-    after = grown(before)
-    newest = after.signatures()
-    assert len(newest) == after.vertex_count
-    assert (
-        before.signatures().tolist() == newest[: before.vertex_count].tolist() == rich_snapshot().signatures().tolist()
-    )
-    assert Graph(with_vertices(after, vertices("Late", ids=[9]))).query("MATCH (n:Late) RETURN count(*)").scalar() == 1
-
-
-def test_from_nothing_and_with_nothing() -> None:
-    empty = with_vertices(Snapshot([], []), vertices("A", ids=[]))
-    assert Graph(empty).query("MATCH (n:A) RETURN count(*) AS n").scalar() == 0
-    one = with_vertices(with_vertices(empty, vertices("B", ids=["b"])), vertices("A", ids=[1], name=["first"]))
-    assert Graph(one).query("MATCH (n) RETURN labels(n)[0] AS l, n.name AS name").rows() == [
-        ("B", None),
-        ("A", "first"),
-    ]
-    assert not one.vertex_numbers.is_consecutive
+def test_ids_that_are_given_out() -> None:
+    """The next number is above all that are ids, and all that are written as one."""
+    first = with_vertices(rich_snapshot(), vertices("Person", ids=None, name=["a", "b"]))
+    assert first.vertex_tables[0].ids.to_pylist() == [10, 20, 30, 31, 32]
+    assert first.vertex_tables[0].columns["id"].to_pylist() == [10, 20, 30, 31, 32]
+    second = with_vertices(first, vertices("Message", "Post", ids=["100"], score=[1.0]))
+    third = with_vertices(second, vertices("Message", "Post", ids=None, score=[2.0]))
+    assert third.vertex_tables[1].ids.to_pylist() == ["p1", "p2", "p3", "ä", "100", "101"]
+    assert with_vertices(third, vertices("New", ids=None, x=[1])).vertex_tables[-1].ids.to_pylist() == [102]

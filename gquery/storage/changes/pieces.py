@@ -1,0 +1,166 @@
+"""Tables whose rows are rows of others, one piece after the other, with other values here and there.
+
+Nothing is copied before a column is asked for. What is made of such a table is made of its pieces, so that a graph that
+has changed a thousand times is not a thousand tables deep; once a table has too many of them, it is a piece itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.arrays import to_arrow
+from gquery.storage.changes.values import as_ids, held_or_null, in_a_row
+from gquery.storage.tables import EdgeTable, Ends, VertexTable
+
+Table = VertexTable | EdgeTable
+Types = Mapping[str | None, pa.DataType]
+
+_MANY = 64  # pieces, and
+_LONG = 4096  # patched rows, of a table that is not taken apart any more
+_BLOCK = 1 << 16  # rows that are written anew around a patched one
+
+
+class Piece(NamedTuple):
+    """The rows [begin, end) of a table."""
+
+    table: Table
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Other values of some rows. rows: int64, ascending."""
+
+    rows: NDArray[np.int64]
+    values: pa.Array
+
+    def within(self, begin: int, end: int, place: int, type_: pa.DataType) -> Patch:
+        """Of the rows [begin, end), which are those from `place` on."""
+        low, high = np.searchsorted(self.rows, (begin, end)).tolist()
+        return Patch(self.rows[low:high] + (place - begin), held_or_null(self.values[low:high], type_))
+
+    def then(self, later: Patch) -> Patch:
+        """With later values of the same type, which count where there are both."""
+        kept = np.flatnonzero(np.isin(self.rows, later.rows, assume_unique=True, invert=True))
+        rows = np.concatenate([self.rows[kept], later.rows])
+        order = np.argsort(rows, kind="stable")
+        values = in_a_row([self.values.take(to_arrow(kept)), later.values], later.values.type)
+        return Patch(rows[order], values.take(to_arrow(order)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """types, patches: by column, None for the users' ids. depth: of tables that are pieces of pieces."""
+
+    pieces: tuple[Piece, ...]
+    types: Types
+    patches: Mapping[str | None, Patch]
+    depth: int
+
+    @classmethod
+    def of(cls, pieces: Iterable[Piece], types: Types) -> Pieces:
+        """Rows of tables that may be made of pieces themselves."""
+        found: list[Piece] = []
+        patches: dict[str | None, Patch] = {}
+        place = depth = 0
+        for piece in pieces:
+            inner = getattr(piece.table, "pieces", None)
+            if inner is None:
+                found.append(piece)
+            elif inner.is_heavy:
+                found.append(piece)
+                depth = max(depth, inner.depth + 1)
+            else:
+                found += inner.within(piece.begin, piece.end)
+                depth = max(depth, inner.depth)
+                for name, patch in inner.patches.items():
+                    here = patch.within(piece.begin, piece.end, place, types[name])
+                    patches[name] = patches[name].then(here) if name in patches else here
+            place += piece.end - piece.begin
+        return cls(tuple(_joined(found)), types, patches, depth)
+
+    @property
+    def count(self) -> int:
+        return sum(end - begin for _, begin, end in self.pieces)
+
+    @property
+    def is_heavy(self) -> bool:
+        return len(self.pieces) > _MANY or sum(len(patch.rows) for patch in self.patches.values()) > _LONG
+
+    def within(self, begin: int, end: int) -> Iterator[Piece]:
+        """The pieces of the rows [begin, end)."""
+        first = 0
+        for table, its_begin, its_end in self.pieces:
+            low, high = max(begin - first, 0), min(end - first, its_end - its_begin)
+            if low < high:
+                yield Piece(table, its_begin + low, its_begin + high)
+            first += its_end - its_begin
+
+    def patched(self, patches: Mapping[str | None, Patch]) -> Pieces:
+        """With other values of some rows, in place of those that they may have been given before."""
+        both = dict(self.patches)
+        for name, patch in patches.items():
+            both[name] = both[name].then(patch) if name in both else patch
+        return replace(self, patches=both)
+
+    def column(self, name: str | None, id_name: str | None = None) -> pa.ChunkedArray:
+        """The values. Those that the column's type does not hold have all been replaced. A piece without the column
+        `id_name` shows its ids there."""
+        type_, chunks = self.types[name], []
+        for table, begin, end in self.pieces:
+            values = table.column(name)
+            are_ids = name is None or (values is None and name == id_name)
+            values = table.column(None) if are_ids else values
+            values = pa.chunked_array([pa.nulls(end - begin)]) if values is None else values.slice(begin, end - begin)
+            chunks += (as_ids(values, type_) if are_ids else held_or_null(values, type_)).chunks
+        whole = pa.chunked_array(chunks, type_)
+        return _patched(whole, self.patches[name]) if name in self.patches else whole
+
+    def ends(self) -> Ends:
+        """Of edges."""
+        edges = [(table.ends, begin, end) for table, begin, end in self.pieces if isinstance(table, EdgeTable)]
+        found = [[side[begin:end] for side in ends] for ends, begin, end in edges]
+        source, target = (np.concatenate([np.zeros(0, np.int32), *(each[side] for each in found)]) for side in (0, 1))
+        return source, target
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces, those as one that follow each other in one table."""
+    last: Piece | None = None
+    for piece in pieces:
+        if last is not None and last.table is piece.table and last.end == piece.begin:
+            last = last._replace(end=piece.end)
+            continue
+        if last is not None:
+            yield last
+        last = piece
+    if last is not None:
+        yield last
+
+
+def _patched(column: pa.ChunkedArray, patch: Patch) -> pa.ChunkedArray:
+    """The column with other values: blocks of rows are written anew where there are any, the others stay."""
+    chunks: list[pa.Array] = []
+    first = 0
+    for chunk in column.chunks:
+        untouched = 0  # where the rows begin that stay as they are
+        low, high = np.searchsorted(patch.rows, (first, first + len(chunk))).tolist()
+        rows, values = patch.rows[low:high] - first, patch.values[low:high]
+        for block in np.unique(rows // _BLOCK).tolist():
+            begin, end = block * _BLOCK, min((block + 1) * _BLOCK, len(chunk))
+            low, high = np.searchsorted(rows, (begin, end)).tolist()
+            place = np.arange(end - begin)
+            place[rows[low:high] - begin] = np.arange(end - begin, end - begin + high - low)
+            both = in_a_row([chunk[begin:end], values[low:high]], column.type)
+            chunks += [chunk[untouched:begin], both.take(to_arrow(place))]
+            untouched = end
+        chunks.append(chunk[untouched:])
+        first += len(chunk)
+    return pa.chunked_array([chunk for chunk in chunks if len(chunk)], column.type)

@@ -1,0 +1,106 @@
+"""A snapshot after batches against one that was made of the same elements from scratch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gquery
+from gquery.session import Graph
+from gquery.storage.changes.applied import applied
+from gquery.storage.changes.compacted import compacted, is_compact
+from gquery.storage.graph import Snapshot
+from tests.storage.changes.model import TYPES, Model
+
+QUERIES = [
+    "MATCH (n) RETURN id(n) AS id, labels(n) AS l, n.x AS x, n.y AS y, n.z AS z",
+    "MATCH (n:A) RETURN id(n) AS id, n",
+    "MATCH (a)-[r]->(b) RETURN id(a) AS a, type(r) AS t, r.x AS x, id(b) AS b",
+    "MATCH (a:A)-[r:T]-(b) RETURN id(a) AS a, r, id(b) AS b",
+    "MATCH (a)-[:T]->(b)-[:U|V]->(c) RETURN count(*) AS n",
+    "MATCH (a)-[:T]-(b)-[:T]-(c)-[:T]-(a) RETURN count(*) AS n",
+    "MATCH (a)-[:T]->(a) RETURN id(a) AS a",
+    "MATCH DIFFERENT NODES (a:A)-[:T]->(b)<-[:T]-(c:B) RETURN id(b) AS b, count(*) AS n",
+    "MATCH (a) WHERE NOT EXISTS { (a)-[:T]->() } RETURN id(a) AS a",
+    "MATCH (a:B) OPTIONAL MATCH (a)-[r:U]->(b:A) WHERE r.x > 1 RETURN id(a) AS a, id(b) AS b",
+    "MATCH (a)-[r:T|U {x: 2}]->(b) RETURN id(a) AS a, id(b) AS b",
+    "MATCH (a)-[:T*1..3]->(b:A) RETURN id(a) AS a, id(b) AS b",
+    "MATCH (a {x: 1}) RETURN id(a) AS a, a.x AS x",
+    "MATCH (a), (b) WHERE a.x = b.y RETURN count(*) AS n",
+    "MATCH (n) WITH n.x AS x, count(*) AS c RETURN c",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_against_a_graph_from_scratch(seed: int, tmp_path: Path) -> None:
+    random, model = Random(f"applied {seed}"), Model()
+    snapshot = model.snapshot()
+    for step in range(20):
+        snapshot = applied(snapshot, model.batch(random))
+        check_elements(snapshot, model)
+        if step % 10 == 9:
+            check_answers(snapshot, model)
+    whole = compacted(snapshot)
+    assert is_compact(whole)
+    check_answers(whole, model)
+    Graph(snapshot).save(tmp_path / "saved.gq")
+    check_answers(gquery.open(tmp_path / "saved.gq").snapshot, model)
+    snapshot = gquery.open(tmp_path / "saved.gq").snapshot
+
+
+def check_elements(snapshot: Snapshot, model: Model) -> None:
+    """Every id means what it means in the model."""
+    assert (snapshot.vertex_count, snapshot.edge_count) == (model.vertex_ids, model.edge_ids)
+    graph = Graph(snapshot)
+    assert (graph.vertex_count, graph.edge_count) == (len(model.vertices), len(model.edges))
+    found = {}
+    for number, (_, row) in _rows(snapshot.vertex_numbers, np.array([*model.vertices], np.int32)):
+        table = snapshot.vertex_tables[_]
+        found[number] = str(table.ids[row]), frozenset(table.labels), _properties(table, row)
+    assert found == {number: (str(v.id), v.labels, v.properties) for number, v in model.vertices.items()}
+    edges = {}
+    for number, (_, row) in _rows(snapshot.edges.numbers, np.array([*model.edges], np.int64)):
+        edge_table = snapshot.edge_tables[_]
+        source, target = edge_table.ends
+        edges[number] = edge_table.type, int(source[row]), int(target[row]), _properties(edge_table, row)
+    assert edges == {number: (e.type, e.source, e.target, e.properties) for number, e in model.edges.items()}
+    for name in TYPES:
+        for direction in ("out", "in", "both"):
+            adjacency = snapshot.adjacency([name], direction)
+            own = {number for number, edge in model.edges.items() if edge.type == name}
+            assert set(adjacency.edges.tolist()) == own
+
+
+def _rows(numbers: Any, ids: Any) -> Iterator[tuple[int, tuple[int, int]]]:
+    for table, where, rows in numbers.parts(ids):
+        yield from zip(ids[where].tolist(), ((table, row) for row in rows.tolist()), strict=True)
+
+
+def _properties(table: Any, row: int) -> dict[str, Any]:
+    every = {name: column[int(row)].as_py() for name, column in table.columns.items()}
+    return {name: value for name, value in every.items() if value is not None}
+
+
+def check_answers(snapshot: Snapshot, model: Model) -> None:
+    wanted, found = Graph(model.snapshot(), settings=LENIENT), Graph(snapshot, settings=LENIENT)
+    for query in QUERIES:
+        assert answer(found, query) == answer(wanted, query), query
+
+
+LENIENT = gquery.settings.Settings(strict=False)
+
+
+def answer(graph: Graph, query: str) -> Counter[str]:
+    return Counter(str([_plain(value) for value in row]) for row in graph.query(query).rows())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, gquery.Node | gquery.Relationship):
+        return sorted((name, each) for name, each in value.properties.items() if each is not None)
+    return sorted(value) if isinstance(value, list) else value
