@@ -26,6 +26,7 @@ with nothing_is_garbage():
     from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
     from gquery.result import Result
     from gquery.session import Graph
+    from gquery.store import Store
     from gquery.values.elements import Node, Path, Relationship, Row
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ __all__ = [
     "Relationship",
     "Result",
     "Row",
+    "Store",
     "UnsupportedError",
     "attach",
     "connect",

@@ -50,6 +50,7 @@ ALLOWED = {
     "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
     "motif": ["session", "storage", "values", "grammar.literals", "executor.cpu.census", "executor.progress"],
     "opening": ["session", "storage", "integrations"],
+    "store": ["session", "opening", "storage"],
     "integrations": [
         "session", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
         "executor.relational.sql.words",
@@ -61,7 +62,7 @@ ALLOWED = {
     "cli": ["session", "opening", "motif", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
     "__main__": ["cli"],
-    "__init__": ["imports", "session", "opening", "motif", "result", "values", "integrations"],
+    "__init__": ["imports", "session", "opening", "store", "motif", "result", "values", "integrations"],
 }  # fmt: skip
 
 # Heavy or optional packages, and the only places that may import them.

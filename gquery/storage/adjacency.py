@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,10 +43,14 @@ class Adjacency:
         return edges[np.diff(edges, prepend=-1) > 0]
 
     def _entries(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int64] | None:
-        row = vertices.astype(np.int64) - self.first
-        row = row[(row >= 0) & (row < self.rows)]
-        begins, ends = self.offsets[row], self.offsets[row + 1]
+        begins, ends = self.bounds(vertices)
         return None if int((ends - begins).sum()) > most else ranges(begins, ends)
+
+    def bounds(self, vertices: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the row of each vertex begins and ends."""
+        row = vertices.astype(np.int64) - self.first
+        row[(row < 0) | (row > self.rows)] = self.rows  # behind the last: an empty row
+        return self.offsets[row], self.offsets[np.minimum(row + 1, self.rows)]
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,67 @@
+"""Edges by their ends: those between two vertices, all of some vertices, those with the properties of a row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.arrays import ranges, to_arrow
+from gquery.storage.adjacency import Adjacency
+from gquery.storage.graph import Snapshot
+from gquery.storage.schema import Direction
+
+Ids = NDArray[np.int64]
+
+_DIRECTIONS: tuple[Direction, ...] = ("out", "in")
+
+
+def edges_between(snapshot: Snapshot, type_: str, source: Ids, target: Ids) -> tuple[Ids, Ids]:
+    """For each edge of a type from `source[i]` to `target[i]`, i and the edge."""
+    adjacency = snapshot.adjacency([type_], "out")
+    begins, ends = _entries(adjacency, source, target)
+    edges = adjacency.edges[ranges(begins, ends)]
+    return np.repeat(np.arange(len(source)), ends - begins), edges
+
+
+def edges_at(snapshot: Snapshot, vertices: Ids) -> Ids:
+    """All edges from and to some vertices."""
+    found = [np.zeros(0, np.int64)]
+    for type_ in snapshot.schema.types:
+        for direction in _DIRECTIONS:
+            adjacency = snapshot.adjacency([type_], direction)
+            edges = adjacency.edges_at(vertices.astype(np.int32), len(adjacency.edges))
+            assert edges is not None
+            found.append(edges)
+    return np.unique(np.concatenate(found))
+
+
+def _entries(adjacency: Adjacency, source: Ids, target: Ids) -> tuple[Ids, Ids]:
+    """Where the entries of each target are in the row of its source: bisected for in all rows at once."""
+    first, end = adjacency.bounds(source)
+    return _bisected(adjacency, first, end, target), _bisected(adjacency, first, end, target + 1)
+
+
+def _bisected(adjacency: Adjacency, low: Ids, high: Ids, target: Ids) -> Ids:
+    """The first entry of [low, high) whose neighbour is the target or behind it."""
+    while np.any(open_ := low < high):
+        middle = (low + high) >> 1
+        before = open_ & (adjacency.neighbours.take(middle, mode="clip") < target)
+        low, high = np.where(before, middle + 1, low), np.where(open_ & ~before, middle, high)
+    return low
+
+
+def with_values(snapshot: Snapshot, rows: Ids, edges: Ids, wanted: pa.Table) -> NDArray[np.bool_]:
+    """Which edges have all the properties that their rows of a table have; null is none."""
+    same = np.ones(len(edges), np.bool_)
+    for name in wanted.column_names:
+        for table, where, places in snapshot.edges.numbers.parts(edges):
+            stored = snapshot.edge_tables[table].columns.get(name)
+            values = [None] * len(places) if stored is None else stored.take(to_arrow(places)).to_pylist()
+            asked = wanted[name].take(to_arrow(rows[where])).to_pylist()
+            same[where] &= [_is_same(value, other) for value, other in zip(values, asked, strict=True)]
+    return same
+
+
+def _is_same(value: object, other: object) -> bool:
+    return value == other and isinstance(value, bool) == isinstance(other, bool)

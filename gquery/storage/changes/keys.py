@@ -1,0 +1,115 @@
+"""Vertices by their users' ids, in a graph that changes: what is found out about a table serves all tables that are
+made of its pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.arrays import to_numpy, truths
+from gquery.storage.changes.pieces import Pieces
+from gquery.storage.graph import Snapshot
+from gquery.storage.indexes import Index, order_of
+from gquery.storage.load.assembly.lookup import ABSENT, as_type
+from gquery.storage.tables import VertexTable
+
+Rows = NDArray[np.int64]
+
+
+def vertices_with(snapshot: Snapshot, tables: Sequence[int], ids: pa.ChunkedArray) -> tuple[Rows, NDArray[np.bool_]]:
+    """For each of some ids, which are int64 or string, the vertex of the first of the tables that has it, ABSENT where
+    there is none; and whether another table has it too."""
+    found, again = np.full(len(ids), ABSENT, np.int64), np.zeros(len(ids), np.bool_)
+    for table in tables:
+        rows = _rows_of(snapshot.vertex_tables[table], ids)
+        here = rows != ABSENT
+        again |= here & (found != ABSENT)
+        new = here & (found == ABSENT)
+        found[new] = snapshot.vertex_numbers.ids_at(table, rows[new])
+    return found, again
+
+
+def _rows_of(table: VertexTable, ids: pa.ChunkedArray) -> Rows:
+    """The row of a table that has each of some ids, the first where there are several."""
+    pieces = getattr(table, "pieces", None)
+    if isinstance(pieces, Pieces):
+        return _rows_of_pieces(table, pieces, ids)
+    if table not in _KNOWN:
+        _KNOWN[table] = _Keys(table)
+    return _KNOWN[table].rows(as_type(ids, _plain(table.id_type)))
+
+
+def _rows_of_pieces(table: VertexTable, pieces: Pieces, ids: pa.ChunkedArray) -> Rows:
+    found, first = np.full(len(ids), ABSENT, np.int64), 0
+    changed = pieces.patches.get(None)
+    replaced = np.zeros(0, np.int64) if changed is None else changed.rows
+    inside: dict[int, Rows] = {}
+    for piece, begin, end in pieces.pieces:
+        if id(piece) not in inside:
+            assert isinstance(piece, VertexTable)
+            inside[id(piece)] = _rows_of(piece, ids)
+        rows = inside[id(piece)]
+        here = np.flatnonzero((rows >= begin) & (rows < end) & (found == ABSENT))
+        here = here[~np.isin(rows[here] - begin + first, replaced)]
+        found[here] = rows[here] - begin + first
+        first += end - begin
+    if changed is not None and len(replaced):
+        wanted = as_type(ids, _plain(table.id_type))
+        rows = _Values(pa.chunked_array([changed.values])).rows(wanted)
+        here = np.flatnonzero(rows != ABSENT)
+        found[here] = replaced[rows[here]]
+    return found
+
+
+def _plain(id_type: pa.DataType) -> pa.DataType:
+    return pa.int64() if pa.types.is_integer(id_type) else pa.string()
+
+
+class _Values:
+    """Ids in the order of some rows."""
+
+    def __init__(self, ids: pa.ChunkedArray) -> None:
+        self._order = order_of(ids)
+        numbers = pa.types.is_integer(ids.type)
+        self._sorted = to_numpy(ids)[self._order].astype(np.int64) if numbers else Index(ids, self._order)
+
+    def rows(self, wanted: pa.ChunkedArray) -> Rows:
+        """The first row of each; ABSENT where there is none, and for null."""
+        if not len(self._order):
+            return np.full(len(wanted), ABSENT, np.int64)
+        known = truths(wanted.is_valid())
+        if isinstance(self._sorted, Index):
+            each = pa.concat_arrays(wanted.chunks) if wanted.num_chunks else pa.nulls(0, wanted.type)
+            begins, ends = self._sorted.places(each.cast(self._sorted.values.type))
+            there = known & (begins < ends)
+        else:
+            numbers = to_numpy(wanted)
+            begins = np.searchsorted(self._sorted, numbers)
+            there = known & (self._sorted.take(begins, mode="clip") == numbers)
+        return np.where(there, self._order.take(begins, mode="clip"), ABSENT).astype(np.int64)
+
+
+class _Keys:
+    """The ids of a table that is not made of pieces."""
+
+    def __init__(self, table: VertexTable) -> None:
+        self._first, self._count = table.counts_from, table.count
+        self._values = _Values(table.ids) if self._first is None else None
+
+    def rows(self, wanted: pa.ChunkedArray) -> Rows:
+        if self._values is not None:
+            return self._values.rows(wanted)
+        rows = to_numpy(wanted) - self._first
+        return np.where(truths(wanted.is_valid()) & (rows >= 0) & (rows < self._count), rows, ABSENT)
+
+
+_KNOWN: WeakKeyDictionary[VertexTable, _Keys] = WeakKeyDictionary()
+
+
+def first_with(ids: pa.ChunkedArray, wanted: pa.ChunkedArray) -> Rows:
+    """Where each wanted id is among some others; ABSENT where it is not."""
+    return _Values(ids).rows(as_type(wanted, _plain(ids.type)))

@@ -1,0 +1,112 @@
+"""A graph that changes: one writer, any number of readers, each of whom keeps the snapshot that it has.
+
+`storage/changes` holds what happens: `resolve` makes a batch of tables, `applied` makes the next snapshot of a batch.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from gquery.opening import open as open_graph
+from gquery.session import Graph
+from gquery.storage.changes.applied import applied
+from gquery.storage.changes.batch import Batch
+from gquery.storage.changes.compacted import compacted, is_compact
+from gquery.storage.graph import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One version: what the graph was and is, and the batches between, one after the other."""
+
+    version: int
+    before: Snapshot
+    after: Snapshot
+    batches: tuple[Batch, ...]
+
+
+class Store:
+    """A graph and its changes. Safe from several threads: writers wait for each other, readers for nobody."""
+
+    def __init__(self, graph: Graph) -> None:
+        """A store in memory, which begins with a graph."""
+        self._graph = graph
+        self._version = 0
+        self._writer = threading.RLock()
+        self._listeners: list[Callable[[Commit], None]] = []
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Store:
+        """The graph of a folder. Raises LoadError."""
+        return cls(open_graph(path))
+
+    @property
+    def graph(self) -> Graph:
+        """The newest snapshot. It stays as it is, whatever is written later."""
+        return self._graph
+
+    @property
+    def version(self) -> int:
+        """How many times the graph has changed."""
+        return self._version
+
+    def apply(
+        self,
+        insert: Mapping[Any, Any] | None = None,
+        delete: Mapping[Any, Any] | None = None,
+        set: Mapping[Any, Any] | None = None,
+    ) -> int:
+        """Changes the graph, all at once or not at all; the version that it has then.
+
+        Tables are those of `gquery.from_arrow`, by label, or by (source label, type, target label) for edges:
+        insert: new vertices and edges; ends may be new vertices. delete: vertices by their id, together with their
+        edges; of edges all those between the ends of a row that have its other columns as properties. set: other
+        values for the properties of vertices by id, of all edges between the ends of a row; null removes one.
+        What is deleted or set must be there before. Raises LoadError with table, row, column and value.
+        """
+        from gquery.storage.changes.resolve import resolved
+
+        with self.writing() as snapshot:
+            return self.commit([resolved(snapshot, insert or {}, delete or {}, set or {})])
+
+    @contextmanager
+    def writing(self) -> Iterator[Snapshot]:
+        """The newest snapshot, which no other writer changes before this ends."""
+        with self._writer:
+            yield self._graph.snapshot
+
+    def commit(self, batches: Sequence[Batch], after: Snapshot | None = None) -> int:
+        """Makes some batches, each by the ids of what the one before gives, one version, and tells which. `after`: what
+        they make of the newest snapshot, where the caller has it already: then it has been `writing` meanwhile."""
+        with self._writer:
+            before = self._graph.snapshot
+            made = Commit(self._version + 1, before, after or reduce(applied, batches, before), tuple(batches))
+            self._show(made.after)
+            self._version = made.version
+            for listener in self._listeners:
+                listener(made)
+            return made.version
+
+    def on_commit(self, listener: Callable[[Commit], None]) -> Callable[[], None]:
+        """Has every later version told to a listener, in order, by the writer's thread; what ends that."""
+        with self._writer:
+            self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def compact(self) -> None:
+        """Gives back what deletions have left: the same version, whose vertices and edges have other internal ids."""
+        with self._writer:
+            if not is_compact(self._graph.snapshot):
+                self._show(compacted(self._graph.snapshot))
+
+    def _show(self, snapshot: Snapshot) -> None:
+        self._graph = Graph(snapshot, self._graph.report, self._graph.settings)
+
+    def __repr__(self) -> str:
+        return f"<gquery.Store: version {self.version}, {self._graph!r}>"

@@ -1,0 +1,140 @@
+"""A store of tables: what is inserted, deleted and set, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Thread
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.errors import LoadError
+
+KNOWS = ("Person", "KNOWS", "Person")
+
+
+@pytest.fixture
+def store() -> gquery.Store:
+    return gquery.Store(
+        gquery.from_arrow(
+            vertices={
+                "Person": {"id": [1, 2, 3], "name": ["Ann", "Bob", "Cid"], "age": [30, None, 50]},
+                "Message:Post": {"id": ["p1", "p2"]},
+                "Message:Comment": {"id": ["c1", "p2"]},
+            },
+            edges={
+                KNOWS: {"source": [1, 1, 2], "target": [2, 2, 3], "since": [2001, 2002, 2003]},
+                ("Person", "LIKES", "Post"): {"source": [1, 3], "target": ["p1", "p2"]},
+            },
+        )
+    )
+
+
+def people(store: gquery.Store) -> list[tuple[Any, ...]]:
+    return store.graph.query("MATCH (p:Person) RETURN p.id, p.name, p.age ORDER BY p.id").rows()
+
+
+def known(store: gquery.Store) -> list[tuple[Any, ...]]:
+    return store.graph.query("MATCH (a)-[k:KNOWS]->(b) RETURN id(a), id(b), k.since ORDER BY k.since").rows()
+
+
+def test_insert(store: gquery.Store) -> None:
+    before = store.graph
+    inserted = store.apply(
+        insert={
+            "Person": pa.table({"id": [4], "name": ["Dot"], "city": ["Ulm"]}),
+            KNOWS: {"source": [4, 1], "target": [4, 4]},
+            ("Person", "OWNS", "Car"): {"source": [4], "target": ["x"]},
+            "Car": [{"id": "x"}],
+        }
+    )
+    assert inserted == store.version == 1
+    assert people(store) == [(1, "Ann", 30), (2, "Bob", None), (3, "Cid", 50), (4, "Dot", None)]
+    assert store.graph.query("MATCH (p {city: 'Ulm'})-[:OWNS]->(c:Car) RETURN p.id, c.id").rows() == [(4, "x")]
+    assert known(store) == [(1, 2, 2001), (1, 2, 2002), (2, 3, 2003), (1, 4, None), (4, 4, None)]
+    assert (before.vertex_count, before.edge_count) == (7, 5)
+    assert (store.graph.vertex_count, store.graph.edge_count) == (9, 8)
+
+
+def test_delete(store: gquery.Store) -> None:
+    store.apply(delete={KNOWS: {"source": [1], "target": [2], "since": [2002]}})
+    assert known(store) == [(1, 2, 2001), (2, 3, 2003)]
+    store.apply(delete={"Person": {"id": [3]}})  # and its edges
+    assert known(store) == [(1, 2, 2001)]
+    assert store.graph.query("MATCH ()-[r]->() RETURN count(*) AS n").scalar() == 2
+    store.apply(insert={"Person": {"id": [3], "name": ["Cleo"]}, KNOWS: {"source": [3], "target": [1]}})
+    assert people(store) == [(1, "Ann", 30), (2, "Bob", None), (3, "Cleo", None)]
+    store.apply(delete={KNOWS: {"source": [3], "target": [1], "since": pa.nulls(1)}})
+    assert known(store) == [(1, 2, 2001)]
+    store.compact()
+    assert people(store) == [(1, "Ann", 30), (2, "Bob", None), (3, "Cleo", None)]
+    assert known(store) == [(1, 2, 2001)]
+    assert store.version == 4
+    assert store.graph.snapshot.vertex_count == 7
+
+
+def test_set(store: gquery.Store) -> None:
+    store.apply(
+        set={"Person": {"id": [1, 3], "age": [None, 51]}, KNOWS: {"source": [1], "target": [2], "since": ["long"]}}
+    )
+    assert people(store) == [(1, "Ann", None), (2, "Bob", None), (3, "Cid", 51)]
+    assert {since for *_, since in known(store)} == {"long", 2003}
+    store.apply(set={"Person": {"id": [2], "age": [2.5], "nick": ["B"]}})
+    assert people(store) == [(1, "Ann", None), (2, "Bob", 2.5), (3, "Cid", 51)]
+    assert store.graph.query("MATCH (p) WHERE p.nick = 'B' RETURN p.id, p.age").rows() == [(2, 2.5)]
+
+
+def test_ids_that_are_written_otherwise(store: gquery.Store) -> None:
+    store.apply(insert={"Person": {"id": ["5"], "name": ["Eve"]}, KNOWS: {"source": ["5"], "target": ["1"]}})
+    assert (5, 1, None) in known(store)
+    store.apply(insert={"Person": {"id": ["six"]}, KNOWS: {"source": ["six"], "target": [1]}})
+    assert ("six", 1, None) in known(store)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"insert": {"Person": {"id": [9, 1]}}}, "there is a `Person` with this id .row 2."),
+        ({"insert": {"Person": {"id": [9, 9]}}}, "the id occurs twice"),
+        ({"insert": {"Person": {"id": [9]}, KNOWS: {"a": [9], "b": [10]}}}, "no `Person` has this id"),
+        ({"insert": {("Persn", "KNOWS", "Person"): {"a": [1], "b": [1]}}}, "no `Persn` has this id"),
+        ({"insert": {("Person", "LIKES", "Message"): {"a": [1], "b": ["p2"]}}}, "stands for several vertices"),
+        ({"insert": {("Person", "LIKES", "Message:Post"): {"a": [1], "b": ["c1"]}}}, "no `Message:Post` has this id"),
+        ({"delete": {"Person": {"id": [9]}}}, "no `Person` has this id"),
+        ({"delete": {KNOWS: {"a": [2], "b": [1]}}}, "there is no such edge"),
+        ({"delete": {KNOWS: {"a": [1], "b": [2], "since": [1999]}}}, "there is no such edge"),
+        ({"delete": {("Person", "KNOW", "Person"): {"a": [2], "b": [1]}}}, "no edges of type `KNOW`"),
+        ({"set": {"Person": {"id": [1, 1], "age": [1, 2]}}}, "the vertex occurs twice"),
+        ({"set": {KNOWS: {"a": [1, 1], "b": [2, 2], "since": [1, 2]}}}, "the edge occurs twice"),
+        ({"delete": {"Person": {"id": [1]}}, "set": {"Person": {"id": [1], "age": [1]}}}, "no `Person` has this id"),
+        ({"delete": {"Person": {"id": [1]}}, "insert": {KNOWS: {"a": [1], "b": [2]}}}, "no `Person` has this id"),
+        ({"set": {"Person": [1]}}, "is no table"),
+        ({"set": [1]}, "`set` is a list, not a dict"),
+        ({"insert": {("Person", "Post"): {"a": [1], "b": [1]}}}, "is not .source label, type, target label."),
+    ],
+)  # fmt: skip
+def test_what_is_refused_changes_nothing(store: gquery.Store, changes: Mapping[str, Any], message: str) -> None:
+    before = people(store), known(store)
+    with pytest.raises(LoadError, match=message):
+        store.apply(**changes)
+    assert (people(store), known(store), store.version) == (*before, 0)
+
+
+def test_writers_wait_for_each_other(store: gquery.Store) -> None:
+    def insert(first: int) -> None:
+        for number in range(first, first + 20):
+            store.apply(insert={"Person": {"id": [number]}, KNOWS: {"source": [number], "target": [1]}})
+
+    told: list[int] = []
+    end = store.on_commit(lambda commit: told.append(commit.version))
+    threads = [Thread(target=insert, args=(100 * number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    end()
+    assert told == [*range(1, 81)]
+    assert store.version == 80
+    assert store.graph.query("MATCH (:Person)-[:KNOWS]->(p {id: 1}) RETURN count(*) AS n").scalar() == 80
