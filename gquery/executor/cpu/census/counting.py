@@ -70,7 +70,7 @@ class Counter:
         self._walk = new_walk(layout, self.pairs)
         self._tally = new_tally()
         self._search = new_search(layout.size)
-        self._settled = Settled(classes)
+        self._settled = Settled(classes, self._search)
         self._held = 0
         self._hold(sum(array.nbytes for bundle in (self.pairs, self._walk) for array in bundle))
 
