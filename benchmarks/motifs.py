@@ -20,7 +20,7 @@ import numpy as np
 from gquery.executor.cpu.census.counting import Coloured, Crew, census
 from gquery.executor.cpu.census.layout import layout_of
 from gquery.executor.cpu.census.pairs import Arcs
-from gquery.executor.cpu.census.shuffled import Null
+from gquery.executor.cpu.random_graphs.shuffled import Null
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
 

@@ -48,7 +48,10 @@ ALLOWED = {
     "executor": ["planner.ir", "storage", "values"],
     "result": ["executor.progress", "values"],
     "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
-    "motif": ["session", "storage", "values", "grammar.literals", "executor.cpu.census", "executor.progress"],
+    "motif": [
+        "session", "storage", "values", "grammar.literals", "executor.cpu.census", "executor.cpu.random_graphs",
+        "executor.progress",
+    ],
     "opening": ["session", "storage", "integrations"],
     "store": ["session", "opening", "storage"],
     "integrations": [

@@ -9,6 +9,7 @@ from gquery.executor.cpu.census.counting import Census, census
 from gquery.executor.progress import Control
 from gquery.motif.found import Motifs, found
 from gquery.motif.patterns import Patterns
+from gquery.motif.queries import Choice, choose, counted_by_queries
 from gquery.motif.question import SETTINGS, Options, Question, read_question
 from gquery.motif.simple import Simple, simplified
 from gquery.session import Graph
@@ -38,9 +39,13 @@ class Discovery:
         control.stage = "reading edges"
         simple = simplified(self._snapshot, asked)
         control.stage = "counting motifs"
-        counted = census(simple.graph, asked.null, asked.random, self._settings.threads, control)
+        choice = choose(simple.graph, self._settings, control)
+        if choice is not None and choice.queries:
+            counted = counted_by_queries(simple.graph, asked.null, asked.random, self._settings, control)
+        else:
+            counted = census(simple.graph, asked.null, asked.random, self._settings.threads, control)
         patterns = Patterns(simple, asked, self._snapshot.schema.types)
-        return found(counted, simple, asked, patterns, (*simple.notes, *_way(counted, simple, asked)))
+        return found(counted, simple, asked, patterns, (*simple.notes, *_way(counted, simple, asked, choice)))
 
 
 def motifs(graph: Graph, k: int, **options: Unpack[Options]) -> Motifs:
@@ -53,14 +58,18 @@ def motifs(graph: Graph, k: int, **options: Unpack[Options]) -> Motifs:
     return Discovery(graph, k, **options).run()
 
 
-def _way(counted: Census, simple: Simple, asked: Question) -> tuple[str, ...]:
+def _way(counted: Census, simple: Simple, asked: Question, choice: Choice | None) -> tuple[str, ...]:
     """How it was counted, line by line."""
     links, subgraphs = len(simple.graph.arcs.tails), int(counted.counts.sum())
     sets = "single vertices" if asked.size == 3 else f"connected sets of {asked.size - 2}"
-    lines = [
-        f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, counted from {sets} and what two more "
-        "vertices can be beside them"
-    ]
+    way = f"counted from {sets} and what two more vertices can be beside them"
+    if choice is not None and choice.queries:
+        way = "counted by a query for each class, from which what others have in them is taken"
+    if choice is not None:
+        way += (
+            f": about {choice.queried:,.0f} looks at neighbours by queries, {choice.census:,.0f} by sets, in each graph"
+        )
+    lines = [f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, {way}"]
     if asked.random:
         lines.append(f"{asked.random:,} random graphs, seed {asked.seed}: {_MODELS[asked.model]}")
     if asked.random and asked.model in ("degrees", "mutual"):

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, get_args
 
 from gquery.errors import BindError, did_you_mean
 from gquery.executor.cpu.census.layout import LARGEST, SMALLEST
-from gquery.executor.cpu.census.shuffled import Model, Null
+from gquery.executor.cpu.random_graphs.shuffled import Model, Null
 
 _MOST = 2**31  # random graphs, and switches
 

@@ -12,8 +12,10 @@ import pytest
 
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout, UnsupportedError
 from gquery.executor.cpu.census import counting
+from gquery.executor.cpu.census.canonical import make_canonical, new_search
 from gquery.executor.cpu.census.counting import Coloured, Crew
 from gquery.executor.cpu.census.layout import layout_of
+from gquery.executor.cpu.census.refinement import make_refined
 from gquery.executor.progress import Control
 from gquery.motif.matrices import igraph_ids, matrix_of, mfinder_id
 from tests.motif.naive import connected_sets, least_form, naive_census
@@ -142,3 +144,16 @@ def test_too_many_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "_MOST", 1000.0)
     with pytest.raises(UnsupportedError, match="64 bits"):
         count(large())
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("size", "types", "colours"), [(3, 1, 1), (5, 1, 1), (6, 1, 2), (4, 2, 4), (8, 1, 1)])
+def test_refined_codes_are_of_the_same_graphs(size: int, types: int, colours: int, directed: bool) -> None:
+    layout, search, seed = layout_of(size, types, colours, directed), new_search(size), size + 10 * types
+    codes = np.random.default_rng(seed).integers(1 << int(layout.positions[-1]), size=2000)
+    refined, classes = codes.copy(), codes.copy()
+    make_refined(refined, layout, search)
+    assert len(np.unique(refined)) <= len(np.unique(codes)), f"seed {seed}"
+    make_canonical(classes, layout, search)
+    make_canonical(refined, layout, search)
+    assert np.array_equal(refined, classes), f"seed {seed}"

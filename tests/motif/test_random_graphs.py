@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.census.counting import Coloured, census
 from gquery.executor.cpu.census.layout import layout_of
 from gquery.executor.cpu.census.pairs import Arcs
-from gquery.executor.cpu.census.shuffled import Model, Null, Shuffler
+from gquery.executor.cpu.random_graphs.shuffled import Model, Null, Shuffler
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
 from gquery.stopping import unchecked

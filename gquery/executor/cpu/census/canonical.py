@@ -23,8 +23,8 @@ class Search(NamedTuple):
     """arcs int64[k, k]: types from one vertex to another; colours int64[k]; twins int64[k]: the first vertex that can
     take each one's place. By depth: orders int64[k + 1, k], the vertices as the rows so far sort them; cells
     int64[k + 1, k], for each position where those begin that are alike so far; tried int64[k + 1], positions; heads
-    int64[k + 1], see `head_of`, the least. rows int64[k]: the best; known int64[1]: how many of them are. best
-    int64[k]: the order that gives them."""
+    int64[k + 1, k + 1], see `head_of`, by position, and behind these the least. rows int64[k]: the best; known
+    int64[1]: how many of them are. best int64[k]: the order that gives them."""
 
     arcs: NDArray[np.int64]
     colours: NDArray[np.int64]
@@ -41,7 +41,7 @@ class Search(NamedTuple):
 def new_search(size: int) -> Search:
     """The memory of a search among graphs of so many vertices."""
     flat, square, deep = (np.zeros(shape, np.int64) for shape in ((6, size), (size, size), (2, size + 1, size)))
-    tried, heads, known = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64), np.zeros(1, np.int64)
+    tried, known, heads = np.zeros(size + 1, np.int64), np.zeros(1, np.int64), np.zeros((size + 1, size + 1), np.int64)
     return Search(square, flat[0], flat[1], deep[0], deep[1], tried, heads, flat[2], known, flat[3])
 
 
@@ -56,13 +56,14 @@ def make_canonical(codes, layout, search):  # type: ignore[no-untyped-def]
 def count_ways(codes, layout, search, ways):  # type: ignore[no-untyped-def]
     """Writes how many connected sets of two vertices less each graph has."""
     size = layout.size
+    everyone = (np.int64(1) << size) - 1
     for index in range(len(codes)):
         unpack(codes[index], layout, size, search)
+        beside_each(search, size)
         found = 0
         for one in range(size):
             for other in range(one):
-                rest = ((np.int64(1) << size) - 1) & ~((np.int64(1) << one) | (np.int64(1) << other))
-                found += is_connected(search.arcs, size, rest)
+                found += is_connected(search.rows, size, everyone ^ (np.int64(1) << one) ^ (np.int64(1) << other))
         ways[index] = found
 
 
@@ -111,18 +112,27 @@ def pack(search, layout, size):  # type: ignore[no-untyped-def]
     return code
 
 
-@inner
-def is_connected(arcs, size, rest):  # type: ignore[no-untyped-def]
+@inlined
+def beside_each(search, size):  # type: ignore[no-untyped-def]
+    """Writes to `search.rows` a bit for each neighbour of each vertex."""
+    for vertex in range(size):
+        neighbours = np.int64(0)
+        for other in range(size):
+            if search.arcs[vertex, other] | search.arcs[other, vertex]:
+                neighbours |= np.int64(1) << other
+        search.rows[vertex] = neighbours
+
+
+@inlined
+def is_connected(neighbours, size, among):  # type: ignore[no-untyped-def]
     """Whether the vertices whose bits are set hang together: 1 or 0."""
-    reached, before = rest & -rest, np.int64(0)
+    reached, before = among & -among, np.int64(0)
     while reached != before:
         before = reached
         for vertex in range(size):
             if (reached >> vertex) & 1:
-                for other in range(size):
-                    if arcs[vertex, other] | arcs[other, vertex]:
-                        reached |= (np.int64(1) << other) & rest
-    return 1 if reached == rest else 0
+                reached |= neighbours[vertex] & among
+    return 1 if reached == among else 0
 
 
 @inner
@@ -161,9 +171,9 @@ def find_order(search, size):  # type: ignore[no-untyped-def]
             depth -= 1
             continue
         if search.tried[depth] == 0:
-            search.heads[depth] = least_head(search, size, depth)
+            find_heads(search, size, depth)
         search.tried[depth] += 1
-        if head_of(search, size, depth, position) > search.heads[depth] or has_twin_before(search, depth, position):
+        if search.heads[depth, position] > search.heads[depth, size] or has_twin_before(search, depth, position):
             continue
         row = sort_by(search, size, depth, position)
         if depth < search.known[0] and row > search.rows[depth]:
@@ -190,13 +200,18 @@ def begin_order(search, size):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def least_head(search, size, depth):  # type: ignore[no-untyped-def]
-    """The least of those of all vertices that can come next: no others do."""
-    least, position = head_of(search, size, depth, depth), depth + 1
-    while position < size and search.cells[depth, position] == depth:
-        least = min(least, head_of(search, size, depth, position))
+def find_heads(search, size, depth):  # type: ignore[no-untyped-def]
+    """Writes those of all vertices that can come next, and behind them the least: no others do."""
+    heads, cells = search.heads[depth], search.cells[depth]
+    heads[depth] = heads[size] = 0
+    if depth + 1 == size or cells[depth + 1] != depth:
+        return  # there is only one
+    heads[depth] = heads[size] = head_of(search, size, depth, depth)
+    position = depth + 1
+    while position < size and cells[position] == depth:
+        heads[position] = head_of(search, size, depth, position)
+        heads[size] = min(heads[size], heads[position])
         position += 1
-    return least
 
 
 @inlined

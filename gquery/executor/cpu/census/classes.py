@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.canonical import count_ways, make_canonical, new_search
+from gquery.executor.cpu.census.canonical import Search, count_ways, make_canonical, new_search
 from gquery.executor.cpu.census.layout import Layout
+from gquery.executor.cpu.census.refinement import make_refined
 from gquery.executor.cpu.census.tally import Tally
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.stopping import Check
 
-_AT_ONCE = 1 << 15  # codes between two looks at the clock
+_AT_ONCE = 1 << 13  # codes between two looks at the clock
 _PARTS = 4  # classes that the count of a code counts for, itself first
 
 
@@ -42,10 +44,18 @@ class Classes:
         count_ways(codes, self.layout, new_search(self.layout.size), ways)
         return ways
 
-    def places(self, codes: NDArray[np.int64]) -> NDArray[np.int32]:
+    def places(self, codes: NDArray[np.int64], search: Search, check: Check) -> NDArray[np.int32]:
         """int32[codes]: the places of their classes."""
-        distinct, where = np.unique(codes, return_inverse=True)
-        make_canonical(distinct, self.layout, new_search(self.layout.size))
+
+        def in_pieces(kernel: Callable[..., None], codes: NDArray[np.int64]) -> None:
+            for begin in range(0, len(codes), _AT_ONCE):
+                check()
+                kernel(codes[begin : begin + _AT_ONCE], self.layout, search)
+
+        refined = codes.copy()
+        in_pieces(make_refined, refined)
+        distinct, where = np.unique(refined, return_inverse=True)
+        in_pieces(make_canonical, distinct)
         with self._lock:
             known = [self._places.setdefault(code, len(self._places)) for code in distinct.tolist()]
         return np.array(known, np.int32)[where]
@@ -54,25 +64,25 @@ class Classes:
 class Settled:
     """The classes of the codes of one tally, which is settled once a graph."""
 
-    def __init__(self, classes: Classes) -> None:
+    def __init__(self, classes: Classes, search: Search) -> None:
         self._classes = classes
+        self._search = search
         self._places = np.zeros((0, _PARTS), np.int32)
 
     def sums(self, tally: Tally, check: Check) -> NDArray[np.int64]:
         """int64[classes]: the counts of each class, times its ways. The counts are zero then."""
         used = int(tally.used[0])
         new = tally.codes[len(self._places) : used]
-        pieces = [self._new(new[begin : begin + _AT_ONCE], check) for begin in range(0, len(new), _AT_ONCE)]
-        self._places = np.concatenate([self._places, *pieces])
+        if len(new):
+            self._places = np.concatenate([self._places, self._new(new, check)])
         sums = np.zeros(len(self._classes), np.int64)
         settle(tally.counts[:used], self._places, sums)
         return sums
 
     def _new(self, codes: NDArray[np.int64], check: Check) -> NDArray[np.int32]:
-        check()
         parts = _parts(self._classes.layout, codes)
         places = np.full(parts.shape, -1, np.int32)
-        places[parts >= 0] = self._classes.places(parts[parts >= 0])
+        places[parts >= 0] = self._classes.places(parts[parts >= 0], self._search, check)
         return places
 
 

@@ -14,10 +14,10 @@ from gquery.executor.cpu.census.canonical import new_search
 from gquery.executor.cpu.census.classes import Classes, Settled
 from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.pairs import Arcs, Pairs, fill_pairs, room_for, room_for_sorting
-from gquery.executor.cpu.census.shuffled import Null, Shuffler
 from gquery.executor.cpu.census.tally import new_tally, with_room
 from gquery.executor.cpu.census.walk import DEPTH, FULL, MORE, ROOT, ROOT_END, WANTED, advance, new_walk
 from gquery.executor.cpu.machine.slices import run_slices
+from gquery.executor.cpu.random_graphs.shuffled import Null, Shuffler
 from gquery.executor.progress import Control
 from gquery.records import record
 
@@ -25,6 +25,11 @@ _SLICE = 1 << 22  # looks at neighbours between two looks at the clock: some mil
 _SHARES = 16  # pieces of the roots for each thread
 _MOST = 2.0**62  # subgraphs, as often as they are found: what is taken from them fits, too
 _SLOT = 40  # bytes of a tally and what is known of a code
+
+
+def too_many() -> UnsupportedError:
+    """Of subgraphs."""
+    return UnsupportedError("there are more subgraphs than 64 bits can count", hint="ask for smaller motifs")
 
 
 @record(frozen=True, slots=True)
@@ -70,7 +75,7 @@ class Counter:
         self._walk = new_walk(layout, self.pairs)
         self._tally = new_tally()
         self._search = new_search(layout.size)
-        self._settled = Settled(classes)
+        self._settled = Settled(classes, self._search)
         self._held = 0
         self._hold(sum(array.nbytes for bundle in (self.pairs, self._walk) for array in bundle))
 
@@ -103,7 +108,7 @@ class Counter:
 
     def _expect_numbers_that_fit(self) -> None:
         if self._walk.bound[0] > self._most:
-            raise UnsupportedError("there are more subgraphs than 64 bits can count", hint="ask for smaller motifs")
+            raise too_many()
 
     def settle(self) -> NDArray[np.int64]:
         """int64[classes so far]: what was counted since the last time, times the ways of each class."""

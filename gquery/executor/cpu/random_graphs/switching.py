@@ -8,9 +8,9 @@ is and counts: only so are all graphs equally likely in the end. Each change is 
 
 from __future__ import annotations
 
-from gquery.executor.cpu.census.chance import below
-from gquery.executor.cpu.census.links import drop_link, find, is_free, key_of, put_link
 from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.random_graphs.chance import below
+from gquery.executor.cpu.random_graphs.links import drop_link, find, is_free, key_of, put_link
 
 
 @kernel

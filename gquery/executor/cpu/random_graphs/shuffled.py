@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.chance import stream
-from gquery.executor.cpu.census.links import copy_of, links_of, no_places, place_all, unfold
 from gquery.executor.cpu.census.pairs import Arcs
-from gquery.executor.cpu.census.scattering import join_stubs, painted, scatter
-from gquery.executor.cpu.census.switching import switch
+from gquery.executor.cpu.random_graphs.chance import stream
+from gquery.executor.cpu.random_graphs.links import copy_of, links_of, no_places, place_all, unfold
+from gquery.executor.cpu.random_graphs.scattering import join_stubs, painted, scatter
+from gquery.executor.cpu.random_graphs.switching import switch
 from gquery.records import record
 from gquery.stopping import Check
 

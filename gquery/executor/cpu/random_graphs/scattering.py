@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.chance import below
-from gquery.executor.cpu.census.links import is_free, put_link
 from gquery.executor.cpu.machine.compile import inlined, kernel
+from gquery.executor.cpu.random_graphs.chance import below
+from gquery.executor.cpu.random_graphs.links import is_free, put_link
 
 
 class Painted(NamedTuple):

@@ -1,0 +1,1 @@
+"""Random graphs that are like a given one in what the null models of motifs keep."""
