@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import ranges
 from gquery.records import record
+from gquery.storage.sorting import distinct, order_of
 
 
 @record(frozen=True, slots=True)
@@ -32,15 +33,14 @@ class Adjacency:
     def reached(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int32] | None:
         """The vertices, ascending, that are neighbours of some others; None when more than `most` entries tell."""
         entries = self._entries(vertices, most)
-        return None if entries is None else np.unique(self.neighbours[entries])
+        return None if entries is None else distinct(self.neighbours[entries])
 
     def edges_at(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int64] | None:
         """The edges, ascending, of some vertices' rows; None when they have more than `most` entries."""
         entries = self._entries(vertices, most)
         if entries is None:
             return None
-        edges = np.sort(self.edges[entries])
-        return edges[np.diff(edges, prepend=-1) > 0]
+        return distinct(self.edges[entries])
 
     def _entries(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int64] | None:
         begins, ends = self.bounds(vertices)
@@ -78,8 +78,7 @@ _BITS = 63  # of a number that is sorted
 def order_of_pairs(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
     """The positions of some pairs, ascending by pair and then by position.
 
-    Sorting numbers takes a tenth of the time of sorting positions by number. So the positions are part of what is
-    sorted: behind the pair where all of it fits into one number, else behind one half after the other.
+    The pairs are sorted as one number where they fit into one beside the positions, else one half after the other.
     """
     if not len(first):
         return np.zeros(0, np.int64)
@@ -88,27 +87,15 @@ def order_of_pairs(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArr
     if bits + more_bits + len(first).bit_length() <= _BITS:
         numbers <<= more_bits
         numbers |= others
-        return _order(numbers)
-    order = _order(others)
-    return order[_order(numbers[order])]
+        return order_of(numbers)
+    order = order_of(others)
+    return order[order_of(numbers[order])]
 
 
 def _from_zero(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], int]:
     """Values from zero on, and the bits of the largest."""
     least = int(values.min())
     return values.astype(np.int64) - least, (int(values.max()) - least).bit_length()
-
-
-def _order(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The positions of some numbers, ascending by number and then by position; the numbers are gone then."""
-    bits = len(numbers).bit_length()
-    if int(numbers.max()).bit_length() + bits > _BITS:
-        return np.argsort(numbers, kind="stable")
-    numbers <<= bits
-    numbers |= np.arange(len(numbers))
-    numbers.sort()
-    numbers &= (1 << bits) - 1
-    return numbers
 
 
 def building_bytes(edges: int, vertices: int) -> int:

@@ -20,6 +20,7 @@ from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.selection import WEIGHT
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.query_plan import ApplyPlan
+from gquery.storage.sorting import order_of
 
 Branch = Callable[[Rows | None, int], Rows]
 """Runs a branch over rows, of so many of the outer query; without rows, where it asks nothing of them."""
@@ -161,8 +162,8 @@ class Applied:
             places.append(self._places(batch))
             values.append(batch.column(column))
         all_places = np.concatenate(places)
-        order = np.argsort(all_places, kind="stable")
         ends = np.concatenate([[0], np.cumsum(np.bincount(all_places, minlength=rows))])
+        order = order_of(all_places)
         item = plain_type(self._apply.new[0].type).value_type
         together = pa.concat_arrays([cast(each, item) for each in values]) if values else pa.nulls(0, item)
         return pa.ListArray.from_arrays(to_arrow(ends.astype(np.int32)), together.take(to_arrow(order)))

@@ -37,6 +37,7 @@ from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
 from gquery.storage.graph import Snapshot
+from gquery.storage.sorting import grouped, order_of
 
 FromSeeds = Callable[[Seeds, tuple[str, ...]], Rows]
 """The matches for seeds, with some of the query graph's variables."""
@@ -154,8 +155,8 @@ class Join:
 
     def _looked_up(self, rows: pa.Table, numbers: Numbers, matches: Rows, most: int, control: Control) -> Pairs:
         """Which match belongs to which row, by the seed's number, and by what is asked of such pairs."""
-        order = np.argsort(numbers, kind="stable")
-        begins = np.searchsorted(numbers[order], np.arange(numbers.max() + 2))
+        begins = np.cumsum(np.bincount(numbers + 1))
+        order = order_of(numbers + 1)
         pairs = _one_each if begins[-1] - begins[0] == numbers.max() + 1 else _several_each
         (whole,) = rows.to_batches()
         with closing(matches):  # type: ignore[type-var]
@@ -220,7 +221,7 @@ def _merged(rows: pa.Table, numbers: Numbers) -> tuple[pa.Table, Numbers]:
     """One row for all with the same seed, with their number; rows without a seed stay apart."""
     weights = to_numpy(rows.column(WEIGHT)) if WEIGHT in rows.column_names else np.ones(rows.num_rows, np.int64)
     own = np.where(numbers < 0, np.arange(len(numbers)) + numbers.max() + 1, numbers)
-    _, first, group = np.unique(own, return_index=True, return_inverse=True)
+    first, group = grouped(own)
     if np.any(np.bincount(group, weights) >= 2.0**63):
         raise too_many()
     together = np.zeros(len(first), np.int64)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import filled
 from gquery.executor.lowering.seeds import Bound, Seeds
+from gquery.storage.sorting import grouped
 
 Numbers = NDArray[np.int64]
 
@@ -29,7 +30,7 @@ def seeds_of(
     own: Numbers = np.zeros(np.count_nonzero(known), np.int64)
     first = np.arange(min(1, len(own)))
     for column in columns.values():
-        _, first, own = np.unique((own << 32) | column, return_index=True, return_inverse=True)
+        first, own = grouped(own * (column.max(initial=0) + 1) + column)
     numbers = np.full(rows.num_rows, -1, np.int64)
     numbers[known] = own
     plain = {name: columns[name][first].astype(np.int32) for name in bound}

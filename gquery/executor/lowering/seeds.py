@@ -12,6 +12,7 @@ from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency
 from gquery.storage.schema import Direction
+from gquery.storage.sorting import distinct
 
 
 @record(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Seeds:
 
     def bound(self, column: str) -> NDArray[np.int32]:
         """The vertices that any seed binds, ascending."""
-        return np.unique(self._rows(column).vertices)
+        return distinct(self._rows(column).vertices)
 
     def adjacency(self, column: str, direction: Direction) -> Adjacency:
         """From each seed to the vertices that it binds (`out`), or from vertices to the seeds that bind them (`in`)."""

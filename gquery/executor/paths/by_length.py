@@ -14,6 +14,7 @@ from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.ends import Ends
 from gquery.executor.paths.hops import Numbers
 from gquery.executor.paths.listing import Found, Listing
+from gquery.storage.sorting import distinct
 
 _Pair = tuple[int, int]
 """A seed and a vertex that paths end at."""
@@ -30,7 +31,7 @@ def by_length(begun: Begun) -> Iterator[Found]:
             found.append(paths.seeds)
             yield paths.chosen(enough.lacking(paths))
         enough.end_length()
-        seeds = _longer(begun, of_length, seeds, np.unique(np.concatenate(found)))
+        seeds = _longer(begun, of_length, seeds, distinct(np.concatenate(found)))
         if begun.ends.wanted is not None:
             seeds = seeds[[not enough.has(pair) for pair in zip(*_lists(seeds, begun.ends.wanted[seeds]), strict=True)]]
         length += 1

@@ -10,6 +10,7 @@ from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.sweep import Sweep
+from gquery.storage.sorting import order_of
 
 SHARED = 16  # seeds with one vertex that their paths begin at, from which on these are looked for together
 
@@ -42,7 +43,7 @@ def led_to_together(begun: Begun) -> Iterator[Vertices]:
 
 def by_source(begun: Begun, seeds: Numbers) -> tuple[list[Numbers], Numbers]:
     """Some seeds, parted: groups of many that begin at the same vertex, and the others."""
-    order = seeds[np.argsort(begun.sources[seeds], kind="stable")]
+    order = seeds[order_of(begun.sources[seeds].astype(np.int64))]
     groups = np.split(order, np.flatnonzero(np.diff(begun.sources[order])) + 1)
     few = [group for group in groups if len(group) < SHARED]
     return [group for group in groups if len(group) >= SHARED], np.sort(np.concatenate([seeds[:0], *few]))

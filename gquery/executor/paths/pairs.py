@@ -17,6 +17,7 @@ from gquery.executor.paths import hops
 from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.executor.paths.listing import Found
 from gquery.records import record
+from gquery.storage.sorting import distinct
 
 AT_ONCE = 1 << 12  # pairs whose paths are found before they are handed on
 TASK = 8  # pairs that a thread takes at a time
@@ -66,7 +67,7 @@ class Pairs:
             found = np.flatnonzero(told.lengths >= 0)
             lengths = told.lengths[found]
             ends = np.cumsum(lengths)
-            for length in np.unique(lengths).tolist():
+            for length in distinct(lengths).tolist():
                 chosen = np.flatnonzero(lengths == length)
                 edges = (ends[chosen] - length)[:, None] + np.arange(length)
                 vertices = (ends[chosen] - length + chosen)[:, None] + np.arange(length + 1)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.paths.hops import Hops, Led, Vertices
+from gquery.storage.sorting import distinct
 
 
 class Rounds:
@@ -45,7 +46,7 @@ class Rounds:
                 if closed:
                     return min(closed) if self._most is None or min(closed) <= self._most else None
                 length += 1
-                frontier = np.unique(np.concatenate(behind))
+                frontier = distinct(np.concatenate(behind))
             return None
         finally:
             for vertices in touched:

@@ -24,6 +24,7 @@ from gquery.executor.relational.gather import PATH_IDS
 from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.query_plan import PathsPlan
 from gquery.planner.ir.relations import SEED
+from gquery.storage.sorting import distinct
 
 
 def _listed(begun: Begun) -> Iterator[Found]:
@@ -78,9 +79,9 @@ class PathSearch:
             for batch in rows:
                 control.check()
                 column = batch.column(name)
-                found.append(np.unique(to_numpy(column.drop_null() if column.null_count else column)))
+                found.append(distinct(to_numpy(column.drop_null() if column.null_count else column)))
                 control.memory.reserve(found[-1].nbytes, "where paths begin")
-        return found[1] if len(found) == 2 else np.unique(np.concatenate(found))
+        return found[1] if len(found) == 2 else distinct(np.concatenate(found))
 
     def _batch(self, paths: Found, listed: Sequence[str]) -> pa.RecordBatch:
         segment = self.plan.segment

@@ -14,6 +14,7 @@ from gquery.executor.paths import hops
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.listing import Found
+from gquery.storage.sorting import grouped
 
 PIECE = 1 << 15  # paths that are made longer at once
 
@@ -97,5 +98,5 @@ class Sides:
             nearer = self.has_met(side, led.vertices) & (distances[led.vertices] == distance[led.origin] - 1)
             chosen = np.flatnonzero(nearer)
             if not every:
-                chosen = chosen[np.unique(led.origin[chosen], return_index=True)[1]]
+                chosen = chosen[grouped(led.origin[chosen])[0]]
             pending.append(paths.longer(led.origin[chosen], led.vertices[chosen], led.edges[chosen]))
