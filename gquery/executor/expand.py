@@ -36,6 +36,11 @@ class Matches:
     edges: dict[int, NDArray[np.int64]]
     weights: NDArray[np.int64] | None = None
 
+    def chosen(self, which: NDArray[np.bool_]) -> Matches:
+        """Those of a batch of vertices that are chosen."""
+        vertices = {vertex: column[which] for vertex, column in self.vertices.items()}
+        return Matches(int(np.count_nonzero(which)), vertices, {})
+
     def first(self, count: int) -> Matches:
         """The first `count` of them."""
         return Matches(

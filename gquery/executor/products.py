@@ -1,4 +1,5 @@
-"""Matches of vertices that are looked up by themselves, and that nothing joins: every vertex of each with every other.
+"""Matches of vertices that are looked up by themselves, and that nothing joins: every vertex of each with every other,
+but for those that have to differ.
 
 There is nothing for a backend to do: what filters ask of single vertices is asked in front of all of them.
 """
@@ -31,5 +32,8 @@ def products(plan: QueryPlan, reading: Reading) -> Iterator[Matches]:
         for vertex, vertices in found.items():
             left, places = np.divmod(left, len(vertices))
             columns[vertex] = vertices[places]
-        reading.control.matches += size
-        yield Matches(size, columns, {})
+        matches = Matches(size, columns, {})
+        for one, other in plan.problem.different:
+            matches = matches.chosen(matches.vertices[one] != matches.vertices[other])
+        reading.control.matches += matches.count
+        yield matches

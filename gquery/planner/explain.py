@@ -206,7 +206,10 @@ def _match_heading(plan: QueryPlan) -> str:
 
 def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], actual: Measured | None) -> list[str]:
     if plan.looks_up:
-        return ["Look up, and match with nothing", *(f"  {_filter_text(plan.graph, each)}" for each in plan.filters)]
+        name = _names(plan.graph)
+        apart = [f"  {name[one]} <> {name[other]}" for one, other in sorted(plan.problem.different)]
+        looked_up = [f"  {_filter_text(plan.graph, each)}" for each in plan.filters]
+        return ["Look up, and match with nothing", *looked_up, *apart]
     matchings = (actual.matchings if actual else ()) or estimated()
     first = matchings[0]
     lines = ["Filter candidates" + _time(actual, "filter"), *_filters(plan, first, actual)]
@@ -269,7 +272,7 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
         case LabelFilter(vertex=vertex):
             return f"{graph.vertices[vertex].described}: label"
         case LookupFilter(vertex=vertex, predicate=predicate):
-            return f"{graph.vertices[vertex].described}: {written((predicate,))}, by an index"
+            return f"{graph.vertices[vertex].described}: {written((predicate,))}, looked up"
         case SeedFilter():
             return "seeds: distinct bindings of the clauses before"
         case BindingFilter(vertex=vertex, by=None):

@@ -32,4 +32,5 @@ def paths_lines(plan: PathsPlan) -> list[str]:
     }
     conditions = [(segment.edge.described, segment.edge.predicates)]
     conditions += [(target, segment.graph.vertices[segment.target].predicates)]
-    return [*(f"{name}: {written(each)}" for name, each in conditions if each), lines[plan.way]]
+    apart = [f"{target}: <> {source}"] if segment.apart else []
+    return [*(f"{name}: {written(each)}" for name, each in conditions if each), *apart, lines[plan.way]]

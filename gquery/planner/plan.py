@@ -122,7 +122,7 @@ def _begins_anywhere(segment: Paths, rows: tuple[str, ...]) -> bool:
     same vertex takes another edge, one to another vertex may take the same."""
     free = segment.graph.vertices[segment.target].variable not in segment.bound
     back = segment.least > 0 and segment.direction == "both" and segment.differ
-    return free and not back and all(variable.name not in rows for variable in segment.input)
+    return free and not back and not segment.apart and all(variable.name not in rows for variable in segment.input)
 
 
 def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = True) -> QueryPlan:

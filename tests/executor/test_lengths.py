@@ -109,6 +109,24 @@ def test_where_nobody_asks_where_paths_begin_they_begin_everywhere_at_once() -> 
     assert ask(pair, counted) == [(1,)]
 
 
+@pytest.mark.parametrize("length", ["*", "*0..2", "*1..2", "*2..3", "*0..9"])
+@pytest.mark.parametrize("arrow", ["-", "->"])
+def test_paths_end_at_another_vertex(arrow: str, length: str) -> None:
+    """However they are searched for: `id(a) <> id(b)` is asked of the rows that a search has found."""
+    chance = Random(f"{arrow} {length}")
+    looped = graph([(chance.randrange(9), chance.randrange(9)) for _ in range(12)], 9)
+    hop = f"-[:K{length}]{arrow}"
+    for pattern in (f"(a){hop}(b)", f"p = (a){hop}(b)", f"p = shortestPath((a){hop}(b))", f"(a){hop}(b {{id: 3}})",
+                    f"p = SHORTEST 3 (a){hop}(b)", f"ACYCLIC (a){hop}(b)"):  # fmt: skip
+        for begin in ("", "MATCH (a) WHERE a.id < 7 ", "OPTIONAL MATCH (a {id: 99}) "):
+            for answer in ("a.id, b.id", "DISTINCT b.id", "count(*)", "a.id, count(*)"):
+                text = f"{begin}MATCH {pattern} WHERE {{}} RETURN {answer}"
+                expected = ask(looped, text.format("id(a) <> id(b)"))
+                assert ask(looped, text.format("b <> a")) == expected, text
+    plan = looped.explain(f"MATCH (a)-[:K*]{arrow}(b) WHERE a <> b AND a.id < 3 RETURN DISTINCT b.id")
+    assert "(b): <> (a)" in plan
+
+
 def test_the_way_back_takes_another_edge() -> None:
     pendant = graph([(0, 1), (1, 2), (2, 3), (3, 1), (4, 4), (5, 6), (6, 5), (7, 8), (7, 8)])
     rounds = "MATCH (a)-[:K*]-(a) RETURN DISTINCT a.id"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -106,11 +107,30 @@ def test_an_index_finds_what_a_scan_finds(device: str, request: pytest.FixtureRe
 
 def test_explain_says_so(indexed: None) -> None:
     plan = graph().explain("MATCH (a:P)-[:E]->(b) WHERE a.id = $v AND a.x > 2 RETURN id(b)", {"v": 3})
-    assert "(a:P): a.id = $v, by an index" in plan
+    assert "(a:P): a.id = $v, looked up" in plan
     assert "(a:P): a.x > 2" in plan
     assert "(b): where (a)-[:E]->(b) leads" in plan
 
 
+@pytest.mark.parametrize(
+    ("condition", "fits"),
+    [
+        ("a <> b", lambda a, b: a != b),
+        ("a <> b AND a.id < b.id", lambda a, b: a < b),
+        ("a <> b AND (a.id + b.id) % 2 = 0", lambda a, b: a != b and (a + b) % 2 == 0),
+    ],
+)
+def test_what_is_looked_up_alone_may_have_to_differ(
+    device: str, condition: str, fits: Callable[[int, int], bool]
+) -> None:
+    values = [1, 3, 3, 5, 3, 1, 3]
+    asked = gquery.from_arrow(vertices={"P": {"id": list(range(7)), "x": values}}, edges={})
+    text = f"MATCH (a:P {{x: 3}}), (b:P) WHERE b.x IN [1, 3] AND {condition} RETURN a.id, b.id"
+    pairs = [(a, b) for a in range(7) for b in range(7) if values[a] == 3 and values[b] in (1, 3) and fits(a, b)]
+    assert sorted(asked.query(text, device=device).rows()) == pairs
+    assert ("Look up, and match with nothing" in asked.explain(text)) == ("<" not in condition.removeprefix("a <> b"))
+
+
 @pytest.mark.parametrize("condition", ["a.id <> 3", "a.id = a.x", "a.x = toInteger('3')", "a.x + 1 = 3"])
 def test_what_names_no_values_is_scanned(indexed: None, condition: str) -> None:
-    assert "index" not in graph().explain(f"MATCH (a:P) WHERE {condition} RETURN a.id")
+    assert "looked up" not in graph().explain(f"MATCH (a:P) WHERE {condition} RETURN a.id")

@@ -34,5 +34,8 @@ def adjacency_of(
 def masked(adjacency: Adjacency, mask: NDArray[np.bool_]) -> Adjacency:
     """The adjacency of the edges in the mask, bool[edge_count]; rows stay where they are."""
     kept = mask[adjacency.edges]
-    offsets = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[adjacency.offsets]
-    return Adjacency(adjacency.first, offsets, adjacency.neighbours[kept], adjacency.edges[kept], adjacency.simple)
+    before = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(kept, out=before[1:])
+    entries = np.flatnonzero(kept)  # taking by number is quicker than by truth
+    neighbours, edges = adjacency.neighbours[entries], adjacency.edges[entries]
+    return Adjacency(adjacency.first, before[adjacency.offsets], neighbours, edges, adjacency.simple)

@@ -38,7 +38,8 @@ class Begun:
         masks = masks_of(segment.graph, (EdgePredicateFilter(0, edge.predicates),) if edge.predicates else (), reading)
         wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
         assert sources is not None
-        return cls(segment, sources, Ends.of(segment, wanted, reading), masks.edges.get(0), threads, reading)
+        ends = Ends.of(segment, sources, wanted, reading)
+        return cls(segment, sources, ends, masks.edges.get(0), threads, reading)
 
     @cached_property
     def along(self) -> Hops:

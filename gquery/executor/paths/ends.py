@@ -11,23 +11,26 @@ from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.planner.ir.filters import PredicateFilter
 from gquery.planner.ir.segments import Paths
 from gquery.records import record
+from gquery.storage.sorting import distinct
 
 
 @record(frozen=True, slots=True)
 class Ends:
     """wanted: the vertex that the paths of each seed end at, where they are bound. allowed: by vertex, whether one may
-    end there; None: at any."""
+    end there; None: at any. but: the vertex that the paths of each seed do not end at, where there is one."""
 
     wanted: Vertices | None
     allowed: NDArray[np.bool_] | None
+    but: Vertices | None = None
 
     @classmethod
-    def of(cls, segment: Paths, wanted: Vertices | None, reading: Reading) -> Ends:
+    def of(cls, segment: Paths, sources: Vertices, wanted: Vertices | None, reading: Reading) -> Ends:
         vertex = segment.graph.vertices[segment.target]
         count = reading.snapshot.vertex_count
+        but = sources if segment.apart else None
         everything = len(vertex.tables) == len(reading.snapshot.vertex_tables)
         if wanted is not None or (everything and not vertex.predicates):
-            return cls(wanted, None)
+            return cls(wanted, None, but)
         reading.control.memory.reserve(count, "the vertices at which paths may end")
         allowed = np.zeros(count, np.bool_)
         if vertex.predicates:
@@ -36,21 +39,24 @@ class Ends:
         else:
             for begin, end, *_ in reading.snapshot.vertex_numbers.of(vertex.tables):
                 allowed[begin:end] = True
-        return cls(None, allowed)
+        return cls(None, allowed, but)
 
     def fit(self, seeds: Numbers, vertices: Vertices) -> NDArray[np.bool_]:
         """Which paths, of some seeds, may end at these vertices."""
-        fitting: NDArray[np.bool_]
+        fitting = np.ones(len(seeds), np.bool_)
         if self.wanted is not None:
-            fitting = self.wanted[seeds] == vertices
-            return fitting
-        return np.ones(len(seeds), np.bool_) if self.allowed is None else self.allowed[vertices]
+            fitting &= self.wanted[seeds] == vertices
+        if self.allowed is not None:
+            fitting &= self.allowed[vertices]
+        if self.but is not None:
+            fitting &= self.but[seeds] != vertices
+        return fitting
 
     @property
     def all(self) -> Vertices | None:
         """The vertices at which any path may end; None: all."""
         if self.wanted is not None:
-            return np.unique(self.wanted)
+            return distinct(self.wanted)
         return None if self.allowed is None else np.flatnonzero(self.allowed).astype(np.int32)
 
 
@@ -66,7 +72,7 @@ def distances(back: Hops, ends: Vertices, most: int | None, count: int, reading:
         for part in back.pieces(frontier):
             reading.control.check()
             led = back.led(frontier[part]).vertices
-            behind.append(np.unique(led[found[led] < 0]))
+            behind.append(distinct(led[found[led] < 0]))
             found[behind[-1]] = length
         frontier = np.concatenate(behind)
     return found

@@ -107,6 +107,7 @@ class MatchBinder:
             most=length.most,
             mode=search.mode,
             differ=search.differ,
+            apart=search.apart,
             shortest="all" if search.shortest == "all" else int(search.shortest) if search.shortest else None,
             way=search.way.name,
             backwards=search.backwards,

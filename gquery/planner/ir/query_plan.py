@@ -53,10 +53,11 @@ class QueryPlan:
     @property
     def looks_up(self) -> bool:
         """Whether there is nothing to match: all vertices are listed, each is looked up by itself, and nothing joins
-        them."""
+        them but that some differ."""
         looked_up = {each.vertex for each in self.filters if isinstance(each, LookupFilter)}
         alone = all(isinstance(each, LookupFilter | PredicateFilter) for each in self.filters)
-        joined = self.graph.edges or any(self.problem.tests()) or self.problem.constraints.loopless
+        tests = self.problem.constraints
+        joined = self.graph.edges or any(self.problem.checks()) or tests.different_pairs or tests.loopless
         return (
             alone and not joined and self.limit is None and looked_up == self.kept == {*range(len(self.problem.merged))}
         )

@@ -96,8 +96,9 @@ class Paths(Match):
     graph: the two vertices, or the one that is both ends, and the edge that every edge of a path has to fit; the path
     is found from `source` on, along edges of this direction. bound: the ends that the rows bind. least, most: of how
     many edges; most None: however many. mode: which vertices of a path have to differ; differ: whether its edges have
-    to. shortest: how many paths of each pair of ends, the shortest ones first, or all of the smallest length; None: all
-    paths. way: the variable of the path; backwards: which begins where it is found last.
+    to; apart: whether `target`, which the rows do not bind, has to be another vertex than `source`. shortest: how many
+    paths of each pair of ends, the shortest ones first, or all of the smallest length; None: all paths. way: the
+    variable of the path; backwards: which begins where it is found last.
     """
 
     source: int
@@ -107,6 +108,7 @@ class Paths(Match):
     most: int | None
     mode: PathMode
     differ: bool
+    apart: bool
     shortest: int | Literal["all"] | None
     way: str
     backwards: bool

@@ -43,9 +43,12 @@ def required_filters(draft: Draft, context: Context) -> Draft:
 
 
 def _start(vertex: QueryVertex, graph: QueryGraph, context: Context) -> LookupFilter | LabelFilter:
-    """The vertices of the labels, or of a large table those that a predicate names one by one."""
+    """The vertices of the labels, or of a large table those that a predicate names one by one; of any, where there is
+    nothing else to do for a vertex."""
     scanned = context.costs.filter_scan * context.statistics.vertex_count(vertex.tables)
-    if scanned > context.costs.filters_weighed and all(edge.target != vertex.index for edge in graph.bindings()):
+    alone = not graph.incident()[vertex.index]
+    large = scanned > context.costs.filters_weighed
+    if alone or (large and all(edge.target != vertex.index for edge in graph.bindings())):
         named = sorted(filter(names_values, vertex.predicates), key=_names_ids, reverse=True)
         if named:
             return LookupFilter(vertex.index, vertex.tables, named[0])

@@ -65,6 +65,7 @@ class CostModel:
     cached: float  # candidates of which the caches hold all rows
     vain: float  # a vertex that is matched in vain
     build: float  # building a candidate edge: two sweeps and one copy
+    build_begin: float  # what is done once for each query edge, however few candidate edges it has
 
     # Sums.
     enter: float  # beginning the sum of a level
@@ -152,6 +153,7 @@ CPU = CostModel(
     cached=50_000.0,
     vain=2.5,
     build=3.0,
+    build_begin=20_000.0,
     enter=1.5,
     recall=2.0,
     test=0.5,

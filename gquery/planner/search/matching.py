@@ -94,9 +94,9 @@ def is_doubted(problem: Problem, costs: CostModel) -> bool:
 
 
 def _building(graph: QueryGraph, cardinalities: Cardinalities, costs: CostModel) -> float:
-    """What building the candidate graph takes: for each edge no less than looking for the rows of both ends, and into
-    the longer ones, where most neighbours are no candidates."""
-    sizes, work = cardinalities.vertices, 0.0
+    """What building the candidate graph takes: for each edge its beginning, and no less than looking for the rows of
+    both ends, and into the longer ones, where most neighbours are no candidates."""
+    sizes, work = cardinalities.vertices, costs.build_begin * len(graph.edges)
     for edge in graph.edges:
         ends = sizes[edge.source], sizes[edge.target]
         entries, others = (size * degree for size, degree in zip(ends, cardinalities.degrees[edge.index], strict=True))

@@ -32,7 +32,8 @@ _TURNED: dict[ast.Direction, ast.Direction] = {"out": "in", "in": "out", "both":
 class Search(ast.Clause):
     """Paths from a node that is known to one that is known or new. hop: the pattern of one relationship, from the known
     node on. way: what a path is called. backwards: the path leads the other way. mode: which of its
-    nodes have to differ; differ: whether its relationships have to. shortest None: all paths."""
+    nodes have to differ; differ: whether its relationships have to; apart: whether the path has to end at another node
+    than it begins at. shortest None: all paths."""
 
     hop: ast.PathPattern
     length: ast.Length
@@ -40,6 +41,7 @@ class Search(ast.Clause):
     backwards: bool
     mode: PathMode
     differ: bool
+    apart: bool
     shortest: int | str | None
 
 
@@ -160,4 +162,21 @@ class _Order:
         hop = replace(relationship, variable=link.one, direction=direction, length=None)
         begin = ast.NodePattern(ast.Variable(start, span=span), None, None, None, span=span)
         path = ast.PathPattern(None, (begin, target), (hop,), span=span)
-        return Search(path, link.length, link.way, backwards, link.mode, link.differ, link.shortest, span=span)
+        apart = self._are_apart(link)
+        return Search(path, link.length, link.way, backwards, link.mode, link.differ, apart, link.shortest, span=span)
+
+    def _are_apart(self, link: Link) -> bool:
+        """Whether a condition that waits tells the ends apart, of which one is new: it need not wait any longer."""
+        if self._known.issuperset(link.ends):
+            return False
+        waiting = self._pieces.waiting
+        asked = [each for each in waiting if isinstance(each, ast.Binary) and _tells_apart(each, link.ends)]
+        waiting[:] = [each for each in waiting if each not in asked]
+        return bool(asked)
+
+
+def _tells_apart(condition: ast.Binary, names: tuple[str, str]) -> bool:
+    """Whether it is that two nodes are not the same."""
+    sides = (condition.left, condition.right)
+    told = {side.name for side in sides if isinstance(side, ast.Variable)}
+    return condition.operator == "<>" and told == set(names) and len(told) == 2
