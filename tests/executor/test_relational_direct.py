@@ -13,6 +13,7 @@ import pytest
 import gquery
 from gquery import Graph
 from gquery.executor.relational import tail
+from gquery.executor.relational.direct import few
 from gquery.executor.relational.tail import Tail
 
 SEED = 4711
@@ -22,7 +23,12 @@ NOON = datetime.datetime(2024, 2, 29, 12)
 HOURS = [NOON + datetime.timedelta(hours=hour) for hour in range(5)]
 DAYS = [datetime.date(year, 2, 28) for year in (1904, 1968, 2024)]
 
-WHOLE = ["a.age", "b.age", "k.since", "$more", "3", "a.id", "length(p)"]
+WHOLE = [
+    "a.age", "b.age", "k.since", "$more", "3", "a.id", "length(p)", "a.born.month", "b.seen.minute", "a.seen.year",
+    "duration.inSeconds(a.seen, b.seen).minutes", "duration.inSeconds(a.seen, $seen).seconds",
+    "{one: a.age, other: 3}.one",
+    "range(a.age, 2)[b.age]", "range(1, b.age)[-2]", "(a.age % 7)", "a.id % b.age",
+]  # fmt: skip
 TEXT = ["a.name", "b.name", "a.coded", "'oslo'", "toString(b.age)", "a.name + b.name", "$text"]
 TRUTH = ["a.glad", "b.glad", "a = b", "a <> b", "a.name IS NULL", "b.age IS NOT NULL"]
 TIME = ["a.born", "b.born"], ["a.seen", "b.seen", "$seen"]
@@ -101,6 +107,7 @@ class Written:
             f"min({self.whole()})", f"max({self.time()})", f"collect(DISTINCT {self.text()})", "1 + count(*)",
             f"collect({self.value()})", "collect(a)", "collect(a.score)",
             f"head(collect({{one: {self.value()}, other: a, last: {self.chosen()}}}))",
+            f"head(collect({{one: {self.value()}, other: {self.whole()}}})).other", "nodes(head(collect(p)))[1]",
         ])  # fmt: skip
 
     def query(self) -> str:
@@ -148,6 +155,39 @@ def test_random_projections(graph: Graph, seed: int, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patched:
         patched.setattr(tail, "FEW", 7)
         assert directly == answer(graph, text), text
+
+
+UNWOUND = [
+    "range(1, a.age)", "range(a.age, b.age)", "[n IN [1]]", "nodes(p)", "relationships(p)", "a.tags", "collected",
+    "range(0, 100000 * b.id)", "range(a.id, 2)", "range(-9223372036854775807, k.since)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("items", UNWOUND)
+def test_items_of_lists(graph: Graph, items: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = "WITH a, b, k, p, collect(b.name) AS collected " if items == "collected" else "WITH a, b, k, p "
+    text = f"MATCH p = (a)-[k]->(b) {before} UNWIND {items} AS item WITH * WHERE k.since > 0 RETURN a.id, b.id, item"
+    directly = answer(graph, text)
+    monkeypatch.setattr(Tail, "_direct", None)
+    assert directly == answer(graph, text)
+
+
+def test_parts_of_times_far_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond Arrow's calendar, and before 1970."""
+    moments = pa.array([-(2**60), -1, 0, 86_399_999, 2**59, None], pa.timestamp("us"))
+    days = pa.array([-2_000_000, -1, 0, 11_000_001, 800_000, None], pa.date32())
+    asked = gquery.from_arrow(vertices={"P": pa.table({"id": range(6), "at": moments, "on": days})}, edges={})
+    parts = [f"a.{name}.{part}" for name, part in [("on", "year"), ("on", "month"), ("on", "day"), ("at", "year"),
+             ("at", "hour"), ("at", "second")]]  # fmt: skip
+    between = [f"duration.inSeconds(a.at, b.at).{part}" for part in ("hours", "minutes", "seconds", "milliseconds")]
+    texts = [f"MATCH (a), (b) RETURN {part} AS part, a.on.day" for part in [*parts, *between]]
+    texts += [f"MATCH (a) WHERE {part} > 10 RETURN a.on" for part in parts]
+    texts += [f"MATCH (a) WHERE id(a) = {place} RETURN {part} AS part" for place in (1, 4) for part in parts]
+    directly = [answer(asked, text) for text in texts]
+    monkeypatch.setattr(Tail, "_direct", None)
+    monkeypatch.setattr(few, "FEW", -1)
+    assert directly == [answer(asked, text) for text in texts]
+    assert sum(isinstance(rows, list) for rows in directly) > 10
 
 
 def test_what_is_said_without_a_statement(graph: Graph) -> None:

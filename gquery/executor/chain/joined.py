@@ -26,7 +26,7 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
-from gquery.executor.relational.direct.values import Unsaid
+from gquery.executor.relational.direct.types import Unsaid
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, named

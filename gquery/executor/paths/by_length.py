@@ -40,9 +40,10 @@ def by_length(begun: Begun) -> Iterator[Found]:
 def _longer(begun: Begun, listing: Listing, seeds: Numbers, found: Numbers) -> Numbers:
     """The seeds that may have longer paths: those for which some were found, and those with a path that is as long and
     may go on to an end."""
-    if listing.remaining is None:
+    if listing.remaining is None and listing.ends.but is None:
         return found
-    anywhere = replace(listing, ends=Ends(None, None), remaining=np.minimum(listing.remaining, 0))
+    remaining = None if listing.remaining is None else np.minimum(listing.remaining, 0)
+    anywhere = replace(listing, ends=Ends(None, None), remaining=remaining)
     others = np.setdiff1d(seeds, found, assume_unique=True)
     longer = [seed for seed in others.tolist() if _is_any(anywhere, begun.beginnings(np.array([seed])))]
     return np.union1d(found, np.array(longer, np.int64))

@@ -6,21 +6,21 @@ A comparison of a stored column with a value is done by Arrow, in microseconds; 
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import of_values, to_arrow, to_scalar, truths
+from gquery.arrays import to_arrow, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.translation import translated
+from gquery.executor.relational.direct.few import computed
+from gquery.executor.relational.direct.stored import all_stored, as_stored, found_in, is_scalar
 from gquery.executor.relational.gather import as_shown, gather, stored_column, take, travelling_type
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.sql.expressions import SqlWriter
@@ -40,7 +40,7 @@ from gquery.planner.ir.expr import (
     Type,
     columns,
 )  # fmt: skip
-from gquery.planner.ir.types.common_type import DATE, NARROW_INTEGER, type_of_arrow, written_decimal
+from gquery.planner.ir.types.common_type import DATE, NARROW_INTEGER, type_of_arrow
 from gquery.planner.ir.types.temporal import known_moment, reading
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Ids
@@ -191,9 +191,9 @@ class _Scan:
         if stored is None:
             return np.zeros(0, np.int32)  # nothing is equal to null
         wanted = value if operator == "in" else [value]
-        if not (isinstance(wanted, list | tuple | set | frozenset) and all(map(_is_scalar, wanted))):
+        if not (isinstance(wanted, list | tuple | set | frozenset) and all(map(is_scalar, wanted))):
             return None
-        same = _all_stored(list(wanted), stored.type)
+        same = all_stored(list(wanted), stored.type)
         if operator == "=" and not same:
             return None  # it may be equal in another way
         name = None if column.attribute is Attribute.ID else column.key
@@ -241,7 +241,7 @@ class _Scan:
         if value is _COMPUTED or stored is None or pa.types.is_dictionary(stored.type) or pa.types.is_null(stored.type):
             return None
         if operator == "in" and other.type.item is not None and isinstance(value, list | tuple | set | frozenset):
-            return _found(stored, list(value))
+            return found_in(stored, list(value))
         if operator in _COMPARE and other.type.kind is not Kind.NULL:
             same = as_stored(value, stored.type)
             return None if same is None else _COMPARE[operator](stored, same)
@@ -297,88 +297,7 @@ _COMPARE = {
 }  # fmt: skip
 
 
-def _found(stored: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray | None:
-    """Where a stored value is one of a list; None when Arrow cannot tell. What the stored type cannot hold is none."""
-    if not (_holds_all(stored.type) and all(map(_is_scalar, values))):
-        return None
-    same = _all_stored(values, stored.type)
-    if 0.0 in same and pa.types.is_floating(stored.type):
-        same = [*same, 0.0, -0.0]  # which Arrow tells apart here
-    return pc.is_in(stored, of_values(same, stored.type), skip_nulls=True)
-
-
-def _all_stored(values: list[object], stored: pa.DataType) -> list[object]:
-    """Those of some scalars that are values of the stored type, as these."""
-    if _are_stored(values, stored):
-        return values
-    return [each.as_py() for value in values if (each := as_stored(value, stored)) is not None]
-
-
-def _are_stored(values: list[object], stored: pa.DataType) -> bool:
-    """Whether all values are of the very type that is stored: there is no need then to look at each."""
-    wanted = {int: pa.types.is_int64(stored), str: pa.types.is_string(stored), float: pa.types.is_float64(stored)}
-    kinds = set(map(type, values))
-    return len(kinds) == 1 and wanted.get(kinds.pop(), False) and all(value == value for value in values)  # no NaN
-
-
 _COMPUTED = object()
-
-
-def _is_scalar(value: object) -> bool:
-    return type(value) is datetime.date or isinstance(value, bool | int | float | str | Decimal | None)
-
-
-def _holds_all(stored: pa.DataType) -> bool:
-    """Whether `as_stored` finds every scalar that a stored value of the type can be equal to."""
-    types = pa.types
-    fits = (types.is_boolean, types.is_integer, types.is_float64, types.is_decimal, types.is_string,
-            types.is_large_string, types.is_date32)  # fmt: skip
-    return any(test(stored) for test in fits)
-
-
-def as_stored(value: object, stored: pa.DataType) -> pa.Scalar | None:
-    """A value as a scalar of the stored type, when both are of one family and it is there the very same value; then
-    Arrow compares as Cypher does."""
-    types = pa.types
-    match value:
-        case bool():
-            return to_scalar(value, stored) if types.is_boolean(stored) else None
-        case str():
-            return to_scalar(value, stored) if types.is_string(stored) or types.is_large_string(stored) else None
-        case int() | float() | Decimal():
-            return _stored_number(value, stored)
-        case datetime.datetime():
-            return _stored_time(value, stored)
-        case datetime.date():
-            return to_scalar(value, stored) if types.is_date32(stored) else None
-    return None
-
-
-def _stored_time(value: datetime.datetime, stored: pa.DataType) -> pa.Scalar | None:
-    """A point in time without a zone, where none is stored."""
-    if value.tzinfo is not None or not pa.types.is_timestamp(stored) or stored.tz is not None:
-        return None
-    try:
-        return to_scalar(value, pa.timestamp("us")).cast(stored)
-    except pa.ArrowInvalid:  # a part of it, or the whole, is beyond what can be stored
-        return None
-
-
-def _stored_number(value: int | float | Decimal, stored: pa.DataType) -> pa.Scalar | None:
-    types = pa.types
-    try:
-        if isinstance(value, int) and types.is_integer(stored):
-            return to_scalar(value, stored)
-        if not math.isfinite(value):
-            return to_scalar(float(value), stored) if types.is_float64(stored) and not math.isnan(value) else None
-        exact = written_decimal(value) if isinstance(value, float) else Decimal(value)
-        if types.is_float64(stored):
-            return to_scalar(float(value), stored) if written_decimal(float(value)) == exact else None
-        if types.is_integer(stored):
-            return to_scalar(int(exact), stored) if exact == int(exact) else None
-        return to_scalar(exact, stored) if types.is_decimal(stored) else None
-    except (pa.ArrowInvalid, OverflowError):  # a number beyond those that can be stored
-        return None
 
 
 def _evaluate(
@@ -390,8 +309,13 @@ def _evaluate(
     control: Control,
     write: Callable[[SqlWriter, Expression], str] = SqlWriter.write,
 ) -> pa.ChunkedArray:
+    """What an expression is for the values of its columns."""
+    plain = {column: cast(values, travelling_type(column.type)) for column, values in read.items()}
+    directly = computed(expression, plain, count, parameters)
+    if directly is not None:
+        return pa.chunked_array([directly])
     names = {column: f"c{index}" for index, column in enumerate(read)}
-    relation = pa.table({names[column]: cast(values, travelling_type(column.type)) for column, values in read.items()})
+    relation = pa.table({names[column]: values for column, values in plain.items()})
     if not read:
         relation = pa.table({"row": to_arrow(np.zeros(count, np.int8))})
     writer = SqlWriter(

@@ -19,7 +19,7 @@ from gquery.executor.relational.alike import AlikeRows, can_be_alike
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.direct.few import FEW, Direct
-from gquery.executor.relational.direct.values import Unsaid
+from gquery.executor.relational.direct.types import Unsaid
 from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs

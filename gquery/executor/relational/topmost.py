@@ -9,7 +9,7 @@ and cut by the statement as ever.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gquery.arrays import to_arrow, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
+from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.inputs import Inputs
@@ -72,11 +73,17 @@ class TopRows:
     def __init__(self, first: First, told: Inputs, parameters: Mapping[str, object]) -> None:
         self._first = first
         self._inputs = Inputs(told.snapshot, told.kinds, named(dict.fromkeys(inputs(first.key))))
-        writer = SqlWriter({part: quoted(name) for name, part in self._inputs.read.items()}, parameters, told.snapshot)
-        self._sql = f"SELECT {writer.write(first.key)} FROM elements"
-        self._given = writer.asked(self._sql)
+        self._parameters = parameters
         self._fewest = _FEWEST if isinstance(first.key, Column) else _FEWEST_COMPUTED
         self._bound: pa.Scalar | None = None
+
+    @cached_property
+    def _statement(self) -> tuple[str, Given]:
+        """Of a key that is computed."""
+        names = {part: quoted(name) for name, part in self._inputs.read.items()}
+        writer = SqlWriter(names, self._parameters, self._inputs.snapshot)
+        sql = f"SELECT {writer.write(self._first.key)} FROM elements"
+        return sql, writer.asked(sql)
 
     def of(self, rows: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
         """The rows that may be among the first."""
@@ -100,9 +107,10 @@ class TopRows:
             if isinstance(self._first.key, Column):
                 return self._inputs.read_one(self._first.key, batch)
             found: list[pa.Array] = []
+            sql, given = self._statement
             for part in self._inputs.batches(batch, control):
                 relation = pa.Table.from_batches([part])
-                found += running.evaluate(self._sql, relation, self._given, control, alone=True).chunks
+                found += running.evaluate(sql, relation, given, control, alone=True).chunks
             return pa.concat_arrays(found)
 
     def _within(self, keys: pa.Array) -> NDArray[np.int64]:

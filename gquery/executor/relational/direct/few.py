@@ -5,25 +5,19 @@ A statement takes a millisecond before it sees its first row: more than what it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gquery.executor.relational.direct.groups import Groups
-from gquery.executor.relational.direct.values import (
-    Columns,
-    Computed,
-    Unsaid,
-    Writer,
-    as_array,
-    is_plain,
-    truths_of,
-)
+from gquery.executor.relational.direct.lists import unwound
+from gquery.executor.relational.direct.types import Columns, Computed, Unsaid, as_array, is_plain
+from gquery.executor.relational.direct.values import Writer, truths_of
 from gquery.executor.relational.selection import Selection
 from gquery.imports import GROUPING, is_imported
-from gquery.planner.ir.expr import Aggregate, walk
+from gquery.planner.ir.expr import Aggregate, Call, Column, Expression, Kind, walk
 
 _BEFORE_GROUPING = 8  # projections that DuckDB groups before Arrow's groups are imported
 FEW = 1 << 17  # rows that are seen here; a statement has more of them grouped and sorted in less time
@@ -37,14 +31,17 @@ class Direct:
     def __init__(self, selection: Selection, parameters: Mapping[str, object]) -> None:
         if selection.cuts and (selection.row is not None or not selection.blocking):
             raise Unsaid
-        if len([part for each in selection.expressions for part in islice(walk(each), _LONG)]) >= _LONG:
+        if _is_long(selection.expressions):
             raise Unsaid
         self.selection = selection
         rows = Writer({part: place for place, part in enumerate(selection.names.values())}, parameters)
         self._residual = [rows.write(each) for each in selection.residual]
         self._groups, above = self._grouped(rows)
-        self._outputs = [above.write(output) for output in selection.outputs]
+        self._unwound = next((place for place, each in enumerate(selection.outputs) if _is_unwound(each)), None)
+        self._outputs = [above.write(_whole(output)) for output in selection.outputs]
         if not all(is_plain(item.expression.type) for item in selection.order_by):
+            raise Unsaid
+        if self._unwound is not None and selection.order_by:
             raise Unsaid
         self._order = [above.write(item.expression) for item in selection.order_by]
         after = Writer({output: place for place, output in enumerate(selection.outputs)}, parameters)
@@ -78,6 +75,8 @@ class Direct:
             columns = self._groups.of(columns, rows)
             rows = len(columns[0])
         outputs = [as_array(output(columns), rows) for output in self._outputs]
+        if self._unwound is not None:
+            outputs = unwound(outputs, self._unwound)
         found = pa.record_batch(outputs, names=[f"c{place}" for place in range(len(outputs))])
         if self._order:
             found = found.take(self._first(columns, rows))
@@ -96,6 +95,37 @@ class Direct:
 
 
 _DIRECTIONS = {True: ("descending", "at_start"), False: ("ascending", "at_end")}
+
+
+def computed(
+    expression: Expression,
+    read: Mapping[Column, pa.Array | pa.ChunkedArray],
+    rows: int,
+    parameters: Mapping[str, object],
+) -> pa.Array | None:
+    """An expression of columns for so many rows; None where they are many, or Arrow does not say it."""
+    if rows > FEW or _is_long((expression,)):
+        return None
+    try:
+        write = Writer({part: place for place, part in enumerate(read)}, parameters).write
+        columns = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in read.values()]
+        return as_array(write(expression)(columns), rows)
+    except (Unsaid, pa.ArrowException):
+        return None
+
+
+def _is_long(expressions: Iterable[Expression]) -> bool:
+    return len([part for each in expressions for part in islice(walk(each), _LONG)]) >= _LONG
+
+
+def _is_unwound(output: Expression) -> bool:
+    """Whether a row goes out for each item of a list, or none."""
+    return isinstance(output, Call) and output.function == "unwind" and output.arguments[0].type.kind is Kind.LIST
+
+
+def _whole(output: Expression) -> Expression:
+    """With the list in place of its items."""
+    return output.arguments[0] if isinstance(output, Call) and _is_unwound(output) else output
 
 
 def _where(batch: pa.RecordBatch, conditions: list[Computed]) -> pa.RecordBatch:

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gquery.arrays import to_arrow, to_numpy, truths
-from gquery.executor.relational.direct.values import Columns, Computed, Unsaid, Writer, as_array, is_plain, numbered
+from gquery.executor.relational.direct.types import Columns, Computed, Unsaid, as_array, is_plain
+from gquery.executor.relational.direct.values import Writer, numbered
 from gquery.executor.relational.selection import WEIGHTS
 from gquery.planner.ir.expr import Aggregate, Expression, Kind, Type
 from gquery.records import record

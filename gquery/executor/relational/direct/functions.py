@@ -1,0 +1,88 @@
+"""What Arrow calls openCypher's functions. Where one of its own raises an error, DuckDB has the words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gquery.executor.relational.direct import lists
+from gquery.executor.relational.direct.types import (
+    Unsaid,
+    Value,
+    are_alike,
+    can_be_carried,
+    is_moment,
+    is_whole,
+)
+from gquery.planner.ir.expr import Kind, Type
+
+
+def function_of(function: str, type_: Type, given: Sequence[Type]) -> Callable[..., Value]:
+    """For arguments of some types. Raises Unsaid."""
+    alike = all(are_alike(each, given[0]) for each in given)
+    match function:
+        case "=" | "<>" | "<" | "<=" | ">" | ">=" if alike or all(map(is_moment, given)):
+            if function in ("=", "<>") or given[0].kind in (Kind.INTEGER, Kind.STRING, Kind.TEMPORAL):
+                return _COMPARISONS[function]
+        case "and" | "or" | "not" if all(each.kind is Kind.BOOLEAN for each in given):
+            return _LOGIC[function]
+        case "is null" | "is not null" if can_be_carried(given[0]):
+            return _LOGIC[function]
+        case "coalesce" if alike and are_alike(type_, given[0]):
+            return pc.coalesce  # type: ignore[no-any-return]
+        case "+" | "-" | "*" | "%" if len(given) == 2 and all(map(is_whole, given)) and is_whole(type_):
+            return _ARITHMETIC[function]
+        case "+" if len(given) == 2 and type_.kind is Kind.STRING and alike:
+            return _joined
+        case "tostring" if is_whole(given[0]):
+            return lambda value: value.cast(pa.string())
+        case "head" if can_be_carried(given[0]):
+            return lambda items: pc.list_element(items, 0)
+        case "index" if given[0].kind is Kind.LIST and can_be_carried(given[0]) and is_whole(given[1]):
+            return lists.item_at
+        case "range" if len(given) == 2 and all(map(is_whole, given)):
+            return lists.numbers_between
+        case "nodes" | "relationships" if given[0].kind is Kind.PATH:
+            return lambda path: pc.struct_field(path, function)
+        case "length" if given[0].kind is Kind.PATH:
+            return _length
+    raise Unsaid
+
+
+def _joined(one: Value, other: Value) -> Value:
+    return pc.binary_join_element_wise(one, other, "")
+
+
+def _length(path: Value) -> Value:
+    """The relationships of each path."""
+    return pc.list_value_length(pc.struct_field(path, "relationships")).cast(pa.int64())
+
+
+def _remainder(one: Value, other: Value) -> Value:
+    """What division towards zero leaves."""
+    return pc.subtract_checked(one, pc.multiply_checked(pc.divide_checked(one, other), other))
+
+
+_COMPARISONS: dict[str, Callable[..., Value]] = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+_LOGIC: dict[str, Callable[..., Value]] = {
+    "and": pc.and_kleene,
+    "or": pc.or_kleene,
+    "not": pc.invert,
+    "is null": pc.is_null,
+    "is not null": pc.is_valid,
+}
+_ARITHMETIC: dict[str, Callable[..., Value]] = {  # an overflow is an error, and so is nothing to divide by
+    "+": pc.add_checked,
+    "-": pc.subtract_checked,
+    "*": pc.multiply_checked,
+    "%": _remainder,
+}

@@ -1,0 +1,50 @@
+"""Lists: an item of each, ranges of numbers, and a row for each item."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gquery.arrays import filled, to_arrow, to_numpy, truths
+from gquery.executor.relational.direct.types import Value, as_array
+
+MOST_ITEMS = 1 << 18  # of all lists together that are made at once: of more, a statement makes a part at a time
+
+
+def item_at(items: Value, places: Value) -> Value:
+    """The item of each list at a place, which counts from the end where it is negative; null where there is none."""
+    rows = next((len(each) for each in (items, places) if isinstance(each, pa.Array)), 1)
+    lists, place = as_array(items, rows), as_array(places, rows)
+    offsets = to_numpy(lists.offsets).astype(np.int64)
+    at, lengths = filled(place, 0), np.diff(offsets)
+    at = np.where(at < 0, at + lengths, at)
+    inside = (at >= 0) & (at < lengths) & truths(lists.is_valid()) & truths(place.is_valid())
+    return lists.values.take(to_arrow(np.where(inside, offsets[:-1] + at, 0), inside))
+
+
+def numbers_between(first: Value, last: Value) -> Value:
+    """The whole numbers from one to another. Raises ArrowException for more than are made at once."""
+    rows = next((len(each) for each in (first, last) if isinstance(each, pa.Array)), 1)
+    begin, end = as_array(first, rows), as_array(last, rows)
+    known = truths(begin.is_valid()) & truths(end.is_valid())
+    lowest, highest = filled(begin, 0), filled(end, 0)
+    about = np.where(known, highest.astype(np.float64) - lowest + 1, 0).clip(0)
+    if about.sum() > MOST_ITEMS:
+        raise pa.ArrowNotImplementedError("lists of so many numbers are DuckDB's")
+    lengths = about.astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    numbers = np.arange(offsets[-1]) + np.repeat(lowest - offsets[:-1], lengths)
+    made = pa.ListArray.from_arrays(to_arrow(offsets.astype(np.int32)), to_arrow(numbers))
+    return made if known.all() else pc.if_else(to_arrow(known), made, pa.scalar(None, made.type))
+
+
+def unwound(columns: list[pa.Array], place: int) -> list[pa.Array]:
+    """The columns with a row for each item of the lists at a place; none for no list. Raises ArrowException for more
+    than are made at once."""
+    lists = columns[place]
+    lengths = filled(pc.list_value_length(lists), 0)
+    if lengths.sum() > MOST_ITEMS:
+        raise pa.ArrowNotImplementedError("lists of so many items are unwound by DuckDB")
+    again = to_arrow(np.repeat(np.arange(len(lists)), lengths))
+    return [lists.flatten() if number == place else column.take(again) for number, column in enumerate(columns)]
