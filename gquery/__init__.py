@@ -30,6 +30,7 @@ with nothing_is_garbage():
     from gquery.values.elements import Node, Path, Relationship, Row
 
 if TYPE_CHECKING:
+    from gquery.motif.discovery import Edges
     from gquery.motif.found import Motifs
     from gquery.motif.question import Options
 
@@ -79,8 +80,9 @@ def attach(connection: Any, graph: Graph, name: str) -> None:
     attach(connection, graph, name)
 
 
-def motifs(graph: Graph, k: int, **options: Unpack["Options"]) -> "Motifs":
-    """Which connected patterns of `k` vertices a graph has more often than chance would have it: docs/motifs.md."""
+def motifs(graph: "Graph | Edges", k: int, **options: Unpack["Options"]) -> "Motifs":
+    """Which connected patterns of `k` vertices a graph, or a table of edges, has more often than chance would have it:
+    docs/motifs.md."""
     from gquery.motif.discovery import motifs
 
     return motifs(graph, k, **options)

@@ -182,7 +182,7 @@ def _motifs(chosen: Namespace) -> int:
     console = stderr_console()
     found, search = ask_for_motifs(chosen, _graph(chosen, console), console)
     if chosen.output:
-        found.write(chosen.output)
+        found.write(chosen.output, chosen.format)
     elif sys.stdout.isatty():
         show_motifs(found, stdout_console())
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 from gquery.errors import BindError
 from gquery.executor.cpu.census.counting import Census, census
@@ -13,15 +13,22 @@ from gquery.motif.queries import Choice, choose, counted_by_queries
 from gquery.motif.question import SETTINGS, Options, Question, read_question
 from gquery.motif.simple import Simple, simplified
 from gquery.session import Graph
+from gquery.storage.load import from_arrow
+
+
+@runtime_checkable
+class Edges(Protocol):
+    """A table."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
 class Discovery:
     """A search that can be watched and stopped. asked: the question; progress: share that is done. Run it once."""
 
-    def __init__(self, graph: Graph, size: int, **options: Unpack[Options]) -> None:
-        """Raises BindError for what cannot be asked."""
-        if not isinstance(graph, Graph):
-            raise BindError(f"motifs are those of a graph, not of a {type(graph).__name__}")
+    def __init__(self, graph: Graph | Edges, size: int, **options: Unpack[Options]) -> None:
+        """Raises BindError for what cannot be asked, LoadError for edges that are none."""
+        graph = graph if isinstance(graph, Graph) else _of_edges(graph)
         given: dict[str, Any] = dict(options)
         chosen = {name: given.pop(name) for name in SETTINGS if name in given}
         self._settings = graph.settings.changed(**chosen)
@@ -48,9 +55,19 @@ class Discovery:
         return found(counted, simple, asked, patterns, (*simple.notes, *_way(counted, simple, asked, choice)))
 
 
-def motifs(graph: Graph, k: int, **options: Unpack[Options]) -> Motifs:
+def _of_edges(edges: object) -> Graph:
+    """A graph of a table's edges, whose vertices are their ends."""
+    if not isinstance(edges, Edges):
+        raise BindError(f"motifs are those of a graph, not of a {type(edges).__name__}",
+                        hint="or of edges: a query's result, or another table, with two columns of ids")  # fmt: skip
+    return Graph(from_arrow({}, {("", "EDGE", ""): edges}, on_dangling="create").snapshot)
+
+
+def motifs(graph: Graph | Edges, k: int, **options: Unpack[Options]) -> Motifs:
     """Which connected patterns of `k` vertices, 3 to 8, a graph has more often than random graphs like it.
 
+    graph: or its edges, as the result of a query or anything else that Arrow reads: the columns `source` and `target`,
+    else the first two, have the ids of their ends.
     All connected induced subgraphs are counted by class, in the graph and in `random` others (1,000). Options: see
     `Options`. The same seed gives the same table, for any number of threads. Raises BindError for a wrong option,
     UnsupportedError for too many labels or types at once, QueryTimeout and MemoryLimitError.

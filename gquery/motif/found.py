@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,7 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import of_values, to_arrow, to_numpy
-from gquery.executor.cpu.census.counting import Census
+from gquery.errors import ExecutionError
+from gquery.executor.cpu.census.counting import Census, Random
+from gquery.motif.exports import EXPORTS
 from gquery.motif.matrices import Matrix, igraph_ids, matrix_of, mfinder_id
 from gquery.motif.patterns import Patterns
 from gquery.motif.question import Question
@@ -34,7 +36,7 @@ class Motifs:
     """
 
     def __init__(
-        self, table: pa.Table, matrices: Sequence[Matrix], random: NDArray[np.int64], notes: tuple[str, ...],
+        self, table: pa.Table, matrices: Sequence[Matrix], random: Random, notes: tuple[str, ...],
         asked: Question,
     ) -> None:  # fmt: skip
         self.table = table
@@ -45,7 +47,11 @@ class Motifs:
 
     def distribution(self, row: int) -> NDArray[np.int64]:
         """int64[graphs]: how often the class of a row was found in each random graph."""
-        return self._random[:, row]
+        return self._random.counts[:, row]
+
+    def shares(self, row: int) -> NDArray[np.float64]:
+        """float64[graphs]: which share of the subgraphs of each random graph the class of a row is."""
+        return self.distribution(row) / np.maximum(self._random.totals, 1)
 
     def to_arrow(self) -> pa.Table:
         return self.table
@@ -67,22 +73,29 @@ class Motifs:
             kept &= known["p_adjusted"] & (values["p_adjusted"] <= p)
         rows = np.flatnonzero(kept)
         matrices = [self.matrices[row] for row in rows.tolist()]
-        return Motifs(self.table.take(to_arrow(rows)), matrices, self._random[:, rows], self.notes, self.asked)
+        random = self._random._replace(counts=self._random.counts[:, rows])
+        return Motifs(self.table.take(to_arrow(rows)), matrices, random, self.notes, self.asked)
 
     def report(self) -> str:
         """An HTML page with pictures, which needs nothing else."""
         return page(self)
 
-    def write(self, path: str | os.PathLike[str]) -> int:
-        """Writes the report to an `.html` file, or the table to one that `Result.write` knows; returns the number of
-        motifs. The file appears when it is whole. Raises ExecutionError."""
-        if str(path).lower().endswith(".html"):
-            with new_file(Path(path)) as sink:
-                sink.write(self.report().encode())
-            return len(self)
-        target, format = file_format(path)
-        with new_file(target) as sink:
-            return self._written(format, sink)
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> int:
+        """Writes the report to an `.html` file, or the table to one that `Result.write` knows; with `format` what
+        `mfinder` or `fanmod` would have written. Returns the number of motifs. The file appears when it is whole.
+        Raises ExecutionError."""
+        texts: Mapping[str, Callable[[Motifs], str]] = {"html": page, **EXPORTS}
+        named = format or ("html" if str(path).lower().endswith(".html") else None)
+        if named is None:
+            target, written = file_format(path)
+            with new_file(target) as sink:
+                return self._written(written, sink)
+        if named not in texts:
+            raise ExecutionError(f"`{named}` is no format", hint=f"the formats are {', '.join(texts)}")
+        text = texts[named](self)
+        with new_file(Path(path)) as sink:
+            sink.write(text.encode())
+        return len(self)
 
     def write_to(self, sink: BinaryIO, format: str) -> int:
         """Writes the table to an open binary file: `csv`, `json`, `arrow` or `parquet`."""
@@ -125,7 +138,8 @@ def found(census: Census, simple: Simple, asked: Question, patterns: Patterns, n
     }
     order = np.lexsort((census.codes, -census.counts, -told.z))  # where there is no z, behind all others
     sorted_ = pa.table(dict(columns)).take(to_arrow(order))
-    return Motifs(sorted_, [matrices[row] for row in order.tolist()], census.random.counts[:, order], notes, asked)
+    random = census.random._replace(counts=census.random.counts[:, order])
+    return Motifs(sorted_, [matrices[row] for row in order.tolist()], random, notes, asked)
 
 
 def _names(matrices: Sequence[Matrix], simple: Simple, asked: Question, codes: list[int]) -> dict[str, pa.Array]:

@@ -102,11 +102,12 @@ def counted_by_queries(graph: Coloured, null: Null, graphs: int, settings: Setti
     own = np.array(counts(graph.arcs), np.int64)
     shown = np.flatnonzero(own)
     shown = shown[np.argsort(np.array(known.codes)[shown])]
-    control.memory.reserve(8 * graphs * len(shown), "the counts in random graphs")
-    random = np.zeros((graphs, len(shown)), np.int64)
+    control.memory.reserve(8 * graphs * (len(shown) + 1), "the counts in random graphs")
+    random, totals = np.zeros((graphs, len(shown)), np.int64), np.zeros(graphs, np.int64)
     shuffler = Shuffler(graph.arcs, graph.colours, False, null)
     for number in range(graphs):
-        random[number] = np.array(counts(shuffler.make(number, control.check)), np.int64)[shown]
+        found = np.array(counts(shuffler.make(number, control.check)), np.int64)
+        random[number], totals[number] = found[shown], found.sum()
         control.fraction += 1 / graphs
-    made = Random(random, shuffler.changed, shuffler.left_out)
+    made = Random(random, totals, shuffler.changed, shuffler.left_out)
     return Census(np.array(known.codes, np.int64)[shown], own[shown], made)

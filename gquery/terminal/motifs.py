@@ -43,6 +43,7 @@ def add_motif_options(parser: ArgumentParser) -> None:
     option("--min-z", type=float, metavar="Z", help="show motifs with this z and more")
     option("--max-p", type=float, metavar="P", help="show motifs with this adjusted p and less")
     option("-o", "--output", metavar="FILE", help="a page with pictures (.html), or the table (.csv, .parquet, ...)")
+    option("--format", choices=("html", "mfinder", "fanmod"), help="of the FILE, where its ending does not say")
     option("--threads", type=int, metavar="N")
 
 

@@ -42,6 +42,14 @@ def test_files(cli: Cli, network: str, tmp_path: Path) -> None:
     assert all(pattern.replace(">", "&gt;") in text for pattern in found["pattern"].to_pylist())
 
 
+def test_files_of_other_tools(cli: Cli, network: str, tmp_path: Path) -> None:
+    for name, line in (("mfinder", "38\t4\t"), ("fanmod", "38,000,25.00000%")):
+        target = tmp_path / f"{name}.txt"
+        asked = ("motifs", network, "-k", "3", "--random", "20", "-o", str(target), "--format", name)
+        assert cli(*asked)[0] == 0
+        assert f"\n{line}" in target.read_text()
+
+
 def test_choices(cli: Cli, network: str) -> None:
     _, out, _ = cli("motifs", network, "-k", "3", "--random", "0", "--ignore-directions", "--type", "EDGE")
     rows = list(csv.DictReader(io.StringIO(out.decode())))

@@ -184,6 +184,18 @@ def test_significance() -> None:
     assert adjusted(p).tolist() == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])  # as R's p.adjust(p, "BH")
 
 
+def test_edges_have_motifs() -> None:
+    """Of a query's result, or of any table."""
+    graph = town(2)
+    known = gquery.motifs(graph, 3, types="X", labels="A", seed=3, random=20)
+    chosen = graph.query("MATCH (a:A)-[:X]->(b:A) RETURN id(a), id(b)")
+    assert gquery.motifs(chosen, 3, seed=3, random=20).table["count"].equals(known.table["count"])
+    table = pa.table({"weight": [1, 2, 3], "target": ["y", "z", "z"], "source": ["x", "y", "x"]})
+    assert gquery.motifs(table, 3, random=0).table["class"].to_pylist() == ["000100110"]
+    with pytest.raises(gquery.LoadError, match="two columns"):
+        gquery.motifs(graph.query("MATCH (a:A) RETURN id(a)"), 3)
+
+
 def test_what_is_no_graph_has_no_motifs() -> None:
     with pytest.raises(gquery.BindError, match="not of a int"):
         gquery.motifs(5, 3)  # type: ignore[arg-type]

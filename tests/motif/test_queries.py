@@ -31,7 +31,8 @@ def same(one: Census, other: Census) -> bool:
         np.array_equal(one.codes, other.codes)
         and np.array_equal(one.counts, other.counts)
         and np.array_equal(one.random.counts, other.random.counts)
-        and one.random[1:] == other.random[1:]
+        and np.array_equal(one.random.totals, other.random.totals)
+        and one.random[2:] == other.random[2:]
     )
 
 

@@ -17,6 +17,7 @@ from gquery.executor.cpu.random_graphs.shuffled import Model, Null, Shuffler
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
 from gquery.stopping import unchecked
+from tests.motif.naive import connected_sets
 from tests.motif.networks import arcs_of, folder, network, rows, small
 
 COPIES, SAMPLES = 200, 500  # graphs that are shuffled at once, and how often
@@ -135,6 +136,17 @@ def neighbours(arcs: Arcs, colours: NDArray[np.int32], directed: bool, mutual: b
     both = {(tail, head, type): mutual and (head, tail, type) in present for tail, head, type in rows}
     out = [(0, tail, type, int(colours[head]), both[tail, head, type]) for tail, head, type in rows]
     return sorted(out + [(1, head, type, int(colours[tail]), both[tail, head, type]) for tail, head, type in rows])
+
+
+def test_totals_are_of_all_classes() -> None:
+    """Also of those that only random graphs have."""
+    graph = small(5, 3, True, 12)
+    found, counted = (census(graph, Null("erdos-renyi", 10, 9), 30, threads, Control()) for threads in (2, 1))
+    shuffler = Shuffler(graph.arcs, graph.colours, True, Null("erdos-renyi", 10, 9))
+    totals = [connected_sets(Coloured(shuffler.make(number, unchecked), graph.colours, graph.layout))
+              for number in range(30)]  # fmt: skip
+    assert found.random.totals.tolist() == counted.random.totals.tolist() == totals
+    assert (found.random.counts.sum(axis=1) < totals).any()
 
 
 @pytest.mark.parametrize("directed", [True, False])

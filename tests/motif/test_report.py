@@ -54,3 +54,51 @@ def test_files(tmp_path: Path) -> None:
         found.write(tmp_path / "table.odd")
     with pytest.raises(gquery.ExecutionError, match="cannot write"):
         found.write(tmp_path / "absent" / "report.html")
+
+
+def loops() -> gquery.Graph:
+    """Four feed-forward loops that share their ends."""
+    edges = [(1, 9), *((1, middle) for middle in range(2, 6)), *((middle, 9) for middle in range(2, 6))]
+    tails, heads = zip(*edges, strict=True)
+    return gquery.from_arrow({"A": {"id": [1, 2, 3, 4, 5, 9]}}, {("A", "X", "A"): {"source": tails, "target": heads}})
+
+
+def test_mfinder_reads_it(tmp_path: Path) -> None:
+    found = gquery.motifs(loops(), 3, random=50)
+    assert found.write(tmp_path / "loops_OUT.txt", "mfinder") == len(found) == 3
+    _, listed = (tmp_path / "loops_OUT.txt").read_text().split("[MILI]\n")
+    rows = {line.split("\t")[0]: line.split("\t") for line in listed.splitlines() if line}
+    by_id = {str(row["mfinder"]): row for row in found.rows()}
+    assert rows.keys() == by_id.keys() == {"6", "36", "38"}
+    for name, (_, count, chance, z, p, share) in rows.items():
+        row = by_id[name]
+        assert int(count) == row["count"]
+        assert chance == f"{row['mean']:.1f}+-{row['deviation']:.1f}"
+        assert z == ("888888" if row["z"] is None else f"{row['z']:.2f}")
+        assert float(p) == pytest.approx((row["p"] * 51 - 1) / 50, abs=1e-3)
+        assert float(share) == pytest.approx(1000 * row["concentration"], abs=1e-2)
+
+
+def test_fanmod_reads_it(tmp_path: Path) -> None:
+    found = gquery.motifs(loops(), 3, random=50)
+    found.write(tmp_path / "loops.csv", "fanmod")
+    _, listed = (tmp_path / "loops.csv").read_text().split("[Random]\n\n")
+    blocks = [block.split("\n") for block in listed.strip().split("\n\n")]
+    assert len(blocks) == len(found)
+    for place, (block, row) in enumerate(zip(blocks, found.rows(), strict=True)):
+        first, *others = (line.split(",") for line in block)
+        assert first[1] + "".join(line[1] for line in others) == row["class"]
+        assert (int(first[0]), float(first[2][:-1]) / 100) == (row["mfinder"], pytest.approx(row["concentration"]))
+        shares = found.shares(place)
+        assert float(first[3][:-1]) / 100 == pytest.approx(shares.mean(), abs=1e-6)
+        assert float(first[6]) == pytest.approx(np.mean(shares > row["concentration"]))
+
+
+def test_what_other_tools_do_not_know(tmp_path: Path) -> None:
+    alone = gquery.motifs(loops(), 3, random=0)
+    assert alone.write(tmp_path / "alone.txt", "mfinder") == alone.write(tmp_path / "alone.csv", "fanmod") == 3
+    assert "38,001," in (tmp_path / "alone.csv").read_text() or "38,000," in (tmp_path / "alone.csv").read_text()
+    with pytest.raises(gquery.ExecutionError, match="no labels and types"):
+        gquery.motifs(loops(), 3, random=0, by_label=True).write(tmp_path / "x", "mfinder")
+    with pytest.raises(gquery.ExecutionError, match="`kavosh` is no format"):
+        alone.write(tmp_path / "x", "kavosh")

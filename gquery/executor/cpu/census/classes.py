@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.canonical import Search, count_ways, make_canonical, new_search
+from gquery.executor.cpu.census.canonical import Search, count_ways, make_canonical
 from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.refinement import make_refined
 from gquery.executor.cpu.census.tally import Tally
@@ -26,6 +26,7 @@ class Classes:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._places: dict[int, int] = {}
+        self._ways = np.zeros(0, np.int64)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -37,12 +38,10 @@ class Classes:
         with self._lock:
             return np.array(list(self._places), np.int64)
 
+    @property
     def ways(self) -> NDArray[np.int64]:
         """int64[classes]: from how many smaller sets a subgraph of each is counted."""
-        codes = self.codes
-        ways = np.zeros(len(codes), np.int64)
-        count_ways(codes, self.layout, new_search(self.layout.size), ways)
-        return ways
+        return self._ways
 
     def places(self, codes: NDArray[np.int64], search: Search, check: Check) -> NDArray[np.int32]:
         """int32[codes]: the places of their classes."""
@@ -57,8 +56,15 @@ class Classes:
         distinct, where = np.unique(refined, return_inverse=True)
         in_pieces(make_canonical, distinct)
         with self._lock:
-            known = [self._places.setdefault(code, len(self._places)) for code in distinct.tolist()]
+            self._discover([code for code in dict.fromkeys(distinct.tolist()) if code not in self._places], search)
+            known = [self._places[code] for code in distinct.tolist()]
         return np.array(known, np.int32)[where]
+
+    def _discover(self, codes: list[int], search: Search) -> None:
+        ways = np.zeros(len(codes), np.int64)
+        count_ways(np.array(codes, np.int64), self.layout, search, ways)
+        self._ways = np.concatenate([self._ways, ways])
+        self._places.update(zip(codes, range(len(self._places), len(self._places) + len(codes)), strict=True))
 
 
 class Settled:

@@ -43,9 +43,11 @@ class Coloured:
 
 
 class Random(NamedTuple):
-    """counts int64[graphs, classes]. changed, left_out: see `Shuffler`, of all graphs together."""
+    """counts int64[graphs, classes]. totals int64[graphs]: subgraphs of all classes, also of those that the graph does
+    not have. changed, left_out: see `Shuffler`, of all graphs together."""
 
     counts: NDArray[np.int64]
+    totals: NDArray[np.int64]
     changed: int
     left_out: int
 
@@ -153,13 +155,12 @@ class Crew:
         sums = np.zeros(len(self.classes), np.int64)
         for part in settled:
             sums[: len(part)] += part
-        return self.classes.codes, sums // self.classes.ways()
+        return self.classes.codes, sums // self.classes.ways
 
     def of_random_graphs(self, null: Null, graphs: int, shown: NDArray[np.intp]) -> Random:
         """Counts of some of the classes, by their places, in random graphs."""
-        ways = self.classes.ways()[shown]
-        self._control.memory.reserve(8 * graphs * len(shown), "the counts in random graphs")
-        counts = np.zeros((graphs, len(shown)), np.int64)
+        self._control.memory.reserve(8 * graphs * (len(shown) + 1), "the counts in random graphs")
+        counts, totals = np.zeros((graphs, len(shown)), np.int64), np.zeros(graphs, np.int64)
         shufflers: list[Shuffler] = []
         idle: list[Shuffler] = []
 
@@ -173,12 +174,15 @@ class Crew:
                 for number in range(begin, end):
                     pairs = worker.read(shuffler.make(number, self._control.check))
                     worker.count(pairs, 0, len(self._graph.colours))
-                    counts[number] = worker.settle()[shown] // ways
+                    sums = worker.settle()
+                    found = sums // self.classes.ways[: len(sums)]
+                    counts[number], totals[number] = found[shown], found.sum()
                     self._control.fraction += 1 / graphs
             idle.append(shuffler)
 
         run_slices(graphs, 1, self._threads, self._control.check, work)
-        return Random(counts, sum(each.changed for each in shufflers), sum(each.left_out for each in shufflers))
+        changed, left_out = (sum(getattr(each, name) for each in shufflers) for name in ("changed", "left_out"))
+        return Random(counts, totals, changed, left_out)
 
     def release(self) -> None:
         """Gives back what the workers hold."""
