@@ -55,7 +55,7 @@ ALLOWED = {
     "opening": ["session", "storage", "integrations"],
     "store": ["session", "opening", "storage"],
     "integrations": [
-        "session", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
+        "session", "motif", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
         "executor.relational.sql.words",
     ],
     "terminal": [

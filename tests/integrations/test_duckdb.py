@@ -146,3 +146,8 @@ def test_lateral_macro(graph: gquery.Graph) -> None:
     assert answer == [(1, "Bob"), (2, "Cid")]
     with pytest.raises(gquery.BindError):
         table_macro(con, graph, "no name", query, {"who": int})
+    between = "MATCH (a:Person) WHERE $low < a.id < $high RETURN a.id"
+    table_macro(con, graph, "within", between, {"low": int, "high": int})
+    assert con.sql("FROM within(0, 2)").fetchall() == [(1,)]
+    table_macro(con, graph, "everybody", "MATCH (a:Person) RETURN a.id", {})
+    assert con.sql("SELECT count(*) FROM range(2), everybody()").fetchall() == [(6,)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
-from typing import Any
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -14,6 +16,8 @@ from gquery.executor.relational.sql.words import quoted
 from gquery.integrations.duckdb import shadow
 from gquery.integrations.duckdb.portable import conform, portable_schema
 from gquery.integrations.duckdb.registry import Graph
+
+Answer = Callable[[Mapping[str, Any]], Iterable[pa.RecordBatch]]
 
 # Python type of a parameter: DuckDB's type, and a value to bind the query with
 _TYPES: dict[type, tuple[str, Any]] = {
@@ -35,28 +39,51 @@ def table_macro(
     once; every row of a lateral call runs the query again. The macro belongs to this connection, not to the database.
     Raises what `graph.query` raises, and BindError for another type or a name that cannot be used.
     """
-    _check(con, name, parameters)
+    check_macro(con, name, parameters)
     sample = {parameter: _known(parameter, kind)[1] for parameter, kind in parameters.items()}
     schema = portable_schema(graph.query(query, sample).schema)
-    answer_type = pa.list_(pa.struct(list(schema)))
+
+    def answer(given: Mapping[str, Any]) -> Iterable[pa.RecordBatch]:
+        return (conform(batch, schema) for batch in graph.query(query, given).reader())
+
+    types = {parameter: _known(parameter, kind)[0] for parameter, kind in parameters.items()}
+    define_macro(con, name, Signature(types, {}, schema), answer)
+
+
+class Signature(NamedTuple):
+    """What a macro takes and gives. types: DuckDB's, by parameter; defaults: as SQL, of those that may be left out."""
+
+    types: Mapping[str, str]
+    defaults: Mapping[str, str]
+    schema: pa.Schema
+
+
+def define_macro(con: duckdb.DuckDBPyConnection, name: str, signature: Signature, answer: Answer) -> None:
+    """Defines the table macro `name(...)` over a function that gives the rows of one call, from its arguments."""
     function = f"_{name}_rows"
     _forget(con, function)
+    answer_type = pa.list_(pa.struct(list(signature.schema)))
     define: Any = con.create_function
     define(
         function,
-        _rows_function(graph, query, list(parameters), answer_type),
-        [_known(parameter, kind)[0] for parameter, kind in parameters.items()],
+        _rows_function(answer, list(signature.types), answer_type),
+        ["BOOLEAN", *signature.types.values()],  # the first for calls without any, which have as many rows
         shadow.sql_type(answer_type),
         type="arrow",
         null_handling="special",
         side_effects=True,  # otherwise EXPLAIN runs it
     )
-    names = ", ".join(map(quoted, parameters))
-    rows = f"unnest({quoted(function)}({names}), max_depth := 2)"
-    con.execute(f"CREATE OR REPLACE TEMP MACRO {quoted(name)}({names}) AS TABLE SELECT {rows}")
+    names = [quoted(parameter) for parameter in signature.types]
+    taken = [
+        f"{name} := {signature.defaults[parameter]}" if parameter in signature.defaults else name
+        for name, parameter in zip(names, signature.types, strict=True)
+    ]
+    rows = f"unnest({quoted(function)}({', '.join(['true', *names])}), max_depth := 2)"
+    con.execute(f"CREATE OR REPLACE TEMP MACRO {quoted(name)}({', '.join(taken)}) AS TABLE SELECT {rows}")
 
 
-def _check(con: object, name: object, parameters: object) -> None:
+def check_macro(con: object, name: object, parameters: object) -> None:
+    """Raises BindError for what is no connection, no name or no parameters."""
     if not isinstance(con, duckdb.DuckDBPyConnection):
         raise BindError(f"a macro is made on a DuckDB connection, not on a {type(con).__name__}")
     if not isinstance(parameters, Mapping):
@@ -81,17 +108,17 @@ def _forget(con: duckdb.DuckDBPyConnection, function: str) -> None:
         con.remove_function(function)
 
 
-def _rows_function(graph: Graph, query: str, names: list[str], answer_type: pa.ListType) -> Callable[..., pa.Array]:
-    schema = pa.schema(list(answer_type.value_type))
-
+def _rows_function(answer: Answer, names: list[str], answer_type: pa.ListType) -> Callable[..., pa.Array]:
     def rows(*columns: Any) -> pa.Array:
         """A list of answer rows for every row of arguments."""
         offsets, answers = [0], [pa.nulls(0, answer_type.value_type)]
-        for values in zip(*(column.to_pylist() for column in columns), strict=True):
-            result = graph.query(query, dict(zip(names, values, strict=True)))
-            batches = [conform(batch, schema).to_struct_array() for batch in result.reader()]
+        for _, *values in zip(*(column.to_pylist() for column in columns), strict=True):
+            batches = [batch.to_struct_array() for batch in answer(dict(zip(names, values, strict=True)))]
             answers.extend(batches)
             offsets.append(offsets[-1] + sum(map(len, batches)))
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.concat_arrays(answers), type=answer_type)
 
+    # DuckDB counts the parameters: `*columns` would be one.
+    columns = [Parameter(f"_{place}", Parameter.POSITIONAL_ONLY) for place, _ in enumerate(["", *names])]
+    rows.__signature__ = inspect.Signature(columns)  # type: ignore[attr-defined]
     return rows
