@@ -53,7 +53,8 @@ ALLOWED = {
         "executor.progress",
     ],
     "opening": ["session", "storage", "integrations"],
-    "store": ["session", "opening", "storage"],
+    "continuous": ["planner", "executor", "storage", "grammar"],
+    "store": ["session", "opening", "storage", "continuous", "values"],
     "integrations": [
         "session", "motif", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
         "executor.relational.sql.words",

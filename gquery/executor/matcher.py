@@ -16,7 +16,7 @@ from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.ranks import ranks_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.profile import Profile
-from gquery.planner.ir.filters import Filter, NeighbourFilter, ReachedFilter
+from gquery.planner.ir.filters import EndsFilter, Filter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Counted, MatchPlan
 from gquery.planner.ir.query_graph import QueryGraph
 
@@ -42,7 +42,7 @@ class Matcher:
                 case NeighbourFilter(vertex=vertex, edge=edge, alike=edges):
                     if outcome.after == outcome.before:
                         vain.add((vertex, edge))
-                case ReachedFilter(vertex=vertex, edge=edge):
+                case ReachedFilter(vertex=vertex, edge=edge) | EndsFilter(vertex=vertex, edge=edge):
                     edges = (edge,)
                 case _:
                     continue

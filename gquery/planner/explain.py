@@ -14,6 +14,7 @@ from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
+    EndsFilter,
     Filter,
     LabelFilter,
     LookupFilter,
@@ -281,6 +282,8 @@ def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
             return f"{graph.vertices[vertex].described}: {written((condition,))}, looked up for each row"
         case ReachedFilter(vertex=vertex, edge=edge, most=most):
             return f"{graph.vertices[vertex].described}: where {graph.edges[edge].described} leads, if {most:,} at most"
+        case EndsFilter(vertex=vertex, edge=edge):
+            return f"{graph.vertices[vertex].described}: at one of the few {graph.edges[edge].described}"
         case PredicateFilter(vertex=vertex, predicates=predicates):
             return f"{graph.vertices[vertex].described}: {written(predicates)}"
         case EdgePredicateFilter(edge=edge, predicates=predicates, near=near, most=most):

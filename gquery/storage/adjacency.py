@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import ranges
 from gquery.records import record
+from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct, order_of
 
 
@@ -114,3 +115,8 @@ def merge_directions(
         np.concatenate([target, source[turned]]),
         np.concatenate([edges, edges[turned]]),
     )
+
+
+def seen_from(source: NDArray[np.int32], target: NDArray[np.int32], direction: Direction) -> NDArray[np.int32]:
+    """The ends that edges lead from, as they are seen in a direction; from both ends, both."""
+    return source if direction == "out" else target if direction == "in" else np.concatenate([source, target])

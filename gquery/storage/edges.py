@@ -67,7 +67,7 @@ class Edges:
 
     def of_types(self, types: Collection[str]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """Source, target and id of the edges of some types, ascending by id."""
-        tables = self._tables_of(types)
+        tables = self.tables_of(types)
         ids = self.numbers.ids(tables, np.int64)
         source, target = (
             self.numbers.by_id({table: self.tables[table].ends[side] for table in tables}, np.int32) for side in (0, 1)
@@ -99,7 +99,7 @@ class Edges:
 
     def most_for(self, key: AdjacencyKey, vertices: int) -> int:
         """Bytes that building an adjacency takes at most, in a graph of so many vertices."""
-        edges = sum(self.tables[index].count for index in self._tables_of(key.types))
+        edges = sum(self.tables[index].count for index in self.tables_of(key.types))
         return building_bytes(2 * edges if key.direction == "both" else edges, vertices)
 
     def ends(self) -> NDArray[np.int32]:
@@ -119,7 +119,8 @@ class Edges:
         changed._kept = kept
         return changed
 
-    def _tables_of(self, types: Collection[str]) -> list[int]:
+    def tables_of(self, types: Collection[str]) -> list[int]:
+        """The edge tables of some types, ascending."""
         return [index for index, table in enumerate(self.tables) if table.type in types]
 
 

@@ -7,14 +7,14 @@ numbered 0..m-1 in the same way. Users see neither number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
-from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes
+from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen_from
 from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.counted.counting import count
 from gquery.storage.counted.counts import Counts
@@ -24,6 +24,7 @@ from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
+from gquery.storage.sorting import distinct
 from gquery.storage.statistics import Statistics
 from gquery.storage.tables import EdgeTable, VertexTable
 
@@ -54,6 +55,7 @@ class Snapshot:
         self._load_counts = load_counts
         self.load_signatures = load_signatures or CountedSignatures()
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
+        self.vertex_cache = self.cache  # of what vertices alone tell
         self.indexes = Indexes(self.vertex_tables, self.cache)
 
     @property
@@ -114,6 +116,19 @@ class Snapshot:
     def ends(self) -> NDArray[np.int32]:
         """Source and target of every edge, int32[2, edge_count], by edge id."""
         return self.cache.get("ends", self.edges.ends, 16 * self.edge_count, "the ends of all edges")
+
+    def tables_of(self, types: Collection[str]) -> list[int]:
+        """The edge tables of some types, ascending."""
+        return self.edges.tables_of(types)
+
+    def at_ends(self, types: tuple[str, ...], direction: Direction) -> NDArray[np.int32]:
+        """The vertices, ascending, that edges of some types lead from, as they are seen in a direction."""
+        source, target, _ = self.edges.of_types(types)
+        return distinct(seen_from(source, target, direction))
+
+    def few_edges(self, types: tuple[str, ...]) -> NDArray[np.int64] | None:
+        """The edges of some types, ascending, where it is known that they are few."""
+        return None
 
     def adjacency(self, types: Iterable[str], direction: Direction, meter: Meter | None = None) -> Adjacency:
         """The adjacency of all edges of `types`; safe from several threads. meter: of the query that asks."""

@@ -21,7 +21,7 @@ Kind = tuple[str, Direction, int]
 
 
 @record(frozen=True, slots=True)
-class _TypeFacts:
+class Facts:
     """Edges of one type. simple, simple_both: as in `TypeCounts`. ahead, back: the tables that edges from each table
     lead to, and those that edges to it come from. loops: the tables that have a vertex with a self-loop. with_any,
     largest: how many vertices of a table have an edge in a direction, and the largest number that one has."""
@@ -40,7 +40,7 @@ class Invariants:
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
-        self._facts: dict[str, _TypeFacts] = {}
+        self._facts: dict[str, Facts] = {}
         self._answers: dict[object, object] = {}
 
     @property
@@ -123,7 +123,7 @@ class Invariants:
             return None
         return sum(1 << bit for bit in bits)
 
-    def _of(self, types: Iterable[str]) -> list[_TypeFacts]:
+    def _of(self, types: Iterable[str]) -> list[Facts]:
         """The facts of those types that have edges, or might have; verified."""
         names = [name for name in sorted(set(types)) if name in self._counts.types]
         for name in names:
@@ -133,13 +133,13 @@ class Invariants:
         return [self._facts[name] for name in names]
 
 
-def _facts(counts: TypeCounts) -> _TypeFacts:
+def _facts(counts: TypeCounts) -> Facts:
     ahead: dict[int, set[int]] = {}
     back: dict[int, set[int]] = {}
     for row in counts.between:
         ahead.setdefault(row.source, set()).add(row.target)
         back.setdefault(row.target, set()).add(row.source)
-    return _TypeFacts(
+    return Facts(
         counts.simple,
         counts.simple_both,
         ahead,

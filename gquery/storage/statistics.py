@@ -25,7 +25,7 @@ class Degree:
 
 
 @record(frozen=True, slots=True)
-class _TypeEstimates:
+class TypeEstimates:
     """Edges of one type. ahead: from each source table, edges by target table; loops: self-loops by table; sums:
     degrees by table and direction."""
 
@@ -41,7 +41,7 @@ class Statistics:
         """unique: looks whether the vertices of a table seem to differ in a property, or in the users' id (None)."""
         self._counts = counts
         self._unique = unique
-        self._estimates: dict[str, _TypeEstimates] = {}
+        self._estimates: dict[str, TypeEstimates] = {}
         self._answers: dict[object, object] = {}
 
     def vertex_count(self, tables: Iterable[int]) -> int:
@@ -52,6 +52,10 @@ class Statistics:
     def unique(self, table: int, name: str | None) -> bool:
         """Whether no two vertices of the table share a value of the property, or a users' id where it is None."""
         return self._unique(table, name)
+
+    def few(self, types: tuple[str, ...]) -> bool:
+        """Whether it is known, for each of some types, that its edges are few."""
+        return False
 
     @remembered
     def edges_between(
@@ -84,16 +88,16 @@ class Statistics:
             with_any=sum(row.with_any for row in sums),
         )
 
-    def _of(self, types: Iterable[str]) -> list[_TypeEstimates]:
+    def _of(self, types: Iterable[str]) -> list[TypeEstimates]:
         """The estimates of those types that have edges, or might have; verified."""
         names = [name for name in sorted(set(types)) if name in self._counts.types]
         for name in names:
             counts = self._counts.of_type(name)
             if name not in self._estimates:
-                self._estimates[name] = _estimates(counts)
+                self._estimates[name] = estimates(counts)
         return [self._estimates[name] for name in names]
 
-    def _table_sums(self, entries: list[_TypeEstimates], direction: Direction, table: int) -> DegreeSums:
+    def _table_sums(self, entries: list[TypeEstimates], direction: Direction, table: int) -> DegreeSums:
         """Sums over one table of d = d1 + d2 + ..., one addend a type."""
         combined = DegreeSums(table, direction, 0, 0, 0, 0)
         for entry in entries:
@@ -103,12 +107,13 @@ class Statistics:
         return combined
 
 
-def _estimates(counts: TypeCounts) -> _TypeEstimates:
+def estimates(counts: TypeCounts) -> TypeEstimates:
+    """Of the edges of one type."""
     ahead: dict[int, dict[int, int]] = {}
     for row in counts.between:
         ahead.setdefault(row.source, {})[row.target] = row.edges
     loops = {row.source: row.loops for row in counts.between if row.loops}
-    return _TypeEstimates(ahead, loops, {(row.table, row.direction): row for row in counts.degrees})
+    return TypeEstimates(ahead, loops, {(row.table, row.direction): row for row in counts.degrees})
 
 
 def _independent_sum(left: DegreeSums, right: DegreeSums, count: int) -> DegreeSums:

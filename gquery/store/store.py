@@ -13,12 +13,18 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from gquery.continuous.change import Change
+from gquery.continuous.standing import Emit, Standing
+from gquery.continuous.versions import Versions
+from gquery.continuous.watch import PENDING, Watch
+from gquery.errors import GQueryError
 from gquery.opening import open as open_graph
 from gquery.session import Graph
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.compacted import compacted, is_compact
 from gquery.storage.graph import Snapshot
+from gquery.values.parameters import snapshot_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,7 @@ class Store:
         self._version = 0
         self._writer = threading.RLock()
         self._listeners: list[Callable[[Commit], None]] = []
+        self._versions: Versions | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
@@ -98,6 +105,40 @@ class Store:
         with self._writer:
             self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
+
+    def watch(
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        emit: Emit = "rows",
+        after: int | None = None,
+        pending: int = PENDING,
+        callback: Callable[[Change], object] | None = None,
+        **settings: Any,
+    ) -> Watch:
+        """A query that stands: what every version adds to its answer, and what it takes away.
+
+        emit: with `rows` a change is rows of the answer, those that are new and those that are gone; with `counts` it
+        is what an aggregating RETURN makes of the matches that are new and of those that are gone, else how many they
+        are. after: the version to go on from, the newest where it is None; the last ones since the store was first
+        watched are kept. pending: versions that wait for who is slow; of more the last ones are one change. callback:
+        called with every change that has rows, in a thread of its own. settings: as of a query, such as mode, timeout
+        and strict. Raises what `Graph.query` raises, and BindError for a version that is not kept.
+        """
+        with self._writer:
+            if self._versions is None:
+                versions = self._versions = Versions()
+                self.on_commit(lambda made: versions.add(made.version, made.before, made.after, made.batches))
+            try:
+                asked = self._graph.settings.changed(**settings)
+                standing = Standing(text, snapshot_of(parameters), asked, emit)
+                watch = Watch(standing, self._versions, self._graph.snapshot, self._version, after, pending)
+            except GQueryError as error:
+                raise error.with_text(text)  # noqa: B904 - the same error, with its text
+        if callback is not None:
+            watch.call(callback)
+        return watch
 
     def compact(self) -> None:
         """Gives back what deletions have left: the same version, whose vertices and edges have other internal ids."""

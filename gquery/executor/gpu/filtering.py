@@ -14,6 +14,7 @@ from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
 from gquery.planner.ir.filters import (
     BindingFilter,
+    EndsFilter,
     Filter,
     LabelFilter,
     LookupFilter,
@@ -107,7 +108,12 @@ class Filtering:
                 count = self.rows.seeds.count
                 own = CandidateSet.of(self.rows.device, np.arange(count, dtype=np.int32), count)
                 self._begin(own, own.member)
-            case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
+            case (
+                BindingFilter(vertex=vertex)
+                | EndsFilter(vertex=vertex)
+                | ReachedFilter(vertex=vertex)
+                | PredicateFilter(vertex=vertex)
+            ):
                 self._narrow([vertex])
                 if kept is not None:
                     vertices, before = self._copied(kept), self.members[vertex]

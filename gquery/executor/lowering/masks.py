@@ -16,6 +16,7 @@ from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
+    EndsFilter,
     Filter,
     LookupFilter,
     PredicateFilter,
@@ -26,6 +27,7 @@ from gquery.planner.ir.relations import Binding
 
 Vertices = NDArray[np.int32]
 
+_SEGMENTS = 32  # of ids that are cut out one by one
 _MANY = 32  # of so many vertices of the graph one is asked: then a bit for each is written as soon as the ids of some
 
 
@@ -39,6 +41,8 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 kept[place] = known[vertex] = Kept(_looked_up(step, reading))
             case BindingFilter(vertex=vertex, edge=edge):
                 kept[place] = known[vertex] = Kept(_bound(graph, step, known.get(vertex), reading))
+            case EndsFilter(vertex=vertex):
+                kept[place] = known[vertex] = Kept(_at_ends(graph, step, known.get(vertex), reading))
             case ReachedFilter(vertex=vertex):
                 reached = _reached(graph, step, known, reading)
                 if reached is not None:
@@ -75,6 +79,14 @@ def _bound(graph: QueryGraph, step: BindingFilter, before: Kept | None, reading:
     return bound if before is None else np.intersect1d(before.vertices, bound, assume_unique=True)
 
 
+def _at_ends(graph: QueryGraph, step: EndsFilter, before: Kept | None, reading: Reading) -> Vertices:
+    """The vertices of the query vertex's tables that data edges of the types lead from or to."""
+    edge = graph.edges[step.edge]
+    ends = reading.snapshot.at_ends(edge.types, edge.direction(step.vertex))
+    ends = _of_tables(ends, graph.vertices[step.vertex].tables, reading)
+    return ends if before is None else np.intersect1d(before.vertices, ends, assume_unique=True)
+
+
 def _reached(graph: QueryGraph, step: ReachedFilter, known: Mapping[int, Kept], reading: Reading) -> Vertices | None:
     """The vertices of the query vertex's tables that the edge leads to; None when they are not few."""
     edge = graph.edges[step.edge]
@@ -87,7 +99,13 @@ def _reached(graph: QueryGraph, step: ReachedFilter, known: Mapping[int, Kept], 
 
 
 def _of_tables(vertices: Vertices, tables: tuple[int, ...], reading: Reading) -> Vertices:
-    return vertices[np.isin(reading.snapshot.vertex_numbers.tables_of(vertices), tables)]
+    """Those of the vertices, ascending, that are of the tables."""
+    numbers = reading.snapshot.vertex_numbers
+    segments = numbers.of(tables)
+    if len(segments) > _SEGMENTS:
+        return vertices[np.isin(numbers.tables_of(vertices), tables)]
+    parts = [vertices[slice(*vertices.searchsorted(segment[:2]))] for segment in segments]
+    return parts[0] if len(parts) == 1 else np.concatenate([vertices[:0], *parts])
 
 
 def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Kept:
@@ -108,7 +126,10 @@ def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ..
 def _edges_near(
     edge: QueryEdge, step: EdgePredicateFilter, known: Mapping[int, Kept], reading: Reading
 ) -> NDArray[np.int64] | None:
-    """The data edges at what is left of one end, ascending; None when they are not few."""
+    """The data edges at what is left of one end, ascending, or those of the types; None when they are not few."""
+    few = reading.snapshot.few_edges(edge.types)
+    if few is not None:
+        return few
     if step.near is None or step.near not in known or len(known[step.near]) > step.most:
         return None
     adjacency = adjacency_of(edge.relation, edge.direction(step.near), reading.snapshot, reading.control.memory)
@@ -126,9 +147,8 @@ def _selected_edges(
         kept = scan.edges_among(snapshot, predicates, near, reading.parameters, reading.control)
         mask[kept] = True
         return mask, kept
-    for index, table in enumerate(snapshot.edge_tables):
-        if table.type in edge.types:
-            selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
-            for begin, end, _, row in snapshot.edges.numbers.of([index]):
-                mask[begin:end] = selected[row : row + end - begin]
+    for index in snapshot.tables_of(edge.types):
+        selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
+        for begin, end, _, row in snapshot.edges.numbers.of([index]):
+            mask[begin:end] = selected[row : row + end - begin]
     return mask, None

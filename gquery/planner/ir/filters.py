@@ -64,6 +64,16 @@ class ReachedFilter:
 
 
 @record(frozen=True, slots=True)
+class EndsFilter:
+    """Keeps the vertices that the edge leads from or to, as it is seen: it is of types of which there are few. rows:
+    about how many vertices stay."""
+
+    vertex: int
+    edge: int
+    rows: float
+
+
+@record(frozen=True, slots=True)
 class LoopFilter:
     """Keeps the vertices with (`present`) or without an edge to themselves among `types`."""
 
@@ -106,6 +116,7 @@ Filter = (
     | LookupFilter
     | BindingFilter
     | ReachedFilter
+    | EndsFilter
     | PredicateFilter
     | LoopFilter
     | NeighbourFilter

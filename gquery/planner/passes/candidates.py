@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gquery.planner.ir.filters import BindingFilter, NeighbourFilter, ReachedFilter
+from gquery.planner.ir.filters import BindingFilter, EndsFilter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.passes.draft import Draft
@@ -35,7 +35,7 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
         worth = [each for each in counts if not _is_swept(graph, each, sizes[each.vertex], context)]
     possible = [(filter_, *_passing(graph, filter_, context)) for filter_ in worth]
     everywhere = {(f.vertex, edge): share for f, share, _ in possible for edge in f.alike}
-    for reached in (each for each in draft.filters if isinstance(each, ReachedFilter)):
+    for reached in (each for each in draft.filters if isinstance(each, EndsFilter | ReachedFilter)):
         share = reached.rows / sizes[reached.vertex]
         if share < 1.0:
             sizes[reached.vertex] = reached.rows
@@ -53,14 +53,16 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
             cost = costs.filtering(sizes[filter_.vertex], looks if signature is None else None)
             chosen.append((cost, replace(filter_, share=share, signature=signature)))
     paying = chosen
-    if sum(cost for cost, _ in chosen) > costs.filters_weighed:
+    few = any(isinstance(each, EndsFilter) for each in draft.filters)  # where matching may begin, and be done at once
+    if few or sum(cost for cost, _ in chosen) > costs.filters_weighed:
+        begin = costs.filter_begin if few else 0.0
         vain: Mapping[tuple[int, int], float] | None = {}  # what is folded is not visited in vain
         if not folds_whole(draft.problem, draft.kept):
             cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
             tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context)
             vain = None if tree is None else _vain_visits(graph, tree)
         if vain is not None:
-            paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost]
+            paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost + begin]
     ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))
     costly = len(chosen) - len(paying) + len(counts) - len(worth)
     return replace(draft, filters=(*draft.filters, *ordered), implied=implied, costly=costly)
@@ -131,7 +133,8 @@ def _passing(graph: QueryGraph, filter_: NeighbourFilter, context: Context) -> t
 def _neighbour_counts(draft: Draft) -> list[NeighbourFilter]:
     """For each vertex and each class of alike query edges at it: how many of them there must be room for."""
     graph = draft.graph
-    apart = {filter_.vertex for filter_ in draft.filters if isinstance(filter_, BindingFilter | ReachedFilter)}
+    narrowed = (filter_ for filter_ in draft.filters if isinstance(filter_, BindingFilter | EndsFilter | ReachedFilter))
+    apart = {filter_.vertex for filter_ in narrowed}
     found: dict[tuple[int, object], NeighbourFilter] = {}
     incident = graph.incident()
     for scope in graph.scopes:
@@ -146,7 +149,8 @@ def _neighbour_counts(draft: Draft) -> list[NeighbourFilter]:
                 key = (vertex, alike)
                 if key not in found or found[key].required < required:
                     found[key] = filter_
-    return list(found.values())
+    told = {(each.vertex, each.edge) for each in draft.filters if isinstance(each, EndsFilter)}
+    return [each for each in found.values() if each.required > 1 or (each.vertex, each.edge) not in told]
 
 
 def _classes(graph: QueryGraph, vertex: int, edges: list[QueryEdge], apart: set[int]) -> dict[object, list[QueryEdge]]:

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Parameter
-from gquery.planner.ir.filters import EdgePredicateFilter, PredicateFilter, ReachedFilter
+from gquery.planner.ir.filters import EdgePredicateFilter, EndsFilter, PredicateFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Cardinalities
 from gquery.planner.ir.query_graph import QueryEdge
 from gquery.planner.passes.draft import Draft
-from gquery.planner.search.cardinality import estimate, kept_share
+from gquery.planner.search.cardinality import edges_between, estimate, kept_share
 from gquery.planner.search.context import Context
 
-Narrowing = ReachedFilter | PredicateFilter | EdgePredicateFilter
+Narrowing = EndsFilter | ReachedFilter | PredicateFilter | EdgePredicateFilter
 
 _EVERY = 2**62  # entries: more than any adjacency has
 
@@ -43,9 +43,12 @@ class Reaching:
         bindings = self._graph.bindings()
         bound = {edge.target for edge in bindings}
         named = {each.index for each in self._graph.vertices if any(map(names_values, each.predicates))}
-        starts = sorted(bound | named, key=self._size)
+        rare = self._few
+        starts = sorted(bound | named | rare.keys(), key=self._size)
         ways = self._ways(starts, {edge.source for edge in bindings})
         for vertex in starts:
+            if vertex in rare:
+                yield rare[vertex]
             yield from self._predicates(vertex)
         for way in ways:
             yield way
@@ -66,8 +69,23 @@ class Reaching:
                 most = 0 if near is None else self._most_edges(each)
                 yield EdgePredicateFilter(each.index, each.predicates, near, most)
 
+    @cached_property
+    def _few(self) -> dict[int, EndsFilter]:
+        """For vertices at edges that are known to be few the fewest of these, if there are many more vertices."""
+        found: dict[int, EndsFilter] = {}
+        for edge in self._graph.edges:
+            if not self._context.statistics.few(edge.types):
+                continue
+            rows = self._entries(edge)
+            for vertex in dict.fromkeys((edge.source, edge.target)):
+                least = found[vertex].rows if vertex in found else self._elements(vertex) / 2
+                if rows < least and self._graph.binds(edge.index, vertex):
+                    found[vertex] = EndsFilter(vertex, edge.index, rows)
+        return found
+
     def _size(self, vertex: int) -> float:
-        return self._known.vertices[vertex]
+        size = self._known.vertices[vertex]
+        return min(size, self._few[vertex].rows) if vertex in self._few else size
 
     def _predicates(self, vertex: int) -> Iterator[PredicateFilter]:
         """Those of a vertex that it was not looked up by."""
@@ -78,7 +96,7 @@ class Reaching:
 
     def _ways(self, starts: list[int], seeds: set[int]) -> list[ReachedFilter]:
         """Where edges lead from the starts, to large tables and what is on the way there."""
-        rows = {vertex: self._known.vertices[vertex] for vertex in starts}
+        rows = {vertex: self._size(vertex) for vertex in starts}
         found: dict[int, tuple[int, ReachedFilter]] = {}
         reached = list(starts)
         for vertex in reached:  # which grows meanwhile
@@ -112,6 +130,11 @@ class Reaching:
         """How many data edges the predicates of a query edge are asked of, where all are."""
         source, target = (self._graph.vertices[end].tables for end in (edge.source, edge.target))
         return self._context.statistics.edges_between(edge.types, source, target)
+
+    def _entries(self, edge: QueryEdge) -> float:
+        """How many data edges fit a query edge, those twice that fit both ways."""
+        source, target = (self._graph.vertices[end].tables for end in (edge.source, edge.target))
+        return edges_between(edge, source, target, self._context.statistics)
 
     def _is_large(self, vertex: int) -> bool:
         return self._pays(self._elements(vertex))

@@ -20,6 +20,7 @@ from gquery.executor.progress import Control
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
+    EndsFilter,
     Filter,
     LabelFilter,
     LookupFilter,
@@ -168,7 +169,12 @@ class CandidateSets:
                     self.sets.append(CandidateSet(self.masks.vertices[place].vertices, self.snapshot.vertex_count))
                     self._labelled.append(self.sets[-1])
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
-                case BindingFilter(vertex=vertex) | ReachedFilter(vertex=vertex) | PredicateFilter(vertex=vertex):
+                case (
+                    BindingFilter(vertex=vertex)
+                    | EndsFilter(vertex=vertex)
+                    | ReachedFilter(vertex=vertex)
+                    | PredicateFilter(vertex=vertex)
+                ):
                     before = self._size(vertex)
                     self._keep(vertex, self.masks.vertices.get(place))
                     self._labelled[vertex] = self.sets[vertex]
@@ -182,8 +188,8 @@ class CandidateSets:
         few, types = self.masks.few.get(edge), self.graph.edges[edge].types
         if few is not None:
             return len(few)
-        tables = [number for number, table in enumerate(self.snapshot.edge_tables) if table.type in types]
-        segments, mask = self.snapshot.edges.numbers.of(tables), self.masks.edges[edge]
+        segments = self.snapshot.edges.numbers.of(self.snapshot.tables_of(types))
+        mask = self.masks.edges[edge]
         return sum(int(np.count_nonzero(mask[begin:end])) for begin, end, *_ in segments)
 
     def _size(self, vertex: int) -> int:
@@ -210,7 +216,7 @@ class CandidateSets:
         purpose = f"the candidates of {self.graph.vertices[step.vertex].described}"
         self.control.memory.reserve(4 * size, purpose)
         key = ("all candidates", step.tables)
-        return self.snapshot.cache.get(key, lambda: _whole(self.snapshot, step.tables, key), 4 * size, purpose)
+        return self.snapshot.vertex_cache.get(key, lambda: _whole(self.snapshot, step.tables, key), 4 * size, purpose)
 
     def _narrow(self, step: Filter, vertex: int, kept: NDArray[np.int32]) -> None:
         before = self._size(vertex)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from gquery.planner.ir.expr import Expression
-from gquery.planner.ir.filters import BindingFilter, Filter, NeighbourFilter, ReachedFilter
+from gquery.planner.ir.filters import BindingFilter, EndsFilter, Filter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Relation
 from gquery.records import record
@@ -43,7 +43,7 @@ def asked_by(filters: Sequence[Filter], graph: QueryGraph, vain: Collection[tupl
     """For every query vertex what the filters ask for that is more than one neighbour: equal where it is the same.
     vain: vertices and edges of those filters that every candidate passed; they might as well not have asked."""
     asked: list[set[Demand]] = [set() for _ in graph.vertices]
-    apart = {each.vertex for each in filters if isinstance(each, BindingFilter | ReachedFilter)}
+    apart = {each.vertex for each in filters if isinstance(each, BindingFilter | EndsFilter | ReachedFilter)}
     for each in filters:
         if isinstance(each, NeighbourFilter) and each.required > 1 and (each.vertex, each.edge) not in vain:
             edge = graph.edges[each.edge]

@@ -1,0 +1,70 @@
+"""Answering bound queries on one version of a graph after the other: plans are kept as long as they stay good."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from functools import partial
+
+import pyarrow as pa
+
+from gquery.executor.devices import backend_of
+from gquery.executor.engine import Engine
+from gquery.executor.progress import Control
+from gquery.executor.run import Chain
+from gquery.planner.ir.query_plan import ChainPlan
+from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.memo.plan_memo import Advice, PlanMemo
+from gquery.planner.memo.recent import Recent
+from gquery.planner.passes.demand import pushed_limit
+from gquery.planner.plan import plan_chain
+from gquery.planner.search.context import Context
+from gquery.planner.search.costs import CPU
+from gquery.planner.search.second_half import SecondHalf
+from gquery.planner.search.settled import Settled
+from gquery.records import record
+from gquery.settings import Settings
+from gquery.storage.graph import Snapshot
+
+_PLANS = 64  # that are kept
+_ORDERS = 1 << 20  # bytes
+
+
+@record(frozen=True, slots=True)
+class _Planned:
+    plan: ChainPlan
+    second_halves: Mapping[int, Settled]
+
+
+class Answering:
+    """Answers queries with the values of some parameters."""
+
+    def __init__(self, parameters: Mapping[str, object], settings: Settings) -> None:
+        self.parameters = parameters
+        self.settings = settings
+        self._orders: Recent[Advice] = Recent(_ORDERS)
+        self._planned: Recent[_Planned] = Recent(_PLANS)
+
+    def answer(self, bound: BoundQuery, snapshot: Snapshot, control: Control, known_by: Hashable = None) -> pa.Table:
+        """The rows of a query on a snapshot. known_by: what tells the query apart, and all that its plan relies on;
+        None where it is planned anew."""
+        chain = self.chain(bound, snapshot, control, known_by)
+        return pa.Table.from_batches(chain.run(control), chain.schema)
+
+    def chain(self, bound: BoundQuery, snapshot: Snapshot, control: Control, known_by: Hashable = None) -> Chain:
+        """The query, ready to run."""
+        snapshot.counts.make_sure(bound.edge_types, control.check)
+
+        def make() -> _Planned:
+            return self._plan(bound, snapshot, control)
+
+        planned = make() if known_by is None else self._planned.get(known_by, make)
+        engine = Engine(partial(backend_of, self.settings), snapshot, self.parameters, self.settings.threads)
+        return Chain.of(planned.plan, planned.second_halves, engine, {}, control.check)
+
+    def _plan(self, bound: BoundQuery, snapshot: Snapshot, control: Control) -> _Planned:
+        limits = tuple(pushed_limit(segment, self.parameters) for segment in bound.all_segments)
+        memos = [PlanMemo(self._orders) for _ in bound.all_segments]
+        contexts = [Context(snapshot.invariants, snapshot.statistics, CPU, memo, control.check) for memo in memos]
+        plan = plan_chain(bound, limits, contexts)
+        halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}
+        return _Planned(plan, halves)

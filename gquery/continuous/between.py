@@ -1,0 +1,146 @@
+"""What lies between two versions of a graph: the elements that differ, and the edges that a pattern may lose and gain
+by that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+from itertools import accumulate
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.records import record
+from gquery.storage.changes.applied import applied
+from gquery.storage.changes.batch import Batch, NewValues
+from gquery.storage.changes.parted import Parted
+from gquery.storage.graph import Snapshot
+from gquery.storage.sorting import distinct
+
+_ALL = 2**62  # entries: more than any adjacency has
+
+Id = TypeVar("Id", bound=np.integer[Any])
+
+
+@record(frozen=True, slots=True)
+class Touched:
+    """Elements by their ids, ascending. edges: int64, those that are new, and those that are gone. vertices: int32,
+    those that have other labels; new ones and those that are gone differ by their edges. vertex_values, edge_values:
+    those that have other values, by the property's name."""
+
+    edges: NDArray[np.int64]
+    vertices: NDArray[np.int32]
+    vertex_values: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    edge_values: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    @classmethod
+    def by(cls, batch: Batch, edge_count: int) -> Touched:
+        """By a batch on a snapshot with ids for so many edges."""
+        new = np.arange(edge_count, edge_count + sum(each.count for each in batch.edges))
+        return cls(
+            _united([new, batch.gone_edges], np.int64),
+            _united((each.vertices for each in batch.labels), np.int32),
+            _by_name(batch.vertex_values, np.int32),
+            _by_name(batch.edge_values, np.int64),
+        )
+
+    @classmethod
+    def by_all(cls, several: Collection[Touched]) -> Touched:
+        """By several batches, one after the other."""
+        if len(several) == 1:
+            return next(iter(several))
+        return cls(
+            _united((each.edges for each in several), np.int64),
+            _united((each.vertices for each in several), np.int32),
+            _joined([each.vertex_values for each in several], np.int32),
+            _joined([each.edge_values for each in several], np.int64),
+        )
+
+    def read_by(self, names: Collection[str] | None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The vertices and edges that differ for who reads properties of some names, or all."""
+        vertices = (own for name, own in self.vertex_values.items() if names is None or name in names)
+        edges = (own for name, own in self.edge_values.items() if names is None or name in names)
+        return _united([self.vertices, *vertices], np.int32), _united([self.edges, *edges], np.int64)
+
+
+class Between:
+    """Two versions of a graph, and what differs. Safe from several threads."""
+
+    def __init__(self, old: Snapshot, new: Snapshot, touched: Touched) -> None:
+        self.old = old
+        self.new = new
+        self._touched = touched
+        self._parted: dict[object, tuple[Parted | None, Parted | None]] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def by(cls, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> Between:
+        """What some batches have changed, one after the other."""
+        added = (sum(each.count for each in batch.edges) for batch in batches)
+        counts = accumulate(added, initial=old.edge_count)
+        touched = [Touched.by(batch, count) for batch, count in zip(batches, counts, strict=False)]
+        return cls(old, new, Touched.by_all(touched))
+
+    def joined(self, later: Between) -> Between:
+        """From the old version to the new one of what follows."""
+        return Between(self.old, later.new, Touched.by_all([self._touched, later._touched]))
+
+    def parted(self, types: frozenset[str], names: frozenset[str] | None) -> tuple[Parted | None, Parted | None]:
+        """The old snapshot with the edges apart that are lost, and the new one with those apart that are gained; None
+        where there are none. An edge with another value, or at a vertex with other labels or values, is lost and
+        gained. types: of the edges that are looked at; names: of the properties that are read, None for all."""
+        key = types, names
+        with self._lock:
+            if key not in self._parted:
+                self._parted[key] = self._part(types, names)
+            return self._parted[key]
+
+    def _part(self, types: frozenset[str], names: frozenset[str] | None) -> tuple[Parted | None, Parted | None]:
+        vertices, edges = self._touched.read_by(names)
+        lost, gained = (_edges_of(each, types, vertices, edges) for each in (self.old, self.new))
+        if len(lost) and len(gained):
+            rest = applied(self.old, Batch(gone_edges=lost))
+        else:
+            rest = self.new if len(lost) else self.old
+        return (
+            Parted(self.old, lost, rest) if len(lost) else None,
+            Parted(self.new, gained, rest) if len(gained) else None,
+        )
+
+
+def _edges_of(
+    snapshot: Snapshot, types: frozenset[str], vertices: NDArray[np.int32], edges: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Those of some edges, and those at some vertices, that a snapshot has, of some types."""
+    there = edges[: np.searchsorted(edges, snapshot.edge_count)]
+    gone, tables = snapshot.edges.gone, snapshot.tables_of(types)
+    if len(gone):
+        there = there[np.isin(there, gone, assume_unique=True, invert=True)]
+    if len(tables) < len(snapshot.edge_tables):
+        there = there[np.isin(snapshot.edges.numbers.tables_of(there), tables)]
+    if not len(vertices):
+        return there
+    known = [type_ for type_ in types if snapshot.tables_of([type_])]
+    sides = (snapshot.adjacency([type_], side) for type_ in known for side in ("out", "in"))
+    near = (found for side in sides if (found := side.edges_at(vertices, _ALL)) is not None)
+    return _united([there, *near], np.int64)
+
+
+def _united(parts: Iterable[NDArray[Any]], dtype: type[Id]) -> NDArray[Id]:
+    """All that is in any part, ascending, each once."""
+    several = [part for part in parts if len(part)]
+    return distinct(np.concatenate([np.zeros(0, dtype), *several])).astype(dtype, copy=False)
+
+
+def _by_name(values: Iterable[NewValues], dtype: type[Id]) -> dict[str, NDArray[Id]]:
+    return _joined([{each.name: each.of} for each in values], dtype)
+
+
+def _joined(several: Iterable[Mapping[str, NDArray[Any]]], dtype: type[Id]) -> dict[str, NDArray[Id]]:
+    found: dict[str, list[NDArray[Any]]] = {}
+    for each in several:
+        for name, own in each.items():
+            found.setdefault(name, []).append(own)
+    return {name: _united(parts, dtype) for name, parts in found.items()}

@@ -1,0 +1,92 @@
+"""What a change does to the matches of a pattern, as patterns.
+
+The matches that use an edge of the change are those that find one for the first edge of the pattern, and for no later
+one; and those that find one for the second, and for no later one; and so on. Each is a *term*: the same pattern, with
+an edge of the change for one of its edges, any edge for those before it, and an edge that stays for those behind it.
+No match is in two terms. Together they take the place of the pattern in its query: whatever comes after it, grouping
+and sorting too, is done once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Types
+from gquery.planner.ir.segments import Apply, BoundQuery, Match, Project, Segment, Unwind
+from gquery.storage.changes.parted_facts import apart_type
+from gquery.storage.statistics import Statistics
+
+
+def is_monotone(bound: BoundQuery) -> bool:
+    """Whether a match of the query's pattern stays one when other edges come or go, and each has rows of its own: then
+    the terms of a change are all that changes."""
+    first, *others = bound.segments
+    if type(first) is not Match or first.input or not all(isinstance(each, Project) for each in others):
+        return False
+    graph = first.graph
+    joined = {end for edge in graph.edges for end in (edge.source, edge.target)}
+    return (
+        not graph.parts
+        and len(joined) == len(graph.vertices)
+        and all(isinstance(edge.relation, Types) for edge in graph.edges)
+        and all(scope.mode != "induced" for scope in graph.scopes)
+    )
+
+
+def is_row_wise(segments: Iterable[Segment]) -> bool:
+    """Whether each row that projections are given has rows of its own behind them, so that rows come and go with
+    matches."""
+    return all(
+        isinstance(each, Unwind) or not (each.projection.is_grouped or _is_cut(each))
+        for each in segments
+        if isinstance(each, Project)
+    )
+
+
+def _is_cut(project: Project) -> bool:
+    return project.projection.skip is not None or project.projection.limit is not None
+
+
+def _led(match: Match, place: int) -> Match:
+    """The term of the edge at a place, whose order begins there."""
+    edge, vertices = match.graph.edges[place], match.graph.vertices
+    ends = dict.fromkeys((edge.source, edge.target))
+    return replace(match, graph=term(match.graph, place), lead=tuple(vertices[end].variable for end in ends))
+
+
+def term(graph: QueryGraph, place: int) -> QueryGraph:
+    """The term of the edge at a place."""
+    edges = (replace(edge, relation=Types(_types(edge, place))) for edge in graph.edges)
+    return replace(graph, edges=tuple(edges))
+
+
+def _types(edge: QueryEdge, place: int) -> tuple[str, ...]:
+    if edge.index > place:
+        return edge.types
+    apart = tuple(map(apart_type, edge.types))
+    return tuple(sorted(apart if edge.index == place else (*apart, *edge.types)))
+
+
+def possible(graph: QueryGraph, statistics: Statistics) -> tuple[int, ...]:
+    """The places of the edges that an edge of the change fits, by its labels."""
+    return tuple(edge.index for edge in graph.edges if _fits(edge, graph, statistics))
+
+
+def _fits(edge: QueryEdge, graph: QueryGraph, statistics: Statistics) -> bool:
+    apart = tuple(sorted(map(apart_type, edge.types)))
+    source, target = (graph.vertices[end].tables for end in (edge.source, edge.target))
+    ahead = statistics.edges_between(apart, source, target)
+    return bool(ahead or (not edge.directed and statistics.edges_between(apart, target, source)))
+
+
+def changed(bound: BoundQuery, places: tuple[int, ...]) -> BoundQuery:
+    """The query of what a change did, by the terms of some edges, one at least."""
+    match, *others = bound.segments
+    assert isinstance(match, Match)
+    terms = tuple(_led(match, place) for place in places)
+    first: Segment = terms[0]
+    if len(terms) > 1:
+        first = Apply("rows", tuple((each,) for each in terms), None, False, (), match.output)
+    return replace(bound, segments=(first, *others))

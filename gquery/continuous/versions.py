@@ -1,0 +1,111 @@
+"""The versions of a graph as they follow each other, for those who follow them."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+
+from gquery.continuous.between import Between
+from gquery.errors import BindError
+from gquery.records import record
+from gquery.storage.changes.batch import Batch
+from gquery.storage.graph import Snapshot
+
+KEPT = 64  # versions that a watch may go on from
+
+
+@record(frozen=True, slots=True)
+class Step:
+    """From one version to a later one. What lies between is worked out for who asks, and once for all."""
+
+    since: int
+    version: int
+    between: Between
+
+    def joined(self, later: Step) -> Step | None:
+        """Both as one; None where ids have changed in between, as they do where a graph is compacted."""
+        if self.between.new is not later.between.old:
+            return None
+        return Step(self.since, later.version, self.between.joined(later.between))
+
+
+class Follower:
+    """The steps that one who follows has not taken yet, `most` at a time: further ones become one. Safe from several
+    threads."""
+
+    def __init__(self, steps: Sequence[Step], most: int) -> None:
+        self._steps = deque(steps)
+        self._most = max(2, most)
+        self._changed = threading.Condition()
+        self._ended = False
+
+    def offer(self, step: Step) -> None:
+        """A step more. Never waits for who takes them."""
+        with self._changed:
+            joined = self._steps[-1].joined(step) if len(self._steps) >= self._most else None
+            if joined is not None:
+                self._steps[-1] = joined
+            else:
+                self._steps.append(step)
+            self._changed.notify_all()
+
+    def first(self, timeout: float | None) -> Step | None:
+        """The first step, which stays until it is `taken`. Waits for one, `timeout` seconds at most; None where there
+        is none then, or will be none."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._steps or self._ended, timeout)
+            return self._steps[0] if self._steps else None
+
+    def taken(self) -> None:
+        with self._changed:
+            self._steps.popleft()
+
+    def end(self) -> None:
+        """There are no more steps but those that are there."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+
+class Versions:
+    """The last steps of a graph, and those who follow it. Safe from several threads."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._steps: deque[Step] = deque(maxlen=kept)
+        self._followers: list[Follower] = []
+        self._lock = threading.Lock()
+
+    def add(self, version: int, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> None:
+        """A new version, which is made of the one before by some batches, one after the other."""
+        step = Step(version - 1, version, Between.by(old, new, batches))
+        with self._lock:
+            self._steps.append(step)
+            for follower in self._followers:
+                follower.offer(step)
+
+    def follow(self, after: int, newest: int, most: int) -> Follower:
+        """The steps behind a version, of which there is a `newest` now. Raises BindError for one that is not kept."""
+        with self._lock:
+            behind = [step for step in self._steps if step.version > after]
+            if after > newest or len(behind) != newest - after:
+                oldest = self._steps[0].since if self._steps else newest
+                raise BindError(
+                    f"there is no way from version {after:,}", hint=f"begin with one from {oldest:,} to {newest:,}"
+                )
+            follower = Follower(behind, most)
+            self._followers.append(follower)
+            return follower
+
+    def leave(self, follower: Follower) -> None:
+        """Offers it no more."""
+        with self._lock:
+            if follower in self._followers:
+                self._followers.remove(follower)
+        follower.end()
+
+    def end(self) -> None:
+        """There are no further versions."""
+        with self._lock:
+            for follower in self._followers:
+                follower.end()

@@ -1,0 +1,117 @@
+"""What a user holds of a standing query: its changes, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import TracebackType
+
+import pyarrow as pa
+
+from gquery.continuous.change import Change, told_schema
+from gquery.continuous.standing import Standing
+from gquery.continuous.versions import Versions
+from gquery.errors import ExecutionError
+from gquery.storage.graph import Snapshot
+
+PENDING = 16  # versions that wait for who is slow before further ones become one change
+
+
+class Watch:
+    """The changes of a standing query's answer, version by version, each once.
+
+    They are worked out when they are asked for, where they are asked for: the store never waits. Who is slow finds the
+    versions that are waiting one by one, and of more than `pending` the rest as one change. To be read in one of its
+    ways: as an iterator, as an async iterator, by `next`, as a stream or by a callback.
+    """
+
+    def __init__(
+        self,
+        standing: Standing,
+        versions: Versions,
+        snapshot: Snapshot,
+        newest: int,
+        after: int | None = None,
+        pending: int = PENDING,
+    ) -> None:
+        """snapshot: the `newest` version; after: the version whose changes are known already, the newest where it is
+        None. Raises BindError for one that is not kept, and for what is no query of the graph."""
+        self.version = newest if after is None else after
+        self.schema = told_schema(standing.columns(snapshot))
+        self._standing = standing
+        self._versions = versions
+        self._follower = versions.follow(self.version, newest, pending)
+        self._asking = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
+
+    def next(self, wait: float | None = 0.0) -> Change | None:
+        """The next change, without rows where a version has changed nothing for the query. wait: seconds to wait for a
+        version, None for as long as it takes; None is returned where there is none then.
+
+        Raises what answering a query raises; the version is asked again then.
+        """
+        with self._asking:
+            step = self._follower.first(wait)
+            if step is None:
+                return None
+            added, removed = self._standing.change(step.between)
+            self._follower.taken()
+            self.version = step.version
+            return Change(step.since, step.version, added, removed)
+
+    def __iter__(self) -> Iterator[Change]:
+        """Waits for versions until the watch or its store is closed."""
+        while (change := self.next(wait=None)) is not None:
+            yield change
+
+    async def __aiter__(self) -> AsyncIterator[Change]:
+        while (change := await asyncio.to_thread(self.next, None)) is not None:
+            yield change
+
+    def waiting(self) -> Iterator[Change]:
+        """The changes of all versions that there are."""
+        while (change := self.next()) is not None:
+            yield change
+
+    def reader(self, wait: bool = False) -> pa.RecordBatchReader:
+        """The changes as one stream, with columns `version` and `diff` before the query's: of all versions that there
+        are, or with `wait` of all that come until the watch is closed."""
+        changes = iter(self) if wait else self.waiting()
+        batches = (batch for change in changes for batch in change.to_arrow().cast(self.schema).to_batches())
+        return pa.RecordBatchReader.from_batches(self.schema, batches)
+
+    def call(self, callback: Callable[[Change], object]) -> None:
+        """Calls back with every change that has rows, in a thread of its own. What that raises ends the watch, and is
+        raised by `close`."""
+        if self._thread is not None:
+            raise ExecutionError("the watch calls back already")
+        self._thread = threading.Thread(target=self._calling, args=(callback,), name="gquery watch", daemon=True)
+        self._thread.start()
+
+    def _calling(self, callback: Callable[[Change], object]) -> None:
+        try:
+            for change in self:
+                if change:
+                    callback(change)
+        except BaseException as error:  # for whoever closes it
+            self._error = error
+            self._versions.leave(self._follower)
+
+    def close(self) -> None:
+        """Ends the watch, once a callback has seen what is waiting."""
+        self._versions.leave(self._follower)
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,121 @@
+"""A snapshot whose edges of each type are parted in two: those that a change is about, and the rest.
+
+The edges that are apart have a type of their own, so that a query graph may ask for them alone, for the rest or for
+both: what is there before a change and after it are edge types. Everything else is the snapshot's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.storage.adjacency import Adjacency, seen_from
+from gquery.storage.cache import Cache, Meter
+from gquery.storage.changes.parted_facts import (
+    PartedInvariants,
+    PartedStatistics,
+    few_counts,
+    is_apart,
+    parted_invariants,
+    whole_type,
+)
+from gquery.storage.counted.counts import Counts
+from gquery.storage.graph import Snapshot
+from gquery.storage.schema import Direction
+from gquery.storage.sorting import distinct
+from gquery.storage.tables import Ends
+
+
+class Parted(Snapshot):
+    """A snapshot, seen with some of its edges apart. Ids are the snapshot's, and so are the tables."""
+
+    def __init__(self, whole: Snapshot, apart: NDArray[np.int64], rest: Snapshot) -> None:
+        """apart: ids of edges, ascending. rest: a snapshot with all edges of `whole` but these."""
+        self.whole = whole
+        self.rest = rest
+        self.apart = apart
+        self.vertex_tables = whole.vertex_tables
+        self.vertex_numbers = whole.vertex_numbers
+        self.edges = whole.edges
+        self.indexes = whole.indexes
+        self.load_signatures = whole.load_signatures
+        self.vertex_cache = whole.vertex_cache
+        self.cache = Cache(whole.cache.limit)
+        self._at_ends: dict[object, NDArray[np.int32]] = {}
+
+    @property
+    def counts(self) -> Counts:
+        return self.whole.counts
+
+    @cached_property
+    def invariants(self) -> PartedInvariants:
+        """The same object for two versions of a graph of which the same is certain."""
+        return parted_invariants(self.counts)
+
+    @cached_property
+    def statistics(self) -> PartedStatistics:
+        ends = {type_: self._ends[type_] for type_ in self._ends}
+        return PartedStatistics(self.counts, few_counts(ends, self.vertex_numbers), self.indexes.seems_unique)
+
+    @property
+    def ends(self) -> NDArray[np.int32]:
+        return self.whole.ends
+
+    def tables_of(self, types: Collection[str]) -> list[int]:
+        return self.whole.tables_of({*map(whole_type, types)})
+
+    def at_ends(self, types: tuple[str, ...], direction: Direction) -> NDArray[np.int32]:
+        if not all(map(is_apart, types)):
+            return self.whole.at_ends(tuple(sorted({*map(whole_type, types)})), direction)
+        key = types, direction
+        if key not in self._at_ends:
+            ends = (self._ends[type_] for type_ in map(whole_type, types) if type_ in self._ends)
+            sides = [seen_from(*each, direction) for each in ends]
+            self._at_ends[key] = distinct(np.concatenate([np.zeros(0, np.int32), *sides]))
+        return self._at_ends[key]
+
+    def few_edges(self, types: tuple[str, ...]) -> NDArray[np.int64] | None:
+        if not all(map(is_apart, types)):
+            return None
+        found = [self._apart[type_] for type_ in map(whole_type, types) if type_ in self._apart]
+        return np.sort(np.concatenate([np.zeros(0, np.int64), *found]))
+
+    def adjacency(self, types: Iterable[str], direction: Direction, meter: Meter | None = None) -> Adjacency:
+        """Of edges that are apart, of the rest, or of both; of several types all in the same way."""
+        asked = set(types)
+        own = {type_ for type_ in asked if not is_apart(type_)}
+        named = {whole_type(type_) for type_ in asked - own}
+        if own == named:
+            return self.whole.adjacency(own, direction, meter)
+        if not named:
+            return self.rest.adjacency(own, direction, meter)
+        assert not own, "of each type the same part is asked for"
+        few = self.few_edges(tuple(asked))
+        assert few is not None
+        key = ("apart", tuple(sorted(named)), direction)
+        return self.cache.get(key, lambda: self.edges.build_of(few, direction), 0, "the changed edges", meter)
+
+    def identity(self, meter: Meter | None = None) -> Adjacency:
+        return self.whole.identity(meter)
+
+    @cached_property
+    def _apart(self) -> dict[str, NDArray[np.int64]]:
+        """The edges that are apart, by type."""
+        found: dict[str, list[NDArray[np.int64]]] = {}
+        for table, where, _ in self.edges.numbers.parts(self.apart):
+            found.setdefault(self.edge_tables[table].type, []).append(self.apart[where])
+        return {type_: np.concatenate(parts) for type_, parts in found.items()}
+
+    @cached_property
+    def _ends(self) -> dict[str, Ends]:
+        """Source and target of the edges that are apart, by type."""
+        found = {}
+        for type_, edges in self._apart.items():
+            source, target = np.empty(len(edges), np.int32), np.empty(len(edges), np.int32)
+            for table, where, rows in self.edges.numbers.parts(edges):
+                source[where], target[where] = (end[rows] for end in self.edge_tables[table].ends)
+            found[type_] = source, target
+        return found

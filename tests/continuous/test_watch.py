@@ -1,0 +1,203 @@
+"""How changes come: in order, each once, joined for who is slow, by every way of reading them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.continuous.change import Change
+from gquery.errors import BindError, QueryTimeout
+from gquery.store import Store
+
+RINGS = "MATCH (a:Account)-[:PAID]->(b)-[:PAID]->(c)-[:PAID]->(a) RETURN a.id AS a, b.id AS b, c.id AS c"
+PAID = ("Account", "PAID", "Account")
+
+
+def _store(edges: list[tuple[int, int]] = []) -> Store:  # noqa: B006 - nobody changes it
+    accounts = {"id": list(range(6)), "name": list("abcdef")}
+    return Store(gquery.from_arrow(vertices={"Account": accounts}, edges={PAID: _paid(*edges)}))
+
+
+def _paid(*edges: tuple[int, int]) -> pa.Table:
+    source, target = ([edge[side] for edge in edges] for side in (0, 1))
+    return pa.table({"source": pa.array(source, pa.int64()), "target": pa.array(target, pa.int64())})
+
+
+def _insert(store: Store, *edges: tuple[int, int]) -> None:
+    store.apply(insert={PAID: _paid(*edges)})
+
+
+def _told(change: Change | None) -> Any:
+    assert change is not None
+    return change.version, change.added.to_pylist(), change.removed.to_pylist()
+
+
+RING = [{"a": 0, "b": 1, "c": 2}, {"a": 1, "b": 2, "c": 0}, {"a": 2, "b": 0, "c": 1}]
+
+
+def test_a_ring_closes_and_opens() -> None:
+    store = _store([(0, 1), (1, 2)])
+    with store.watch(f"{RINGS} ORDER BY a") as watch:
+        assert watch.next() is None
+        _insert(store, (3, 4))
+        assert _told(watch.next()) == (1, [], [])
+        _insert(store, (2, 0))
+        version, added, removed = _told(watch.next())
+        assert (version, sorted(added, key=str), removed) == (2, RING, [])
+        store.apply(delete={PAID: _paid((0, 1))})
+        version, added, removed = _told(watch.next())
+        assert (version, added, sorted(removed, key=str)) == (3, [], RING)
+
+
+def test_what_is_gone_and_there_again_has_not_changed() -> None:
+    store = _store([(0, 1), (1, 2), (2, 0)])
+    watch = store.watch(RINGS)
+    store.apply(delete={PAID: _paid((0, 1))}, insert={PAID: _paid((0, 1))})
+    assert _told(watch.next()) == (1, [], [])
+    assert watch.version == 1
+
+
+def test_values_that_nobody_reads_change_nothing() -> None:
+    store = _store([(0, 1), (1, 2), (2, 0)])
+    named = store.watch("MATCH (a:Account)-[:PAID]->(b) RETURN a.name AS a, b.name AS b")
+    rings = store.watch(RINGS)
+    store.apply(set={"Account": {"id": [0], "name": ["z"]}})
+    assert _told(rings.next()) == (1, [], [])
+    _, added, removed = _told(named.next())
+    assert sorted(each["a"] + each["b"] for each in added) == ["cz", "zb"]
+    assert sorted(each["a"] + each["b"] for each in removed) == ["ab", "ca"]
+
+
+def test_counts() -> None:
+    store = _store([(0, 1), (1, 2)])
+    counts = store.watch("MATCH (a)-[:PAID]->(b) RETURN a.name AS name, count(*) AS paid", emit="counts")
+    number = store.watch(RINGS, emit="counts")
+    store.apply(insert={PAID: _paid((0, 2), (0, 3), (2, 0))}, delete={PAID: _paid((0, 1))})
+    _, added, removed = _told(counts.next())
+    assert sorted(map(str, added)) == ["{'name': 'a', 'paid': 2}", "{'name': 'c', 'paid': 1}"]
+    assert removed == [{"name": "a", "paid": 1}]
+    assert _told(number.next()) == (1, [{"count": 0}], [{"count": 0}])
+    _insert(store, (0, 1))
+    assert _told(number.next()) == (2, [{"count": 3}], [{"count": 0}])
+
+
+def test_who_is_slow_gets_one_change_of_the_rest() -> None:
+    store = _store([(0, 1), (1, 2)])
+    slow = store.watch(RINGS, pending=3)
+    for edges in ([(2, 0)], [(3, 4)], [(4, 5)], [(5, 3)], [(0, 3)]):
+        _insert(store, *edges)
+    store.apply(delete={PAID: _paid((2, 0))})
+    changes = list(slow.waiting())
+    assert [(each.since, each.version) for each in changes] == [(0, 1), (1, 2), (2, 6)]
+    assert [(each.added.num_rows, each.removed.num_rows) for each in changes] == [(3, 0), (0, 0), (3, 3)]
+    assert slow.version == 6
+
+
+def test_a_watch_goes_on_from_a_version() -> None:
+    store = _store([(0, 1), (1, 2)])
+    first = store.watch(RINGS)
+    _insert(store, (2, 0))
+    _insert(store, (3, 4))
+    again = store.watch(RINGS, after=0)
+    assert [_told(each) for each in again.waiting()] == [_told(each) for each in first.waiting()]
+    assert [each.version for each in store.watch(RINGS, after=1).waiting()] == [2]
+    with pytest.raises(BindError, match="no way from version 7") as caught:
+        store.watch(RINGS, after=7)
+    assert "from 0 to 2" in str(caught.value)
+
+
+def test_compacting_changes_nothing() -> None:
+    store = _store([(0, 1), (1, 2), (2, 0), (3, 4)])
+    watch = store.watch(RINGS, pending=2)
+    store.apply(delete={"Account": {"id": [3]}})
+    _insert(store, (4, 5))
+    store.compact()
+    store.apply(delete={PAID: _paid((1, 2))})
+    _insert(store, (1, 2))
+    changes = list(watch.waiting())
+    assert (changes[0].since, changes[0].version) == (0, 1)
+    assert changes[-1].version == 4
+    assert sum(each.added.num_rows - each.removed.num_rows for each in changes) == 0
+
+
+def test_an_iterator_ends_with_its_watch() -> None:
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS)
+    found: list[Change] = []
+    thread = threading.Thread(target=lambda: found.extend(watch))
+    thread.start()
+    _insert(store, (2, 0))
+    watch.close()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert [each.version for each in found] == [1]
+
+
+def test_callbacks() -> None:
+    store = _store([(0, 1), (1, 2)])
+    found: list[Change] = []
+    with store.watch(RINGS, callback=found.append):
+        _insert(store, (3, 4))
+        _insert(store, (2, 0))
+    assert [(each.version, each.added.num_rows) for each in found] == [(2, 3)]
+
+
+def test_what_a_callback_raises() -> None:
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS, callback=lambda change: change.missing)
+    _insert(store, (2, 0))
+    with pytest.raises(AttributeError, match="missing"):
+        watch.close()
+
+
+def test_async() -> None:
+    async def run() -> list[int]:
+        store = _store([(0, 1), (1, 2)])
+        watch = store.watch(RINGS)
+        _insert(store, (2, 0))
+        _insert(store, (2, 3))
+        watch.close()
+        return [change.version async for change in watch]
+
+    assert asyncio.run(run()) == [1, 2]
+
+
+def test_one_stream() -> None:
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS)
+    _insert(store, (2, 0))
+    store.apply(delete={PAID: _paid((2, 0))})
+    table = watch.reader().read_all()
+    assert table.column_names == ["version", "diff", "a", "b", "c"]
+    assert sorted(zip(table["version"].to_pylist(), table["diff"].to_pylist(), strict=True)) == [
+        *[(1, 1)] * 3,
+        *[(2, -1)] * 3,
+    ]
+
+
+def test_wrong_queries_are_refused_at_once() -> None:
+    store = _store()
+    with pytest.raises(BindError, match="Acount"):
+        store.watch("MATCH (a:Acount) RETURN a")
+    with pytest.raises(BindError, match="EXPLAIN does not stand"):
+        store.watch(f"EXPLAIN {RINGS}")
+
+
+def test_a_version_that_failed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS)
+    _insert(store, (2, 0))
+
+    def late(*_: object) -> None:
+        raise QueryTimeout("late")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gquery.continuous.standing.Standing.change", late)
+        with pytest.raises(QueryTimeout):
+            watch.next()
+    assert len(_told(watch.next())[1]) == 3
