@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 
 from gquery.errors import GQueryError, ParseError
 from gquery.grammar import ast
@@ -141,6 +142,8 @@ class _Reader:
         word, acceptable = self._tokens[place], self._machine.choices
         keyword = self._lexicon.keywords.get(word.text.upper())
         if keyword is not None and keyword in acceptable and self._is_keyword(keyword, place):
+            if keyword == "FOREACH":
+                self._bars.update(islice(bars_of(self._tokens, self._pairs, place + 1), 1))
             self._feed(word._replace(type=keyword))
             return 1
         if _FUNCTION not in acceptable:

@@ -11,6 +11,7 @@ from gquery.grammar import ast
 from gquery.grammar.chains import balanced
 from gquery.grammar.literals import is_plain_name, quote_name, quote_string
 from gquery.grammar.parser import keywords
+from gquery.grammar.unparse_updates import update_text
 
 # How tightly an expression binds, loosest first. Where the grammar wants a tighter one, brackets are written.
 _OR, _XOR, _AND, _NOT, _COMPARISON, _PREDICATE = range(6)
@@ -33,6 +34,8 @@ def unparse(node: ast.Node) -> str:
         return _label(node, _LABEL_OR)
     if isinstance(node, ast.Expression):
         return _expression(node, _OR)
+    if isinstance(node, ast.Update):
+        return update_text(node, unparse)
     return _PARTS[type(node)](node)
 
 

@@ -41,7 +41,7 @@ with `$city = 'city 3'`.
 ## 1. From text to tree
 
 `gquery/grammar/scanner.py` cuts the text into tokens, `parser.py` feeds them to the LALR parser that Lark makes of
-`gquery.lark`, and `builder.py` makes the frozen nodes of `ast.py`. Every node keeps its place in the text, for
+`gquery.lark`, and `builder` makes the frozen nodes of `ast`. Every node keeps its place in the text, for
 carets:
 
 ```

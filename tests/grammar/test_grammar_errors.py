@@ -116,7 +116,7 @@ def test_too_long(words: str) -> None:
 
 
 def test_unsupported_is_no_syntax_error() -> None:
-    assert isinstance(error_of("MATCH (a) CREATE (b) RETURN a"), UnsupportedError)
+    assert isinstance(error_of("MATCH (a) INSERT (b) RETURN a"), UnsupportedError)
     assert error_of("RETURN shortestPath((a)-->(b))").span == Span(7, 19)
 
 

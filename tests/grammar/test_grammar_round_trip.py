@@ -190,6 +190,35 @@ def matches(values: SearchStrategy[object], optional: SearchStrategy[bool]) -> S
 expressions = st.recursive(literals | variables | parameters, larger, max_leaves=12)
 items = build(ast.ProjectionItem, expression=expressions, alias=maybe(names), text=st.just(""))
 
+targets = build(ast.Property, subject=expressions, key=names, key_span=here)
+set_labels = build(ast.SetLabels, subject=expressions, labels=tuples(build(ast.LabelName, name=names), 1))
+set_items = tuples(
+    build(ast.SetProperty, target=targets, value=expressions)
+    | build(
+        ast.SetProperties,
+        subject=expressions.filter(lambda each: not isinstance(each, ast.Property)),
+        value=expressions,
+        adding=st.booleans(),
+    )
+    | set_labels,
+    1,
+)
+no_items = st.just(())
+updates = st.recursive(
+    build(ast.Create, patterns=tuples(paths(expressions, 0, named=True), 1))
+    | build(
+        ast.Merge,
+        pattern=paths(expressions, 0, named=True),
+        on_create=no_items | set_items,
+        on_match=no_items | set_items,
+    )
+    | build(ast.Set, items=set_items)
+    | build(ast.Remove, items=tuples(targets | set_labels, 1))
+    | build(ast.Delete, items=tuples(expressions, 1), detach=st.booleans()),
+    lambda inner: build(ast.Foreach, variable=variables, items=expressions, updates=tuples(inner, 1)),
+    max_leaves=3,
+)
+
 
 @st.composite
 def queries(draw: st.DrawFn) -> ast.Query:
@@ -213,6 +242,13 @@ def queries(draw: st.DrawFn) -> ast.Query:
     clauses = (*draw(st.lists(clause, max_size=2)), draw(last))
     command = draw(st.sampled_from([None, "explain", "profile"]))
     return ast.Query(clauses=clauses, command=command, span=NOWHERE)  # type: ignore[arg-type]
+
+
+@given(updates)
+def test_updates(update: ast.Update) -> None:
+    text = unparse(update)
+    assert parse(text).clauses == (update,)
+    assert unparse(parse(text).clauses[0]) == text
 
 
 @given(expressions)

@@ -16,7 +16,10 @@ _OPERAND |= {"COMPREHENSION", "PATTERN_COMPREHENSION", "QUANTIFIER", "REDUCE"}
 _OPERAND |= {NAME, "FUNCTION", "PATTERN", "INTEGER", "FLOAT", "STRING", "PARAMETER"}
 _OPERATOR = {"OR", "XOR", "AND", "IN", "CONTAINS", "STARTS", "ENDS", "IS"}
 _OPERATOR |= {"{", "=", "<>", "<", "<=", ">", ">=", "=~", "+", "-", "*", "/", "%", "^", ".", "[", ":"}
+_WRITING = {"CREATE", "MERGE", "SET", "REMOVE", "DELETE", "DETACH", "FOREACH"}
+_WRITES = "(writes)"
 _PHRASES = {
+    _WRITES: "a clause that writes",
     NAME: "a name",
     "PARAMETER": "a parameter",
     "INTEGER": "a whole number",
@@ -206,6 +209,8 @@ def _phrase(accepted: set[str]) -> str:
     if "AND" in rest:
         phrases.append("an operator")
         rest -= _OPERATOR
+    if rest >= _WRITING:
+        rest = (rest - _WRITING) | {_WRITES}
     if "(" in rest:
         rest -= BEFORE_PATHS  # few patterns begin with one of them
     if {"<", "-"} <= rest:
@@ -219,7 +224,7 @@ def _phrase(accepted: set[str]) -> str:
 
 def _phrase_order(phrase: str) -> tuple[int, str]:
     """Classes of tokens first, then signs, then keywords, the end last."""
-    if phrase == _PHRASES[_END]:
+    if phrase in (_PHRASES[_WRITES], _PHRASES[_END]):
         return 3, phrase
     if not phrase.startswith("`"):
         return 0, phrase

@@ -14,7 +14,6 @@ from gquery.grammar.scanner import Token
 
 _BRACKETED_PATH = "gquery has path patterns in brackets only where they are repeated, such as `((a)-->(b)){1,3}`"
 _SHORTEST = "gquery has shortest paths in MATCH only; write MATCH p = shortestPath(...) and then use p"
-_WRITING = "gquery has no queries that change the graph"
 _SUBQUERY = "gquery has no subqueries other than EXISTS, COUNT, COLLECT and CALL"
 _OLD_LISTS = (
     "gquery has no filter() and extract(); write a list comprehension, such as `[x IN list WHERE x > 1 | x + 1]`"
@@ -28,12 +27,11 @@ _CLAUSES = {
         "FOR",
         "FINISH",
         "NEXT",
+        "DROP",
     )
 }
-_CLAUSES |= dict.fromkeys(
-    ("CREATE", "MERGE", "DELETE", "DETACH", "SET", "REMOVE", "INSERT", "FOREACH", "DROP"), _WRITING
-)
 _CLAUSES |= {
+    "INSERT": "gquery has no INSERT; write CREATE",
     "USE": "gquery has no USE; a query runs on the graph that it is given to",
     "LOAD": "gquery has no LOAD CSV; data is loaded with `gquery.load`",
 }
