@@ -32,6 +32,7 @@ from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import OptionalMatch, Project
+from gquery.planner.ir.updates import Update
 from gquery.records import record
 from gquery.stopping import Check
 
@@ -119,7 +120,7 @@ class Chain:
                     for place, branch in enumerate(step.branches)
                 )
                 weighted |= step.segment.asked == "rows" and any(each.weighted for each in subqueries[number])
-            else:
+            elif isinstance(step, Project):
                 residual: tuple[Expression, ...] = ()
                 if isinstance(before, QueryPlan) and number - 1 not in joins:
                     residual = before.residual
@@ -179,6 +180,8 @@ class Chain:
                 weighted = any(each.weighted for each in self.subqueries[number])
                 count = partial(self._counted_apart, number, control, here)
                 rows = Applied(step, weighted).run(rows, branches, control)
+            elif isinstance(step, Update):
+                pass  # whoever runs the chain changes the graph for its rows
             elif number in self.totals:
                 rows = self._total(number, rows, outer, control)
             else:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.planner.explain_paths import paths_heading, paths_lines
+from gquery.planner.explain_updates import update_heading, update_lines
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import (
     BindingFilter,
@@ -29,6 +30,7 @@ from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Project, Unwind
+from gquery.planner.ir.updates import Update
 from gquery.planner.ir.written import written
 from gquery.records import record
 
@@ -149,7 +151,7 @@ def _chain_lines(
     plan: ChainPlan, chain: Chained, estimated: Estimated, placed: Placed, ran: Sequence[Measured]
 ) -> list[str]:
     lines: list[str] = []
-    plain = len(plan.steps) <= 2 and not any(isinstance(step, ApplyPlan | PathsPlan) for step in plan.steps)
+    plain = len(plan.steps) <= 2 and not any(isinstance(step, _HEADED) for step in plan.steps)
     for number, step in enumerate(plan.steps):
         here = ran[number] if ran else None
         if isinstance(step, QueryPlan):
@@ -161,6 +163,8 @@ def _chain_lines(
             for place, (branch, inner) in enumerate(zip(step.branches, chain.subqueries[number], strict=True)):
                 below += ["UNION"] if place else []
                 below += _chain_lines(branch, inner, estimated, placed, here.branches[place] if here else ())
+        elif isinstance(step, Update):
+            heading, below = update_heading(step), update_lines(step)
         else:
             heading = _project_heading(step, number == len(plan.steps) - 1)
             counts = plan.counts(number)
@@ -174,6 +178,9 @@ def _chain_lines(
         else:
             lines += [heading + rows, *(f"  {line}" for line in below)]
     return lines
+
+
+_HEADED = ApplyPlan | PathsPlan | Update
 
 
 def _apply_heading(plan: ApplyPlan) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan, Step
 from gquery.planner.ir.segments import Apply, BoundQuery, Match, OptionalMatch, Paths, Project, Segment
+from gquery.planner.ir.updates import Update
 from gquery.planner.passes.candidates import paying_filters
 from gquery.planner.passes.comparisons import split_predicates
 from gquery.planner.passes.compose_functional_edges import compose
@@ -76,6 +77,8 @@ class _Planning:
                 project = without_unwanted(segment, wanted.variables)
                 wanted = wanted_by(project, wanted, self.limits[number])
                 steps.append(project)
+            elif isinstance(segment, Update):
+                steps.append(segment)
             elif isinstance(segment, Apply):
                 steps.append(ApplyPlan(segment, self._branches(segment, wanted), rows_out(segment, wanted)))
                 wanted = wanted_outside(segment, wanted)

@@ -22,6 +22,7 @@ from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.projections import ProjectionBinder, projected
 from gquery.planner.binding.scope import is_hidden
+from gquery.planner.binding.updates.stages import refuse_writing
 from gquery.planner.binding.subqueries.in_expressions import (
     as_subquery,
     expect_known,
@@ -62,6 +63,7 @@ def bind(
     notices: list[Notice] = []
     matches = MatchBinder(schema, parameters, mode, strict, check, notices)
     projections = ProjectionBinder(schema, parameters, strict, check, notices)
+    refuse_writing(tree)
     segments = ClauseBinder(matches, projections).chain(tree, ())
     if not isinstance(segments[-1], Project):
         raise UnsupportedError("a query ends with RETURN", span=tree.span)

@@ -56,7 +56,7 @@ def expect_known(expression: ast.LabelExpression, element: Kind, schema: Schema,
             if name not in known:
                 hint = did_you_mean(name, known) or _listing(kind, known)
                 error = BindError(f"the graph has no {kind} `{name}`", span=expression.span, hint=hint)
-                names.lack(error, f"no {element.value.lower()} has it")
+                names.lack(name, error, f"no {element.value.lower()} has it")
         case ast.LabelNot(operand=operand):
             expect_known(operand, element, schema, names)
         case ast.LabelAnd(left=left, right=right) | ast.LabelOr(left=left, right=right):

@@ -32,7 +32,7 @@ MAX_ELEMENTS = 1_000  # nodes of one query graph, and relationships: most tests 
 @dataclass(slots=True)
 class MatchBinder:
     """Binds segments of MATCH clauses. `mode` is for clauses that name none; `strict` says whether names that the graph
-    does not have are errors; `notices` collects what has to be said."""
+    does not have are errors, but for those that are `written`; `notices` collects what has to be said."""
 
     schema: Schema
     parameters: Mapping[str, object]
@@ -40,6 +40,7 @@ class MatchBinder:
     strict: bool
     check: Check
     notices: list[Notice]
+    written: frozenset[str] = frozenset()
     hints: Hints = field(default_factory=Hints)
 
     def bind(self, clauses: tuple[ast.Match, ...], incoming: tuple[Variable, ...]) -> Iterator[Match]:
@@ -121,7 +122,7 @@ class MatchBinder:
         return Type(Kind.PATH, fields=(("nodes", list_of(nodes)), ("relationships", list_of(relationships))))
 
     def _patterns(self, incoming: tuple[Variable, ...]) -> PatternBinder:
-        names = Names({variable.name: variable for variable in incoming}, self.strict)
+        names = Names({variable.name: variable for variable in incoming}, self.strict, self.written)
         return PatternBinder(self.schema, names, self.mode)
 
     def _bound(self, patterns: PatternBinder, kind: type[Match], span: Span) -> Match:

@@ -34,14 +34,15 @@ from gquery.storage.schema import Schema
 
 @dataclass(slots=True)
 class ProjectionBinder:
-    """Binds projections over the rows before them. `strict` says whether names that the graph does not have are errors;
-    `notices` collects what has to be said."""
+    """Binds projections over the rows before them. `strict` says whether names that the graph does not have are errors,
+    but for those that are `written`; `notices` collects what has to be said."""
 
     schema: Schema
     parameters: Mapping[str, object]
     strict: bool
     check: Check
     notices: list[Notice]
+    written: frozenset[str] = frozenset()
 
     def bind(
         self, clause: ast.Return | ast.With | ast.Unwind, incoming: tuple[Variable, ...], per: Variable | None = None
@@ -49,7 +50,7 @@ class ProjectionBinder:
         """per: tells the rows of an outer query apart."""
         if isinstance(clause, ast.Unwind):
             return self._unwind(clause, incoming)
-        names = Names({variable.name: variable for variable in incoming}, self.strict)
+        names = Names({variable.name: variable for variable in incoming}, self.strict, self.written)
         word = "WITH" if isinstance(clause, ast.With) else "RETURN"
         binder = ExpressionBinder(self.schema, names, self.parameters, aggregates=True, place=word, check=self.check)
         projection = _bind_projection(clause, word, binder)
@@ -63,7 +64,7 @@ class ProjectionBinder:
 
     def _unwind(self, clause: ast.Unwind, incoming: tuple[Variable, ...]) -> Unwind:
         """The rows with an item of the list each; an empty list and null have none."""
-        names = Names({variable.name: variable for variable in incoming}, self.strict)
+        names = Names({variable.name: variable for variable in incoming}, self.strict, self.written)
         binder = ExpressionBinder(
             self.schema, names, self.parameters, aggregates=False, place="UNWIND", check=self.check
         )
@@ -164,7 +165,7 @@ def _bind_items(clause: ast.Projecting, word: str, binder: ExpressionBinder) -> 
     items = []
     if clause.star:
         names = sorted(binder.names.named())
-        if not names and isinstance(clause, ast.With) and clause.where is not None:  # one row is one row
+        if not names and isinstance(clause, ast.With) and not clause.items:  # one row is one row
             return (ProjectionItem(" row", Constant(INTEGER, clause.span, 0)),)
         if not names and not clause.items:
             raise BindError(f"{word} * has nothing to return: no variable is defined", span=clause.span)

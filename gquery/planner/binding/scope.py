@@ -100,11 +100,12 @@ def is_hidden(variable: str) -> bool:
 @dataclass(slots=True)
 class Names:
     """Everything bound so far, by variable. incoming: what the segments before bind. Vertices and edges, of this
-    segment, are in the order of their indices. strict: whether names that the graph does not have are errors. notices:
-    what has to be said of the query, though it can be answered."""
+    segment, are in the order of their indices. strict: whether names that the graph does not have are errors; written:
+    but for these, which the statement writes. notices: what has to be said of the query, though it can be answered."""
 
     incoming: Mapping[str, Variable] = field(default_factory=dict)
     strict: bool = True
+    written: frozenset[str] = frozenset()
     vertices: dict[str, VertexDraft] = field(default_factory=dict)
     edges: dict[str, EdgeDraft] = field(default_factory=dict)
     paths: dict[str, PathVariable] = field(default_factory=dict)
@@ -150,9 +151,11 @@ class Names:
         listing = "in scope are " + ", ".join(f"`{variable}`" for variable in known) if known else None
         return BindError(f"variable `{name}` is not defined", span=span, hint=did_you_mean(name, known) or listing)
 
-    def lack(self, error: BindError, consequence: str) -> None:
+    def lack(self, name: str, error: BindError, consequence: str) -> None:
         """Raises the error for a label, type or property that the graph does not have; a query that is not strict is
         answered, and the user warned of the consequence."""
+        if name in self.written:
+            return
         if self.strict:
             raise error
         assert error.span is not None

@@ -10,6 +10,7 @@ from gquery.planner.ir.filters import Filter, LookupFilter, PredicateFilter
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Apply, Exists, Match, NotExists, OptionalMatch, Paths, Project
+from gquery.planner.ir.updates import Update
 from gquery.records import record
 
 
@@ -105,13 +106,13 @@ class ApplyPlan:
     rows: tuple[str, ...]
 
 
-Step = QueryPlan | PathsPlan | Project | ApplyPlan
+Step = QueryPlan | PathsPlan | Project | ApplyPlan | Update
 
 
 @record(frozen=True, slots=True)
 class ChainPlan:
     """The plan of a query: a step for each segment, in order. A projection is its own plan, without the columns that
-    nothing after it speaks of."""
+    nothing after it speaks of, and so is an update."""
 
     steps: tuple[Step, ...]
 

@@ -13,6 +13,7 @@ from typing import Literal
 from gquery.errors import Notice
 from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.updates import Update
 from gquery.records import record
 from gquery.settings import Device
 from gquery.storage.schema import Direction
@@ -241,13 +242,13 @@ class Apply:
         return tuple(variable for variable in begin if variable != self.row) if self.row is not None else ()
 
 
-Segment = Match | Project | Apply
+Segment = Match | Project | Apply | Update
 
 
 @record(frozen=True)
 class BoundQuery:
-    """The segments in order, the last one a Project. `notices`: what the user is warned of. device: where the query
-    wants to be matched, None where it says nothing."""
+    """The segments in order, the last one a Project, or an Update where its rows change the graph. `notices`: what the
+    user is warned of. device: where the query wants to be matched, None where it says nothing."""
 
     segments: tuple[Segment, ...]
     notices: tuple[Notice, ...] = ()

@@ -32,6 +32,7 @@ from gquery.planner.ir.segments import (
     Segment,
     Unwind,
 )
+from gquery.planner.ir.updates import Update
 from gquery.planner.passes.draft import Draft, Wanted
 from gquery.planner.search.context import Context
 
@@ -62,8 +63,9 @@ def _with_paths(spoken_of: frozenset[str], graph: QueryGraph) -> frozenset[str]:
 
 
 def wanted_of_answer(answer: Segment) -> Wanted:
-    """What is asked of the last segment: everything."""
-    return Wanted(frozenset(variable.name for variable in answer.output), False, False, False, None)
+    """What is asked of the last segment, or of the rows that change the graph: everything."""
+    rows = answer.input if isinstance(answer, Update) else answer.output
+    return Wanted(frozenset(variable.name for variable in rows), False, False, False, None)
 
 
 def wanted_by(project: Project, wanted: Wanted, limit: int | None) -> Wanted:

@@ -50,7 +50,7 @@ def bind_element_property(
     """A property of a node or relationship, of nulls where no such element has it."""
     stored = stored_property(binder.schema, subject.type, key)
     if not stored:
-        binder.names.lack(_no_property(binder, subject, key, key_span), "always null")
+        binder.names.lack(key, _no_property(binder, subject, key, key_span), "always null")
     type_ = type_of_stored(stored)
     if is_variable(subject):
         return Column(type_, span, subject.variable, Attribute.PROPERTY, key)  # type: ignore[attr-defined]

@@ -1,0 +1,166 @@
+"""A statement cut into stages: each reads what the graph is then, and changes it at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from gquery.errors import BindError, UnsupportedError
+from gquery.grammar import ast
+from gquery.planner.binding.mentions import below, names_in
+from gquery.planner.ir.expr import Type
+from gquery.planner.ir.types.value_types import type_of_value
+from gquery.records import record
+
+
+@record(frozen=True, slots=True)
+class Stage:
+    """Clauses that read, and one that changes the graph for all rows together; None: the rows are only read."""
+
+    reading: tuple[ast.Clause, ...]
+    update: ast.Update | None
+
+    @property
+    def answers(self) -> bool:
+        """Whether its rows are the answer."""
+        return bool(self.reading) and isinstance(self.reading[-1], ast.Return)
+
+
+def updates_in(clauses: Iterable[ast.Clause]) -> Iterator[ast.Update]:
+    """The clauses that change the graph, also those of queries in CALL and UNION."""
+    for clause in clauses:
+        match clause:
+            case ast.Update():
+                yield clause
+            case ast.Call(query=query):
+                yield from updates_in(query.clauses)
+            case ast.Union(branches=branches):
+                for branch in branches:
+                    yield from updates_in(branch.clauses)
+
+
+def refuse_writing(tree: ast.Query) -> None:
+    """Raises BindError where a query would change the graph."""
+    found = next(updates_in(tree.clauses), None)
+    if found is not None:
+        word = type(found).__name__.upper()
+        message = f"{word} changes the graph, and this one never changes"
+        raise BindError(message, span=found.span, hint="write to a store: `gquery.Store(graph).execute(...)`")
+
+
+def staged(clauses: Iterable[ast.Clause]) -> tuple[Stage, ...]:
+    """The stages of a query's clauses. Raises BindError for clauses that cannot follow each other, UnsupportedError for
+    what gquery cannot change."""
+    found: list[Stage] = []
+    reading: list[ast.Clause] = []
+    last: ast.Clause | None = None
+    for clause in clauses:
+        if not isinstance(clause, ast.Update):
+            _expect_reading(clause, last)
+            reading.append(clause)
+        else:
+            for update in _apart(clause):
+                joined = _joined(found[-1].update, update) if found and not reading else None
+                if joined is not None:
+                    found[-1] = replace(found[-1], update=joined)
+                    continue
+                if reading and isinstance(update, ast.Merge | ast.Foreach):
+                    found.append(Stage(tuple(reading), None))
+                    reading = []
+                found.append(Stage(tuple(reading), update))
+                reading = []
+        last = clause
+    return (*found, Stage(tuple(reading), None)) if reading else tuple(found)
+
+
+def _expect_reading(clause: ast.Clause, last: ast.Clause | None) -> None:
+    """Raises where a clause that reads stands behind one that changes the graph, or changes it within."""
+    if any(updates_in((clause,))):
+        where = "UNION" if isinstance(clause, ast.Union) else "CALL { ... }"
+        raise UnsupportedError(f"gquery has no clauses that write in {where}", span=clause.span)
+    if isinstance(last, ast.Update) and not isinstance(clause, ast.With | ast.Return):
+        word = type(last).__name__.upper()
+        raise BindError(f"between {word} and what reads again WITH is expected", span=clause.span, hint="such as WITH *")
+
+
+def _joined(before: ast.Update | None, clause: ast.Update) -> ast.Update | None:
+    """Two clauses as one, where the second asks nothing that the first has changed."""
+    match before, clause:
+        case (ast.Create(patterns=made), ast.Create(patterns=more)):
+            new = set(names_in(before))
+            if not any(new.intersection(names_in(each)) for path in more for each in _maps(path)):
+                return ast.Create((*made, *more), span=before.span.to(clause.span))
+        case (ast.Delete(items=gone), ast.Delete(items=more)):
+            plain = all(isinstance(each, ast.Variable) for each in more)
+            if plain and before.detach == clause.detach:
+                return ast.Delete((*gone, *more), clause.detach, span=before.span.to(clause.span))
+    return None
+
+
+def _maps(path: ast.PathPattern) -> Iterator[ast.Node]:
+    parts: tuple[ast.NodePattern | ast.RelationshipPattern, ...] = (*path.nodes, *path.relationships)
+    return (part.properties for part in parts if part.properties is not None)
+
+
+# --- SET, item by item ------------------------------------------------------------------------------------------
+
+
+def _apart(clause: ast.Update) -> Iterator[ast.Update]:
+    """The clause; a SET of which an item reads what one before it has changed, in several."""
+    if not isinstance(clause, ast.Set):
+        yield clause
+        return
+    together: list[ast.SetItem] = []
+    for item in clause.items:
+        if together and any(_reads(item, changed) for changed in together):
+            yield ast.Set(tuple(together), span=clause.span)
+            together = []
+        together.append(item)
+    yield ast.Set(tuple(together), span=clause.span)
+
+
+def _reads(item: ast.SetItem, changed: ast.SetItem) -> bool:
+    """Whether an item may read what another has changed."""
+    value = None if isinstance(item, ast.SetLabels) else item.value
+    if value is None or isinstance(value, ast.Literal | ast.Parameter):
+        return False
+    plain = all(not isinstance(each, _WHOLE) for each in below(value)) and not isinstance(item, ast.SetProperties)
+    if not plain or not isinstance(changed, ast.SetProperty):
+        return isinstance(item, ast.SetProperties) or any(isinstance(each, (*_WHOLE, ast.Property)) for each in below(value))
+    return any(isinstance(each, ast.Property) and each.key == changed.target.key for each in below(value))
+
+
+_WHOLE = (
+    ast.FunctionCall, ast.Index, ast.LabelTest, ast.MapProjection, ast.Subquery, ast.Exists, ast.PatternPredicate
+)  # fmt: skip
+"""Expressions that may read any property of an element, or its labels."""
+
+
+# --- names -------------------------------------------------------------------------------------------------------
+
+
+def names_written(query: ast.Query, parameters: Mapping[str, object]) -> frozenset[str]:
+    """The labels, types and properties that a statement may write: they are no errors where it reads."""
+    found = {name for update in updates_in(query.clauses) for name in _written(update)}
+    found |= {entry.key for entry in below(query) if isinstance(entry, ast.MapEntry)}
+    for value in parameters.values():
+        if isinstance(value, Mapping | list | tuple):
+            found.update(_keys(type_of_value(value, query.span)))
+    return frozenset(found)
+
+
+def _written(update: ast.Update) -> Iterator[str]:
+    for node in below(update):
+        if isinstance(node, ast.LabelName):
+            yield node.name
+        elif isinstance(node, ast.SetProperty):
+            yield node.target.key
+
+
+def _keys(type_: Type) -> Iterator[str]:
+    """The keys of maps, also of those in lists."""
+    for key, value in type_.fields:
+        yield key
+        yield from _keys(value)
+    if type_.item is not None:
+        yield from _keys(type_.item)
