@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gquery.arrays import to_numpy
 from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
+from gquery.executor.updates.counting import Changes
 from gquery.settings import Settings
 from gquery.values.elements import Row, holds_union, rows_of
 from gquery.values.formats import (
@@ -45,7 +46,7 @@ class Result:
     decimal256(76, 0) beyond 10^38, in place of the int64 of `schema`; as a Python value it is an int like any other.
 
     warnings: what was found odd about the query, as texts with its place; Python's warnings had them already. spent:
-    seconds of the timeout that went into planning.
+    seconds of the timeout that went into planning. changes: what a statement that writes has changed, else None.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Result:
         """arrays: the same answer, which is all numbers, part by part with an array for each column."""
         self.schema = schema
         self.warnings = warnings
+        self.changes: Changes | None = None
         self._counts = counts
         self._start = start
         self._start_arrays = arrays or (lambda control: map(numbers_of, start(control)))
@@ -71,6 +73,15 @@ class Result:
         self._under_way: set[Control] = set()
         self._cancel_next = False
         self._lock = threading.RLock()  # a run that is dropped ends whatever its thread is doing
+
+    @classmethod
+    def written(
+        cls, table: pa.Table, settings: Settings, warnings: tuple[str, ...], control: Control, changes: Changes
+    ) -> Result:
+        """The answer to a statement that writes: it has run, and does not run again."""
+        result = cls(table.schema, lambda _: iter(table.to_batches()), settings, warnings=warnings)
+        result._table, result._control, result.changes = table, control, changes
+        return result
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -16,20 +15,12 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import GQueryError, ParseError, QueryWarning
-from gquery.executor.devices import backend_of, card_beside
-from gquery.executor.engine import Engine, placed
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain, Measured
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
+from gquery.planned import PLAN, Planned, as_rows
 from gquery.planner.binding.clauses import bind
-from gquery.planner.explain import Ran, explain
 from gquery.planner.memo.remembered import Remembered, types_of
-from gquery.planner.passes.demand import pushed_limit
-from gquery.planner.plan import plan_chain
-from gquery.planner.search.context import Context
-from gquery.planner.search.costs import CPU
-from gquery.planner.search.second_half import SecondHalf
 from gquery.result import Result, numbers_of
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
@@ -125,9 +116,8 @@ class Graph:
         return f"<gquery.Graph: {self.vertex_count:,} vertices, {self.edge_count:,} edges>"
 
 
-class Prepared:
-    """A planned query over a snapshot; every `run` starts from the candidates anew. `remembered`: what is known of
-    earlier ones."""
+class Prepared(Planned):
+    """A planned query over a snapshot. `remembered`: what is known of earlier ones."""
 
     def __init__(
         self,
@@ -144,27 +134,8 @@ class Prepared:
         bound = known.bound(
             asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check, strict=settings.strict)
         )
-        if bound.device is not None:
-            settings = settings.changed(device=bound.device)
-        snapshot.counts.make_sure(bound.edge_types, check)
-        limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
-        context = partial(Context, snapshot.invariants, snapshot.statistics, CPU)
-        self.plan, memos, made = known.plan(
-            (*asked, limits, settings.device),
-            bound,
-            lambda memos: plan_chain(bound, limits, [context(memo, check) for memo in memos]),
-        )
         self.command = tree.command
-        self.notices, self.device = bound.notices, bound.device
-        self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
-        beside = card_beside(settings)
-        self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, beside)
-        self.chain = Chain.of(self.plan, self.matchings, self.engine, made, check)
-
-    def run(self, control: Control, measured: Sequence[Measured] = ()) -> Iterator[pa.RecordBatch]:
-        """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read."""
-        import_apart(ENGINE, control.check)
-        yield from self.chain.run(control, measured)
+        super().__init__(bound, snapshot, parameters, settings, known, asked, check)
 
     def arrays(self, control: Control) -> Iterator[Sequence[Any]]:
         """The answer part by part, an array for each column: on a card where they were gathered there. Raises
@@ -181,31 +152,7 @@ class Prepared:
     def plan_rows(self, profiled: bool, control: Control) -> Iterator[pa.RecordBatch]:
         """The plan as an answer of one column, a row a line."""
         import_apart(CONVERSION, control.check)
-        measured = Measured.each(self.plan) if profiled else ()
-        began = time.perf_counter()
-        for _ in self.run(control, measured) if profiled else ():
-            pass
-        ran = Ran(measured, time.perf_counter() - began, control.memory.peak) if profiled else None
-        text = explain(
-            self.plan,
-            self.chain,
-            lambda number: self.matchings[number].estimated(control.check),
-            lambda number: self._placed(number, control),
-            ran,
-        )
-        if self.device is not None:
-            text = f"Match by device {self.device}, as USING says\n{text}"
-        yield pa.record_batch([pa.array(text.splitlines(), pa.string())], schema=PLAN)
-
-    def _placed(self, number: int, control: Control) -> str:
-        """Where a count would go, and why; nothing where there is no choice."""
-        if self.engine.beside is None:
-            return ""
-        second_half = self.matchings[number]
-        return placed(second_half, second_half.estimated(control.check), self.engine)[1]
-
-
-PLAN = pa.schema([("plan", pa.string())])
+        return as_rows(self.plan_lines(profiled, control))
 
 
 def _plan_text(result: Result) -> str:

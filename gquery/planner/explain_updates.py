@@ -11,8 +11,8 @@ from gquery.planner.ir.updates import (
     Give,
     GiveLabels,
     GiveMap,
-    GiveValues,
     Given,
+    GiveValues,
     Merge,
     Update,
 )

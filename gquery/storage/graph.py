@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, Verte
 from gquery.storage.sorting import distinct
 from gquery.storage.statistics import Statistics
 from gquery.storage.tables import EdgeTable, VertexTable
+
+if TYPE_CHECKING:
+    from gquery.storage.changes.deleted import Deleted
 
 _EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
@@ -54,6 +58,7 @@ class Snapshot:
             raise LoadError(f"{self.vertex_count:,} vertices are more than gquery can number ({MAX_VERTICES:,})")
         self._load_counts = load_counts
         self.load_signatures = load_signatures or CountedSignatures()
+        self.deleted: Deleted | None = None  # what rows of a statement may hold that was deleted in it
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
         self.vertex_cache = self.cache  # of what vertices alone tell
         self.indexes = Indexes(self.vertex_tables, self.cache)

@@ -32,6 +32,8 @@ def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.
         return ids
     if ids.null_count:
         return _expand(gather(snapshot, kind, column, ids.drop_null()), ids)
+    if snapshot.deleted is not None and column.attribute is not Attribute.TYPE:
+        snapshot.deleted.expect_none(kind is Kind.NODE, to_numpy(ids))
     if column.attribute is Attribute.LABELS:
         labels = [list(table.labels) for table in snapshot.vertex_tables]
         return _of_table(of_values(labels, pa.list_(pa.string())), snapshot.vertex_numbers, ids)

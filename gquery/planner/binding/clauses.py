@@ -22,7 +22,6 @@ from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.projections import ProjectionBinder, projected
 from gquery.planner.binding.scope import is_hidden
-from gquery.planner.binding.updates.stages import refuse_writing
 from gquery.planner.binding.subqueries.in_expressions import (
     as_subquery,
     expect_known,
@@ -35,6 +34,7 @@ from gquery.planner.binding.subqueries.in_expressions import (
 )
 from gquery.planner.binding.subqueries.pattern_condition import pattern_tests
 from gquery.planner.binding.subqueries.procedures import written_out
+from gquery.planner.binding.updates.stages import refuse_writing
 from gquery.planner.ir.expr import BOOLEAN, INTEGER, Type
 from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Project, Segment, Variable
 from gquery.planner.ir.types.common_type import list_of, unify

@@ -6,7 +6,7 @@ deleted leaves its id unused. So rows of ids that an earlier clause found, and m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pyarrow as pa
@@ -79,3 +79,7 @@ class Batch:
     vertex_values: tuple[NewValues, ...] = ()
     edge_values: tuple[NewValues, ...] = ()
     labels: tuple[NewLabels, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything changes."""
+        return any(len(getattr(self, each.name)) for each in fields(self))

@@ -21,8 +21,8 @@ from gquery.planner.ir.updates import (
     Give,
     GiveLabels,
     GiveMap,
-    GiveValues,
     Given,
+    GiveValues,
     Keep,
     Merge,
 )
@@ -134,7 +134,9 @@ class _Giving:
             case ast.SetProperties(value=ast.MapLiteral() as written):
                 entries = self.computed.entries(written)
                 return GiveValues(self._column(item.subject), entries, not item.adding)
-        call = ast.FunctionCall("properties", (item.value,), False, False, name_span=item.value.span, span=item.value.span)
+        call = ast.FunctionCall(
+            "properties", (item.value,), False, False, name_span=item.value.span, span=item.value.span
+        )
         return GiveMap(self._column(item.subject), self._column(call), not item.adding)
 
     def _column(self, value: ast.Expression) -> str:

@@ -80,7 +80,9 @@ def _expect_reading(clause: ast.Clause, last: ast.Clause | None) -> None:
         raise UnsupportedError(f"gquery has no clauses that write in {where}", span=clause.span)
     if isinstance(last, ast.Update) and not isinstance(clause, ast.With | ast.Return):
         word = type(last).__name__.upper()
-        raise BindError(f"between {word} and what reads again WITH is expected", span=clause.span, hint="such as WITH *")
+        raise BindError(
+            f"between {word} and what reads again WITH is expected", span=clause.span, hint="such as WITH *"
+        )
 
 
 def _joined(before: ast.Update | None, clause: ast.Update) -> ast.Update | None:
@@ -126,7 +128,9 @@ def _reads(item: ast.SetItem, changed: ast.SetItem) -> bool:
         return False
     plain = all(not isinstance(each, _WHOLE) for each in below(value)) and not isinstance(item, ast.SetProperties)
     if not plain or not isinstance(changed, ast.SetProperty):
-        return isinstance(item, ast.SetProperties) or any(isinstance(each, (*_WHOLE, ast.Property)) for each in below(value))
+        return isinstance(item, ast.SetProperties) or any(
+            isinstance(each, (*_WHOLE, ast.Property)) for each in below(value)
+        )
     return any(isinstance(each, ast.Property) and each.key == changed.target.key for each in below(value))
 
 

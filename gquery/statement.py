@@ -1,0 +1,177 @@
+"""The way of a statement that changes a graph, on one screen: stage after stage, each read over what the one before
+has made of the graph, and nothing is anybody's to see before the last one is done.
+
+A stage is bound, planned and run as a query is; its rows are kept, and the update at its end makes one batch of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.errors import Notice
+from gquery.executor.chain.rows import Rows, batch_of
+from gquery.executor.progress import Control
+from gquery.executor.updates.changing import changed
+from gquery.executor.updates.rows import GivenRows
+from gquery.executor.updates.there import seen
+from gquery.grammar import ast
+from gquery.planned import Planned
+from gquery.planner.binding.updates.stage import ROW, StageBinder
+from gquery.planner.binding.updates.stages import Stage, names_written, staged
+from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.ir.updates import Merge, Update
+from gquery.planner.memo.remembered import Remembered
+from gquery.settings import Settings
+from gquery.storage.changes.applied import applied
+from gquery.storage.changes.batch import Batch
+from gquery.storage.changes.deleted import Deleted
+from gquery.storage.graph import Snapshot
+
+
+class Answer(NamedTuple):
+    """What RETURN gives; without one there are no columns."""
+
+    schema: pa.Schema
+    batches: list[pa.RecordBatch]
+
+
+class Statement:
+    """One run. working: the graph as the statement has left it so far; batches: what it has changed, in order."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        tree: ast.Query,
+        parameters: Mapping[str, Any],
+        settings: Settings,
+        control: Control,
+    ) -> None:
+        self.working = snapshot
+        self.batches: list[Batch] = []
+        self.notices: list[Notice] = []
+        self._tree = tree
+        self._parameters = parameters
+        self._settings = settings
+        self._control = control
+        written = names_written(tree, parameters)
+        self._binder = StageBinder(parameters, settings.mode, settings.strict, written, control.check)
+        self._remembered = Remembered()
+        self._deleted = Deleted.none()
+        self._reserved = [0]
+
+    def run(self) -> Answer:
+        """Runs all stages. Raises what queries raise; then nothing of `batches` holds."""
+        try:
+            answer = Answer(pa.schema([]), [])
+            rows: GivenRows | None = None
+            for stage in staged(self._tree.clauses):
+                if stage.answers:
+                    answer = self._answered(stage, rows)
+                else:
+                    rows = self._changed(stage, rows)
+            return answer
+        finally:
+            self._control.memory.release(self._reserved[0])
+
+    def _answered(self, stage: Stage, rows: GivenRows | None) -> Answer:
+        planned = self._planned(self._bound(stage, rows))
+        return Answer(planned.chain.schema, list(planned.run(self._control, (), _before(rows))))
+
+    # --- stages ------------------------------------------------------------------------------------------------
+
+    def _changed(self, stage: Stage, rows: GivenRows | None) -> GivenRows:
+        """Changes the graph; the rows that go on."""
+        if isinstance(stage.update, ast.Foreach):
+            return self._foreach(stage.update, rows)
+        bound = self._bound(stage, rows)
+        update = bound.segments[-1]
+        assert isinstance(update, Update)
+        if rows is not None and rows.count > 1 and isinstance(update.action, Merge) and update.action.apart:
+            return self._row_by_row(stage, rows)
+        read = self._read(self._planned(bound), update, rows)
+        batch, rows, made = changed(update, read, self.working)
+        self._apply(batch)
+        if isinstance(stage.update, ast.Merge):
+            self._set(stage.update.on_create, rows, made)
+            self._set(stage.update.on_match, rows, ~made)
+        return self._seen(rows)
+
+    def _row_by_row(self, stage: Stage, rows: GivenRows) -> GivenRows:
+        """Each row over the graph that the one before has left."""
+        each = (rows.take(np.array([row])) for row in range(rows.count))
+        return self._seen(GivenRows.together([self._changed(stage, self._seen(row)) for row in each]))
+
+    def _foreach(self, clause: ast.Foreach, rows: GivenRows | None) -> GivenRows:
+        """Changes the graph for each item of a list in each row, and the rows are what they were."""
+        rows = rows or GivenRows((ROW,), batch_of({ROW.name: pa.array([0])}, 1))
+        items: GivenRows | None = rows
+        for stage in staged((ast.Unwind(clause.items, clause.variable, span=clause.span), *clause.updates)):
+            items = self._changed(stage, items)
+        return self._seen(rows)
+
+    def _set(self, items: tuple[ast.SetItem, ...], rows: GivenRows, which: NDArray[np.bool_]) -> None:
+        """What MERGE sets besides, for some of its rows."""
+        chosen = self._seen(rows).take(np.flatnonzero(which))
+        for stage in staged((ast.Set(items, span=items[0].span),)) if items else ():
+            chosen = self._changed(stage, chosen)
+
+    # --- one stage ---------------------------------------------------------------------------------------------
+
+    def _bound(self, stage: Stage, rows: GivenRows | None) -> BoundQuery:
+        bound = self._binder.bind(stage, self.working.schema, () if rows is None else rows.variables)
+        self.notices += bound.notices
+        return bound
+
+    def _planned(self, bound: BoundQuery) -> Planned:
+        """A stage's plan, over the graph as it is now."""
+        asked = (object(),)  # no other stage is the same
+        parameters, settings, check = self._parameters, self._settings, self._control.check
+        return Planned(bound, self.working, parameters, settings, self._remembered, asked, check)
+
+    def _read(self, planned: Planned, update: Update, rows: GivenRows | None) -> GivenRows:
+        """All rows that an update changes the graph for."""
+        found = planned.run(self._control, (), _before(rows))
+        return GivenRows.read(update.input, found, self._control, self._reserved)
+
+    def _apply(self, batch: Batch) -> None:
+        if not batch:
+            return
+        self._control.check()
+        self.working = applied(self.working, batch)
+        self.batches.append(batch)
+        self._deleted = self._deleted.and_of(batch)
+        self.working.deleted = self._deleted or None
+
+    def _seen(self, rows: GivenRows) -> GivenRows:
+        """The rows, with the types that their elements have now."""
+        variables = tuple(seen(each, rows.column(each.name), self.working) for each in rows.variables)
+        return GivenRows(variables, rows.batch)
+
+
+class Explained(Statement):
+    """A statement that is planned as if no row were ever found, so that nothing changes. lines: the plans of all its
+    stages."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.lines: list[str] = []
+
+    def _planned(self, bound: BoundQuery) -> Planned:
+        planned = super()._planned(bound)
+        self.lines += planned.plan_lines(False, self._control)
+        return planned
+
+    def _read(self, planned: Planned, update: Update, rows: GivenRows | None) -> GivenRows:
+        return GivenRows.read(update.input, iter(()), self._control, self._reserved)
+
+    def _answered(self, stage: Stage, rows: GivenRows | None) -> Answer:
+        return Answer(self._planned(self._bound(stage, rows)).chain.schema, [])
+
+
+def _before(rows: GivenRows | None) -> Rows | None:
+    return None if rows is None else iter((rows.batch,))

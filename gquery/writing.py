@@ -1,0 +1,70 @@
+"""Statements that write: from a text to an answer, and the batches that are to be committed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from gquery.errors import GQueryError, ParseError, QueryWarning, UnsupportedError
+from gquery.executor.progress import Control
+from gquery.executor.updates.counting import Changes, counted
+from gquery.grammar.parser import parse
+from gquery.imports import CONVERSION, import_apart
+from gquery.planned import PLAN, as_rows
+from gquery.planner.binding.updates.stages import updates_in
+from gquery.result import Result
+from gquery.session import Graph
+from gquery.settings import Settings
+from gquery.statement import Explained, Statement
+from gquery.storage.changes.batch import Batch
+from gquery.values.parameters import snapshot_of
+
+
+class Executed(NamedTuple):
+    """The answer, and what has to be committed before anybody gets it; no batches where nothing changes."""
+
+    result: Result
+    batches: tuple[Batch, ...]
+
+
+def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, settings: Settings) -> Executed:
+    """Runs a statement over a graph, which stays as it is. One that only reads is a query, which runs when it is read.
+
+    Raises what queries raise, all of it now, and ExecutionError for what cannot be changed so. Warns (QueryWarning) as
+    a query does.
+    """
+    control = Control(settings.timeout, settings.memory_limit)
+    try:
+        tree = parse(text, control.check)
+        if not any(updates_in(tree.clauses)):
+            return Executed(graph.with_settings(**_changes(settings)).query(text, parameters), ())
+        known = snapshot_of(parameters)
+        if tree.command == "profile":
+            raise UnsupportedError(
+                "gquery has no PROFILE of what writes", span=tree.span, hint="EXPLAIN shows the plan"
+            )
+        kind = Explained if tree.command == "explain" else Statement
+        statement = kind(graph.snapshot, tree, known, settings, control)
+        answer = statement.run()
+        import_apart(CONVERSION, control.check)
+    except GQueryError as error:
+        raise error.with_text(text)  # noqa: B904 - the same error, with its text
+    except RecursionError:
+        raise ParseError("the statement is nested too deeply for the stack that Python has left here") from None
+    warned = tuple(notice.rendered(text) for notice in dict.fromkeys(statement.notices))
+    for warning in warned:
+        warnings.warn(warning, QueryWarning, stacklevel=3)
+    if isinstance(statement, Explained):
+        table, changes = pa.Table.from_batches(as_rows(iter(statement.lines)), PLAN), Changes()
+    else:
+        table = pa.Table.from_batches(answer.batches, answer.schema)
+        changes = counted(graph.snapshot, statement.working, statement.batches)
+    return Executed(Result.written(table, settings, warned, control, changes), tuple(statement.batches))
+
+
+def _changes(settings: Settings) -> dict[str, Any]:
+    """The settings by name."""
+    return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
