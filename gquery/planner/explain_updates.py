@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gquery.planner.ir.updates import (
+    OWN,
     Change,
     Create,
     Delete,
@@ -71,4 +72,4 @@ def _changed(change: Change) -> str:
 
 
 def _name(variable: str) -> str:
-    return "" if variable.startswith("\0") else variable
+    return "" if variable.startswith(OWN) else variable

@@ -8,33 +8,45 @@ import pytest
 
 import gquery
 
-_STEP = re.compile(r"an? (?P<kind>\w+) should be raised at (?P<phase>compile time|runtime|any time): (?P<detail>\S+)")
+STEP = re.compile(r"an? (?P<kind>\w+) should be raised at (?P<phase>compile time|runtime|any time): (?P<detail>\S+)")
 
-_KINDS: dict[str, tuple[type[gquery.GQueryError], ...]] = {
+KINDS: dict[str, tuple[type[gquery.GQueryError], ...]] = {
     "SyntaxError": (gquery.ParseError, gquery.BindError),
     "TypeError": (gquery.BindError, gquery.ExecutionError),
     "ArgumentError": (gquery.BindError, gquery.ExecutionError),
+    "SemanticError": (gquery.BindError, gquery.ExecutionError),
+    "EntityNotFound": (gquery.ExecutionError,),
+    "ConstraintVerificationFailed": (gquery.ExecutionError,),
 }
-_SAYS = {
+SAYS = {
     "*": "cannot take",
     "AmbiguousAggregationExpression": "neither aggregated nor a grouping key|can only use what",
     "ColumnNameConflict": "two columns are called",
+    "CreatingVarLength": "variable length",
+    "DeleteConnectedNode": "still have",
+    "DeletedEntityAccess": "was deleted",
     "FloatingPointOverflow": "too large for a 64-bit float",
     "IntegerOverflow": "does not fit 64 bits",
     "InvalidAggregation": "cannot aggregate",
     "InvalidArgumentType": r"cannot take|takes|needs a whole number|only nodes, relationships and maps",
     "InvalidArgumentValue": r"cannot take|takes|cannot be|can be tested",
+    "InvalidClauseComposition": "expected",
+    "InvalidDelete": "DELETE takes",
     "InvalidNumberLiteral": "is not a number",
     "InvalidParameterUse": "parameter",
+    "InvalidPropertyType": "the property .* cannot be",
     "InvalidRelationshipPattern": "expected",
     "InvalidUnicodeCharacter": "unexpected character",
     "MapElementAccessByNonString": "a key is a text",
+    "MergeReadOwnWrites": "null",
     "NegativeIntegerArgument": "not negative",
     "NestedAggregation": "inside another",
+    "NoSingleRelationshipType": "has one type",
     "NoVariablesInScope": "no variable is defined",
     "NonConstantExpression": "cannot depend on the matches",
     "NumberOutOfRange": "lies between|not 0",
     "RelationshipUniquenessViolation": "stands twice",
+    "RequiresDirectedRelationship": "has one direction",
     "UndefinedVariable": "is not defined|can only use what",
     "UnexpectedSyntax": "expected|closed|has no value",
     "VariableAlreadyBound": "already",
@@ -46,9 +58,9 @@ _SAYS = {
 def expect_error(step: str, graph: gquery.Graph, query: str, parameters: dict[str, object]) -> None:
     """Raises AssertionError unless there is an error of the kind, in time: what is certain may be said before anything
     runs, but what has to be known at compile time not later. Errors of another kind go on."""
-    wanted = _STEP.fullmatch(step)
+    wanted = STEP.fullmatch(step)
     assert wanted is not None
-    with pytest.raises(_KINDS[wanted["kind"]], match=_SAYS[wanted["detail"]]):
+    with pytest.raises(KINDS[wanted["kind"]], match=SAYS[wanted["detail"]]):
         _answer(graph.query(query, parameters), wanted["phase"])
 
 

@@ -45,7 +45,7 @@ def _run(scenario: Scenario) -> None:
         elif "should be raised" in step.text:
             expect_error(step.text, _open(store), query, parameters)
         elif step.text.startswith("the result should be"):
-            _expect_result(_open(store).query(query, parameters), step)
+            expect_result(_open(store).query(query, parameters), step)
 
 
 def _open(store: Store) -> gquery.Graph:
@@ -109,7 +109,7 @@ def holds_times(arrow: pa.DataType) -> bool:
     return pa.types.is_temporal(arrow) or any(map(holds_times, inside))
 
 
-def _expect_result(result: gquery.Result, step: Step) -> None:
+def expect_result(result: gquery.Result, step: Step) -> None:
     """Compares columns and rows; the step's words say whether the order of rows and of list elements counts."""
     any_list_order = "ignoring element order" in step.text
     header, *rows = step.table

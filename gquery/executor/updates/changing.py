@@ -12,7 +12,7 @@ from gquery.executor.updates.deleting import deleted
 from gquery.executor.updates.giving import given
 from gquery.executor.updates.merging import merged
 from gquery.executor.updates.rows import GivenRows
-from gquery.planner.ir.updates import Create, Delete, Give, Merge, Update
+from gquery.planner.ir.updates import OWN, PLACE, Create, Delete, Give, Merge, Update
 from gquery.storage.changes.batch import Batch
 from gquery.storage.graph import Snapshot
 
@@ -39,10 +39,10 @@ def changed(update: Update, rows: GivenRows, snapshot: Snapshot) -> Changed:
             batch = given(give, rows, snapshot)
         case Delete() as delete:
             batch = deleted(delete, rows, snapshot)
-    columns = {name: values for name, values in columns.items() if not name.startswith("\0")}
+    columns = {name: values for name, values in columns.items() if not name.startswith(OWN)}
     return Changed(batch, rows.with_columns(columns | _row(rows), update.output), made)
 
 
 def _row(rows: GivenRows) -> Columns:
     """The column that rows always have."""
-    return {" row": rows.column("\0row")}
+    return {" row": rows.column(PLACE)}

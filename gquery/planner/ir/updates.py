@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from gquery.planner.ir.segments import Variable
 
 
+OWN = "\x1f"
+"""What the names of columns and elements begin with that nobody has named. They end with their clause."""
+
+PLACE = f"{OWN}row"
+"""A column that the rows before an update have in any case."""
+
+
 @record(frozen=True, slots=True)
 class Given:
     """A property, and the column with its values; a null is none."""

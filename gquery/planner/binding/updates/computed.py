@@ -11,10 +11,7 @@ from gquery.planner.binding.mentions import below
 from gquery.planner.ir.expr import Kind, Type
 from gquery.planner.ir.functions.calls import is_aggregate
 from gquery.planner.ir.segments import Variable
-from gquery.planner.ir.updates import Given
-
-OWN = "\0"
-"""What the names of columns and elements begin with that nobody has named. They are dropped behind their clause."""
+from gquery.planner.ir.updates import OWN, Given
 
 Known = Mapping[str, Variable]
 """The rows that a clause changes the graph for, by name."""
@@ -52,10 +49,10 @@ class Computed:
         value = self.parameters.get(properties.name, {})
         if not isinstance(value, Mapping):
             raise BindError(f"{self.word} takes a map of properties", span=properties.span)
-        whole = self.column(properties)  # which says so where the parameter has no value
+        self.column(properties)  # which says so where the parameter has no value
         span = properties.span
         held = (ast.Property(properties, key, key_span=span, span=span) for key in value)
-        return tuple(Given(each.key, self.column(each)) for each in held) if value else () if whole else ()
+        return tuple(Given(each.key, self.column(each)) for each in held)
 
     def expect_storable(self, given: tuple[Given, ...], known: Known) -> None:
         """Raises BindError for values that no property can have."""

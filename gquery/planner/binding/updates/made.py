@@ -1,4 +1,4 @@
-"""Binds the patterns of CREATE and MERGE: which of their elements are there already, and what the others are made of."""
+"""Binds the patterns of CREATE and MERGE: which of their elements are there, and what the others are made of."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from gquery.errors import BindError, Span
 from gquery.grammar import ast
-from gquery.planner.binding.updates.computed import OWN, Computed, Known
+from gquery.planner.binding.updates.computed import Computed, Known
 from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.query_graph import PathVariable
-from gquery.planner.ir.updates import Create, Given, MadeEdge, MadeVertex
+from gquery.planner.ir.updates import OWN, Create, Given, MadeEdge, MadeVertex
 
 Element = ast.NodePattern | ast.RelationshipPattern
 

@@ -10,19 +10,18 @@ from gquery.grammar import ast
 from gquery.planner.binding.clauses import ClauseBinder
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.projections import ProjectionBinder
-from gquery.planner.binding.updates.computed import OWN
 from gquery.planner.binding.updates.drafts import Draft, drafted
 from gquery.planner.binding.updates.stages import Stage
 from gquery.planner.ir.expr import INTEGER, Kind, Type
 from gquery.planner.ir.segments import BoundQuery, Segment, Variable
 from gquery.planner.ir.types.common_type import list_of
-from gquery.planner.ir.updates import Create, Merge, Update
+from gquery.planner.ir.updates import OWN, PLACE, Create, Merge, Update
 from gquery.settings import MatchMode
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
 
 ROW = Variable(" row", INTEGER)
-"""Rows between two stages always have a column of this name, so that there may be rows that nothing is named in."""
+"""Rows between two stages always have this column, so that there may be rows that nothing is named in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +68,10 @@ class _Chain:
 
 
 def _update(chain: _Chain, reading: tuple[ast.Clause, ...], draft: Draft, schema: Schema) -> None:
-    chain.add((*reading, _with(draft.computed.items, "row")))
+    chain.add((*reading, _with(draft.computed.items, PLACE)))
     action = draft.action({variable.name: variable for variable in chain.rows})
     if draft.clauses:
-        chain.add((*draft.clauses, _with((), "found")))
+        chain.add((*draft.clauses, _with((), f"{OWN}found")))
     output = {variable.name: variable for variable in chain.rows if not variable.name.startswith(OWN)}
     create = action.create if isinstance(action, Merge) else action
     if isinstance(create, Create):
@@ -83,7 +82,7 @@ def _update(chain: _Chain, reading: tuple[ast.Clause, ...], draft: Draft, schema
 def _with(items: Iterable[ast.ProjectionItem], name: str) -> ast.With:
     """`WITH *` and what is computed, and something in any case."""
     nowhere = Span(0, 0)
-    there = ast.ProjectionItem(ast.Literal(0, span=nowhere), OWN + name, "", span=nowhere)
+    there = ast.ProjectionItem(ast.Literal(0, span=nowhere), name, "", span=nowhere)
     return ast.With((*items, there), True, False, (), None, None, None, span=nowhere)
 
 
