@@ -46,7 +46,7 @@ ALLOWED = {
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.progress",
     ],
     "executor": ["planner.ir", "storage", "values"],
-    "result": ["executor.progress", "values"],
+    "result": ["executor.progress", "executor.updates.counting", "values"],
     "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
     "motif": [
         "session", "storage", "values", "grammar.literals", "executor.cpu.census", "executor.cpu.random_graphs",
@@ -54,7 +54,9 @@ ALLOWED = {
     ],
     "opening": ["session", "storage", "integrations"],
     "continuous": ["planner", "executor", "storage", "grammar"],
-    "store": ["session", "opening", "storage", "continuous", "values"],
+    "store": [
+        "session", "opening", "continuous", "grammar", "planner", "executor", "storage", "result", "values", "imports",
+    ],
     "integrations": [
         "session", "motif", "result", "values", "storage", "grammar", "opening", "executor.relational.database.private",
         "executor.relational.sql.words",

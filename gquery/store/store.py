@@ -19,6 +19,7 @@ from gquery.continuous.versions import Versions
 from gquery.continuous.watch import PENDING, Watch
 from gquery.errors import GQueryError
 from gquery.opening import open as open_graph
+from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
@@ -81,6 +82,34 @@ class Store:
 
         with self.writing() as snapshot:
             return self.commit([resolved(snapshot, insert or {}, delete or {}, set or {})])
+
+    def execute(
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        mode: str | None = None,
+        device: str | None = None,
+        timeout: float | None = None,
+        memory_limit: int | str | None = None,
+        strict: bool | None = None,
+    ) -> Result:
+        """Runs a statement of CREATE, MERGE, SET, REMOVE, DELETE and FOREACH, all of it or nothing: what RETURN gives,
+        and in `changes` how much has changed. One that only reads is a query, which runs when it is read.
+
+        The arguments are those of `Graph.query`; timeout: seconds for the whole statement. strict: labels, types and
+        properties that the statement writes are no errors where it reads either way. Raises what queries raise, and
+        ExecutionError for what cannot be changed so; then the graph is as it was.
+        """
+        from gquery.store.executing import executed
+
+        given = {"mode": mode, "device": device, "timeout": timeout, "memory_limit": memory_limit, "strict": strict}
+        with self.writing():
+            settings = self._graph.settings.changed(**{name: each for name, each in given.items() if each is not None})
+            done = executed(self._graph, text, parameters, settings)
+            if done.batches:
+                self.commit(done.batches, done.after)
+        return done.result
 
     @contextmanager
     def writing(self) -> Iterator[Snapshot]:

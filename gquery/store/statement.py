@@ -20,12 +20,12 @@ from gquery.executor.updates.changing import changed
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import seen
 from gquery.grammar import ast
-from gquery.planned import Planned
 from gquery.planner.binding.updates.stage import ROW, StageBinder
 from gquery.planner.binding.updates.stages import Stage, names_written, staged
 from gquery.planner.ir.segments import BoundQuery
 from gquery.planner.ir.updates import Merge, Update
 from gquery.planner.memo.remembered import Remembered
+from gquery.session import Planned
 from gquery.settings import Settings
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch

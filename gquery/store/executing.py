@@ -13,21 +13,23 @@ from gquery.executor.progress import Control
 from gquery.executor.updates.counting import Changes, counted
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, import_apart
-from gquery.planned import PLAN, as_rows
 from gquery.planner.binding.updates.stages import updates_in
 from gquery.result import Result
-from gquery.session import Graph
+from gquery.session import PLAN, Graph, as_rows
 from gquery.settings import Settings
-from gquery.statement import Explained, Statement
 from gquery.storage.changes.batch import Batch
+from gquery.storage.graph import Snapshot
+from gquery.store.statement import Explained, Statement
 from gquery.values.parameters import snapshot_of
 
 
 class Executed(NamedTuple):
-    """The answer, and what has to be committed before anybody gets it; no batches where nothing changes."""
+    """The answer, and what has to be committed before anybody gets it: the graph after it, and the batches that lead
+    there; none where nothing changes."""
 
     result: Result
     batches: tuple[Batch, ...]
+    after: Snapshot
 
 
 def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, settings: Settings) -> Executed:
@@ -40,7 +42,7 @@ def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, sett
     try:
         tree = parse(text, control.check)
         if not any(updates_in(tree.clauses)):
-            return Executed(graph.with_settings(**_changes(settings)).query(text, parameters), ())
+            return Executed(graph.with_settings(**_changes(settings)).query(text, parameters), (), graph.snapshot)
         known = snapshot_of(parameters)
         if tree.command == "profile":
             raise UnsupportedError(
@@ -62,7 +64,9 @@ def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, sett
     else:
         table = pa.Table.from_batches(answer.batches, answer.schema)
         changes = counted(graph.snapshot, statement.working, statement.batches)
-    return Executed(Result.written(table, settings, warned, control, changes), tuple(statement.batches))
+    result = Result.written(table, settings, warned, control, changes)
+    statement.working.deleted = None  # nobody holds what was deleted any more
+    return Executed(result, tuple(statement.batches), statement.working)
 
 
 def _changes(settings: Settings) -> dict[str, Any]:
