@@ -19,9 +19,10 @@ from gquery.executor.progress import Control
 from gquery.executor.updates.changing import changed
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import seen
+from gquery.executor.updates.turns import turns_of
 from gquery.grammar import ast
 from gquery.planner.binding.updates.stage import ROW, StageBinder
-from gquery.planner.binding.updates.stages import Stage, names_written, staged
+from gquery.planner.binding.updates.stages import Stage, counts_up, names_written, staged, subjects_of
 from gquery.planner.ir.segments import BoundQuery
 from gquery.planner.ir.updates import Merge, Update
 from gquery.planner.memo.remembered import Remembered
@@ -88,6 +89,10 @@ class Statement:
         """Changes the graph; the rows that go on."""
         if isinstance(stage.update, ast.Foreach):
             return self._foreach(stage.update, rows)
+        if rows is not None and isinstance(stage.update, ast.Set) and counts_up(stage.update):
+            turns = turns_of([rows.column(name) for name in subjects_of(stage.update)], rows.count)
+            if len(turns) > 1:
+                return self._in_turns(stage, rows, turns)
         bound = self._bound(stage, rows)
         update = bound.segments[-1]
         assert isinstance(update, Update)
@@ -99,6 +104,12 @@ class Statement:
         if isinstance(stage.update, ast.Merge):
             self._set(stage.update.on_create, rows, made)
             self._set(stage.update.on_match, rows, ~made)
+        return self._seen(rows)
+
+    def _in_turns(self, stage: Stage, rows: GivenRows, turns: list[NDArray[np.int64]]) -> GivenRows:
+        """Some rows after others, each over the graph that those before have left; SET leaves rows as they are."""
+        for turn in turns:
+            self._changed(stage, self._seen(rows.take(turn)))
         return self._seen(rows)
 
     def _row_by_row(self, stage: Stage, rows: GivenRows) -> GivenRows:

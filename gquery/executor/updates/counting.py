@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -138,6 +139,7 @@ def _tables(snapshot: Snapshot, kind: Kind) -> Sequence[VertexTable | EdgeTable]
 def _same(old: pa.Array, new: pa.Array) -> NDArray[np.bool_]:
     """Where two values are the same; nulls are not."""
     if old.type == new.type and not pa.types.is_nested(old.type) and not pa.types.is_null(old.type):
-        return truths(pc.equal(old, new))
+        with suppress(pa.ArrowNotImplementedError):  # durations, say
+            return truths(pc.equal(old, new))
     pairs = zip(old.to_pylist(), new.to_pylist(), strict=True)
     return np.array([type(one) is type(other) and one == other and one is not None for one, other in pairs], np.bool_)

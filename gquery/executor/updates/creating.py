@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.relational.elements import path_ids
+from gquery.executor.updates.ids import expect_new_ids
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import expect_there
 from gquery.executor.updates.values import Places, tables_of
@@ -32,6 +33,7 @@ def created(create: Create, rows: GivenRows, snapshot: Snapshot) -> tuple[Batch,
         making.vertices(vertex)
     for edge in create.edges:
         making.edges(edge)
+    making.expect_new_ids()
     for path in create.paths:
         nodes, links = ([making.element(name) for name in names] for names in (path.vertices, path.edges))
         making.columns[path.name] = path_ids(nodes, links)
@@ -49,14 +51,13 @@ class _Making:
         self.new_edges: list[NewEdges] = []
         self._vertex = snapshot.vertex_count
         self._edge = snapshot.edge_count
-        self._id_names = {frozenset(table.labels): table.id_name for table in snapshot.vertex_tables}
 
     def vertices(self, made: MadeVertex) -> None:
         ids = np.empty(self.rows.count, np.int32)
         for places, table in self._tables(made.properties):
-            id_name = self._id_names.get(frozenset(made.labels))
+            id_name = _id_name(self._snapshot, made.labels)
             for inside, part, shown in _by_id(table, id_name):
-                self.new_vertices.append(NewVertices(made.labels, part, shown))
+                self.new_vertices.append(NewVertices(made.labels, part, shown, id_name))
                 ids[places[inside]] = np.arange(self._vertex, self._vertex + len(inside), dtype=np.int32)
                 self._vertex += len(inside)
         self.columns[made.variable] = to_arrow(ids)
@@ -69,6 +70,17 @@ class _Making:
             ids[places] = np.arange(self._edge, self._edge + len(places))
             self._edge += len(places)
         self.columns[made.variable] = to_arrow(ids)
+
+    def expect_new_ids(self) -> None:
+        """Raises ExecutionError for ids of users that others have."""
+        given: dict[tuple[str, ...], list[pa.Array]] = {}
+        for each in self.new_vertices:
+            if each.ids is not None:
+                given.setdefault(tuple(sorted(each.labels)), []).append(each.ids)
+        for labels, ids in given.items():
+            for type_ in dict.fromkeys(each.type for each in ids):
+                alike = pa.chunked_array([each for each in ids if each.type == type_], type_)
+                expect_new_ids(self._snapshot, labels, alike)
 
     def element(self, name: str) -> pa.Array:
         """The ids of an element that is made, or of the rows."""
@@ -86,6 +98,19 @@ class _Making:
         if name not in self.columns:
             expect_there(self._snapshot, Kind.NODE, found)
         return found
+
+
+def _id_name(snapshot: Snapshot, labels: tuple[str, ...]) -> str | None:
+    """The property that shows the ids of vertices with these labels; where there are none yet, that of vertices with
+    some of them, if they agree."""
+    for those in ({*labels}, None):
+        tables = (each for each in snapshot.vertex_tables if each.id_name is not None and each.labels)
+        found = {
+            each.id_name for each in tables if {*each.labels} == those or (those is None and {*each.labels} < {*labels})
+        }
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
 
 
 def _by_id(table: pa.Table, id_name: str | None) -> Iterable[tuple[Places, pa.Table, pa.Array | None]]:

@@ -10,11 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import filled, to_arrow, truths
+from gquery.executor.relational.gather import NO_KEY
+from gquery.executor.updates.ids import expect_ids
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import expect_there
 from gquery.executor.updates.values import parts_of
 from gquery.planner.ir.expr import Kind
-from gquery.planner.ir.updates import Change, Give, GiveLabels, GiveMap
+from gquery.planner.ir.updates import Give, GiveLabels, GiveMap, GiveValues
 from gquery.storage.changes.batch import Batch, NewLabels, NewValues
 from gquery.storage.graph import Snapshot
 from gquery.storage.tables import EdgeTable, VertexTable
@@ -36,32 +38,37 @@ def given(give: Give, rows: GivenRows, snapshot: Snapshot) -> Batch:
         expect_there(snapshot, kinds[change.subject], ids)
         if isinstance(change, GiveLabels):
             labels.change(ids, change)
-        elif kinds[change.subject] is Kind.NODE:
-            vertices.add(_values(change, rows, places), ids, _held(snapshot, ids, vertices, Kind.NODE, change))
-        else:
-            edges.add(_values(change, rows, places), ids, _held(snapshot, ids, edges, Kind.RELATIONSHIP, change))
+            continue
+        kind = kinds[change.subject]
+        values = vertices if kind is Kind.NODE else edges
+        held = _held(snapshot, ids, values, kind) if change.replacing else set()
+        for here, columns in _columns(change, rows, places):
+            values.add(columns, ids[here], held)
+    vertex_values = tuple(vertices.last(np.int32))
+    for each in vertex_values:
+        expect_ids(snapshot, each)
     return Batch(
-        vertex_values=tuple(vertices.last(np.int32)),
+        vertex_values=vertex_values,
         edge_values=tuple(edges.last(np.int64)),
         labels=tuple(labels.last()),
     )
 
 
-def _values(change: Change, rows: GivenRows, places: Ids) -> dict[str, pa.Array]:
-    """The values of each property at some places."""
+def _columns(change: GiveValues | GiveMap, rows: GivenRows, places: Ids) -> Iterator[tuple[Ids, dict[str, pa.Array]]]:
+    """The values of each property at some places; of maps that have other keys, one after the other."""
     at = to_arrow(places)
-    if isinstance(change, GiveMap):
-        maps = rows.column(change.map).take(at)
-        keys = next(each.type for each in rows.variables if each.name == change.map).fields
-        return {key: field for (key, _), field in zip(keys, maps.flatten(), strict=False)}
-    assert not isinstance(change, GiveLabels)
-    return {each.key: rows.column(each.column).take(at) for each in change.properties}
+    if isinstance(change, GiveValues):
+        yield np.arange(len(places)), {each.key: rows.column(each.column).take(at) for each in change.properties}
+        return
+    for here, maps in parts_of(rows.column(change.map).take(at)):
+        there = np.flatnonzero(truths(maps.is_valid()))
+        known = maps.take(to_arrow(there))
+        names = [field.name for field in maps.type if field.name != NO_KEY]
+        yield here[there], dict(zip(names, known.flatten(), strict=False))
 
 
-def _held(snapshot: Snapshot, ids: Ids, before: _Values, kind: Kind, change: Change) -> set[str]:
-    """The properties that elements may have, where they are to keep no others."""
-    if isinstance(change, GiveLabels) or not change.replacing:
-        return set()
+def _held(snapshot: Snapshot, ids: Ids, before: _Values, kind: Kind) -> set[str]:
+    """The properties that elements may have, or have been given."""
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.edge_tables
     numbers = snapshot.edges.numbers
     if kind is Kind.NODE:

@@ -54,7 +54,7 @@ def bind_projection(binder: ExpressionBinder, tree: ast.MapProjection) -> Expres
 
 def bind_properties(binder: ExpressionBinder, subject: Expression, span: Span) -> Expression:
     """The map of an element's properties, null where it does not have one; a map as it is."""
-    if subject.type.kind in (Kind.MAP, Kind.NULL):
+    if all(each.kind in (Kind.MAP, Kind.NULL) for each in subject.type.members or (subject.type,)):
         return subject
 
     def of(element: Expression) -> Expression:

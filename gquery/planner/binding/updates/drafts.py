@@ -157,10 +157,11 @@ class _Giving:
             self.computed.expect_storable(change.properties, known)
         elif isinstance(change, GiveMap):
             given = known[change.map].type
-            if given.kind is not Kind.MAP:
-                raise BindError(f"{self.word} takes a map, not {given}", span=item.span)
-            for key, type_ in given.fields:
-                expect_storable(type_, key, item)
+            for member in given.members or (given,):
+                if member.kind is not Kind.MAP:
+                    raise BindError(f"{self.word} takes a map, not {member}", span=item.span)
+                for key, type_ in member.fields:
+                    expect_storable(type_, key, item)
 
 
 _LABELLED = frozenset({Kind.NODE, Kind.NULL})

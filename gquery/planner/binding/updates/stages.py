@@ -64,13 +64,21 @@ def staged(clauses: Iterable[ast.Clause]) -> tuple[Stage, ...]:
                 if joined is not None:
                     found[-1] = replace(found[-1], update=joined)
                     continue
-                if reading and isinstance(update, ast.Merge | ast.Foreach):
+                alone = isinstance(update, ast.Merge | ast.Foreach) or (
+                    isinstance(update, ast.Set) and counts_up(update)
+                )
+                if reading and alone:
                     found.append(Stage(tuple(reading), None))
                     reading = []
                 found.append(Stage(tuple(reading), update))
                 reading = []
         last = clause
     return (*found, Stage(tuple(reading), None)) if reading else tuple(found)
+
+
+def _is_apart(clause: ast.Update) -> bool:
+    """Whether the rows have to be there before it is known how the clause changes the graph for them."""
+    return isinstance(clause, ast.Merge | ast.Foreach) or (isinstance(clause, ast.Set) and counts_up(clause))
 
 
 def _expect_reading(clause: ast.Clause, last: ast.Clause | None) -> None:
@@ -121,23 +129,42 @@ def _apart(clause: ast.Update) -> Iterator[ast.Update]:
     yield ast.Set(tuple(together), span=clause.span)
 
 
+def counts_up(clause: ast.Set) -> bool:
+    """Whether what one row has changed may matter to another: an item reads what the clause changes."""
+    named = all(isinstance(subject, ast.Variable) for subject in map(_subject, clause.items))
+    return named and any(_reads(item, changed) for item in clause.items for changed in clause.items)
+
+
+def subjects_of(clause: ast.Set) -> tuple[str, ...]:
+    """The variables whose elements the clause changes."""
+    found = (subject.name for subject in map(_subject, clause.items) if isinstance(subject, ast.Variable))
+    return tuple(dict.fromkeys(found))
+
+
+def _subject(item: ast.SetItem) -> ast.Expression:
+    return item.target.subject if isinstance(item, ast.SetProperty) else item.subject
+
+
 def _reads(item: ast.SetItem, changed: ast.SetItem) -> bool:
     """Whether an item may read what another has changed."""
     value = None if isinstance(item, ast.SetLabels) else item.value
     if value is None or isinstance(value, ast.Literal | ast.Parameter):
         return False
-    plain = all(not isinstance(each, _WHOLE) for each in below(value)) and not isinstance(item, ast.SetProperties)
-    if not plain or not isinstance(changed, ast.SetProperty):
-        return isinstance(item, ast.SetProperties) or any(
-            isinstance(each, (*_WHOLE, ast.Property)) for each in below(value)
-        )
-    return any(isinstance(each, ast.Property) and each.key == changed.target.key for each in below(value))
+    copied = isinstance(item, ast.SetProperties) and not isinstance(value, ast.MapLiteral)
+    keys = {each.key for each in below(value) if isinstance(each, ast.Property)}
+    if copied or any(map(_reads_anything, below(value))):
+        return True
+    return changed.target.key in keys if isinstance(changed, ast.SetProperty) else bool(keys)
 
 
-_WHOLE = (
-    ast.FunctionCall, ast.Index, ast.LabelTest, ast.MapProjection, ast.Subquery, ast.Exists, ast.PatternPredicate
-)  # fmt: skip
-"""Expressions that may read any property of an element, or its labels."""
+def _reads_anything(node: ast.Node) -> bool:
+    """Whether an expression may read any property of an element, or its labels."""
+    if isinstance(node, ast.FunctionCall):
+        return node.name in ("properties", "keys", "labels")
+    return isinstance(node, _WHOLE)
+
+
+_WHOLE = (ast.Index, ast.LabelTest, ast.MapProjection, ast.Subquery, ast.Exists, ast.PatternPredicate)
 
 
 # --- names -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,48 @@
+"""Users' ids that statements write: each vertex keeps one, and no two of the same labels have the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gquery.arrays import to_arrow
+from gquery.errors import ExecutionError
+from gquery.storage.changes.batch import NewValues
+from gquery.storage.changes.keys import vertices_with
+from gquery.storage.graph import Snapshot
+from gquery.storage.load.assembly.lookup import ABSENT, repeats
+
+
+def expect_new_ids(
+    snapshot: Snapshot, labels: tuple[str, ...], ids: pa.ChunkedArray, own: NDArray[np.int64] | None = None
+) -> None:
+    """Raises ExecutionError where vertices with these labels have one of the ids, but for the vertices that get them
+    (`own`), or two get the same."""
+    if not (pa.types.is_integer(ids.type) or pa.types.is_string(ids.type)):
+        raise ExecutionError(f"an id is a whole number or a text, not {ids.type}")
+    tables = [place for place, table in enumerate(snapshot.vertex_tables) if set(table.labels) == set(labels)]
+    found, _ = vertices_with(snapshot, tables, ids)
+    taken = found != ABSENT
+    if own is not None:
+        taken &= found != own
+    again = repeats(ids)
+    place = next((int(each[0]) for each in (np.flatnonzero(taken), np.asarray(again)) if len(each)), None)
+    if place is not None:
+        named = "".join(f":{label}" for label in labels)
+        hint = "MERGE takes the one that is there"
+        raise ExecutionError(f"there is a ({named}) with the id {ids[place].as_py()!r} already", hint=hint)
+
+
+def expect_ids(snapshot: Snapshot, given: NewValues) -> None:
+    """Raises ExecutionError where the values of a property would take an id away, or give one twice."""
+    for table, where, _ in snapshot.vertex_numbers.parts(given.of):
+        held = snapshot.vertex_tables[table]
+        if held.id_name != given.name:
+            continue
+        places = np.arange(len(given.of))[where]
+        values = given.values.take(to_arrow(places))
+        if values.null_count:
+            message = f"`{given.name}` is the id of a node, which it keeps"
+            raise ExecutionError(message, hint="SET with += leaves other properties as they are")
+        expect_new_ids(snapshot, held.labels, pa.chunked_array([values]), given.of[places].astype(np.int64))
