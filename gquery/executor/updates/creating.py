@@ -103,14 +103,10 @@ class _Making:
 def _id_name(snapshot: Snapshot, labels: tuple[str, ...]) -> str | None:
     """The property that shows the ids of vertices with these labels; where there are none yet, that of vertices with
     some of them, if they agree."""
-    for those in ({*labels}, None):
-        tables = (each for each in snapshot.vertex_tables if each.id_name is not None and each.labels)
-        found = {
-            each.id_name for each in tables if {*each.labels} == those or (those is None and {*each.labels} < {*labels})
-        }
-        if found:
-            return found.pop() if len(found) == 1 else None
-    return None
+    shown = [({*each.labels}, each.id_name) for each in snapshot.vertex_tables if each.labels and each.id_name]
+    same = {name for those, name in shown if those == {*labels}}
+    found = same or {name for those, name in shown if those < {*labels}}
+    return found.pop() if len(found) == 1 else None
 
 
 def _by_id(table: pa.Table, id_name: str | None) -> Iterable[tuple[Places, pa.Table, pa.Array | None]]:
