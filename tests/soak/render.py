@@ -39,11 +39,11 @@ _SPELLED |= {"tointeger": "toInteger", "tofloat": "toFloat", "toboolean": "toBoo
 
 def text_of(query: Query) -> tuple[str, dict[str, Value]]:
     """The text and the values of its parameters."""
-    writer = _Writer()
+    writer = Writer()
     return writer.query(query), writer.parameters
 
 
-class _Writer:
+class Writer:
     def __init__(self) -> None:
         self.parameters: dict[str, Value] = {}
 

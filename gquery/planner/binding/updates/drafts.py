@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gquery.errors import BindError
 from gquery.grammar import ast
+from gquery.planner.binding.mentions import below
 from gquery.planner.binding.updates.computed import Computed, Known, expect_storable
 from gquery.planner.binding.updates.made import MadePatterns
 from gquery.planner.ir.expr import Kind
@@ -47,8 +48,8 @@ def drafted(clause: ast.Update | None, parameters: Mapping[str, object]) -> Draf
     match clause:
         case ast.Create(patterns=patterns):
             return _Creating(patterns, parameters)
-        case ast.Merge(pattern=pattern):
-            return _Merging(pattern, parameters)
+        case ast.Merge():
+            return _Merging(clause, parameters)
         case ast.Set(items=items):
             return _Giving("SET", items, parameters)
         case ast.Remove(items=removed):
@@ -89,10 +90,11 @@ class _Creating:
 
 
 class _Merging:
-    def __init__(self, pattern: ast.PathPattern, parameters: Mapping[str, object]) -> None:
+    def __init__(self, clause: ast.Merge, parameters: Mapping[str, object]) -> None:
         self.computed = Computed("MERGE", parameters)
-        self.made = MadePatterns("MERGE", (pattern,), self.computed)
-        self.undirected = any(link.direction == "both" for link in pattern.relationships)
+        self.made = MadePatterns("MERGE", (clause.pattern,), self.computed)
+        undirected = any(link.direction == "both" for link in clause.pattern.relationships)
+        self.apart = undirected or any(_matters(item, clause.pattern) for item in (*clause.on_create, *clause.on_match))
 
     @property
     def clauses(self) -> tuple[ast.Clause, ...]:
@@ -102,7 +104,19 @@ class _Merging:
         create = self.made.create(known)
         ends = [end for edge in create.edges for end in (edge.source, edge.target) if end in known]
         keys = (*ends, *(given.column for given in create.properties))
-        return Merge(create, tuple(dict.fromkeys(keys)), self.undirected or _pieces(create) > 1)
+        return Merge(create, tuple(dict.fromkeys(keys)), self.apart or _pieces(create) > 1)
+
+
+def _matters(item: ast.SetItem, pattern: ast.PathPattern) -> bool:
+    """Whether what MERGE sets besides may change what the pattern is found for."""
+    if isinstance(item, ast.SetLabels):
+        labels = {each.name for each in below(pattern) if isinstance(each, ast.LabelName)}
+        return any(each.name in labels for each in item.labels)
+    keys = {entry.key for entry in below(pattern) if isinstance(entry, ast.MapEntry)}
+    if isinstance(item, ast.SetProperty):
+        return item.target.key in keys
+    given = item.value.entries if isinstance(item.value, ast.MapLiteral) and item.adding else None
+    return given is None or not keys.isdisjoint(entry.key for entry in given)
 
 
 def _pieces(create: Create) -> int:
