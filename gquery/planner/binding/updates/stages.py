@@ -8,8 +8,6 @@ from dataclasses import replace
 from gquery.errors import BindError, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.mentions import below, names_in
-from gquery.planner.ir.expr import Type
-from gquery.planner.ir.types.value_types import type_of_value
 from gquery.records import record
 
 
@@ -174,10 +172,7 @@ def names_written(query: ast.Query, parameters: Mapping[str, object]) -> frozens
     """The labels, types and properties that a statement may write: they are no errors where it reads."""
     found = {name for update in updates_in(query.clauses) for name in _written(update)}
     found |= {entry.key for entry in below(query) if isinstance(entry, ast.MapEntry)}
-    for value in parameters.values():
-        if isinstance(value, Mapping | list | tuple):
-            found.update(_keys(type_of_value(value, query.span)))
-    return frozenset(found)
+    return frozenset(found.union(*map(_keys, parameters.values())))
 
 
 def _written(update: ast.Update) -> Iterator[str]:
@@ -188,10 +183,11 @@ def _written(update: ast.Update) -> Iterator[str]:
             yield node.target.key
 
 
-def _keys(type_: Type) -> Iterator[str]:
+def _keys(value: object) -> Iterator[str]:
     """The keys of maps, also of those in lists."""
-    for key, value in type_.fields:
-        yield key
-        yield from _keys(value)
-    if type_.item is not None:
-        yield from _keys(type_.item)
+    if isinstance(value, Mapping):
+        yield from value
+        value = tuple(value.values())
+    for each in value if isinstance(value, list | tuple) else ():
+        if isinstance(each, Mapping | list | tuple):
+            yield from _keys(each)
