@@ -30,7 +30,7 @@ from gquery.storage.statistics import Statistics
 from gquery.storage.tables import EdgeTable, VertexTable
 
 if TYPE_CHECKING:
-    from gquery.storage.changes.deleted import Deleted
+    from gquery.storage.deleted import Deleted
 
 _EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32

@@ -30,7 +30,7 @@ from gquery.session import Planned
 from gquery.settings import Settings
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.deleted import Deleted
+from gquery.storage.deleted import Deleted
 from gquery.storage.graph import Snapshot
 
 
