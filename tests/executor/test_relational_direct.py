@@ -27,7 +27,8 @@ WHOLE = [
     "a.age", "b.age", "k.since", "$more", "3", "a.id", "length(p)", "a.born.month", "b.seen.minute", "a.seen.year",
     "duration.inSeconds(a.seen, b.seen).minutes", "duration.inSeconds(a.seen, $seen).seconds",
     "{one: a.age, other: 3}.one",
-    "range(a.age, 2)[b.age]", "range(1, b.age)[-2]", "(a.age % 7)", "a.id % b.age",
+    "range(a.age, 2)[b.age]", "range(1, b.age)[-2]", "range($more, 9)[-1]", "range(1, $more)[a.age]",
+    "(a.age % 7)", "a.id % b.age",
 ]  # fmt: skip
 TEXT = ["a.name", "b.name", "a.coded", "'oslo'", "toString(b.age)", "a.name + b.name", "$text"]
 TRUTH = ["a.glad", "b.glad", "a = b", "a <> b", "a.name IS NULL", "b.age IS NOT NULL"]
@@ -218,3 +219,10 @@ def test_an_overflow_is_an_error_in_the_same_words(graph: Graph, monkeypatch: py
 def test_sums_beyond_64_bits(graph: Graph) -> None:
     with pytest.raises(gquery.ExecutionError, match="out of range"):
         graph.query("MATCH ()-[k]->() WITH 1 AS one, sum(k.since) AS c RETURN c").rows()
+
+
+def test_lists_of_values_that_all_rows_share(graph: Graph) -> None:
+    rows = graph.query(
+        "MATCH (a) RETURN a.id, range($more, 9) AS l, range(3, 1) AS e, range(5, 6)[0]", PARAMETERS
+    ).rows()
+    assert [tuple(row)[1:] for row in rows] == [([7, 8, 9], [], 5)] * PEOPLE

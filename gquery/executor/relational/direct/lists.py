@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,8 +16,23 @@ MOST_ITEMS = 1 << 18  # of all lists together that are made at once: of more, a 
 
 def item_at(items: Value, places: Value) -> Value:
     """The item of each list at a place, which counts from the end where it is negative; null where there is none."""
-    rows = next((len(each) for each in (items, places) if isinstance(each, pa.Array)), 1)
-    lists, place = as_array(items, rows), as_array(places, rows)
+    return _of_each(_items_at, items, places)
+
+
+def numbers_between(first: Value, last: Value) -> Value:
+    """The whole numbers from one to another. Raises ArrowException for more than are made at once."""
+    return _of_each(_numbers_between, first, last)
+
+
+def _of_each(make: Callable[[pa.Array, pa.Array], pa.Array], one: Value, other: Value) -> Value:
+    """What is made of the values of each row, of which one at most is the same for all; a value where both are."""
+    rows = next((len(each) for each in (one, other) if isinstance(each, pa.Array)), None)
+    if rows is None:
+        return make(as_array(one, 1), as_array(other, 1))[0]
+    return make(as_array(one, rows), as_array(other, rows))
+
+
+def _items_at(lists: pa.Array, place: pa.Array) -> pa.Array:
     offsets = to_numpy(lists.offsets).astype(np.int64)
     at, lengths = filled(place, 0), np.diff(offsets)
     at = np.where(at < 0, at + lengths, at)
@@ -23,10 +40,7 @@ def item_at(items: Value, places: Value) -> Value:
     return lists.values.take(to_arrow(np.where(inside, offsets[:-1] + at, 0), inside))
 
 
-def numbers_between(first: Value, last: Value) -> Value:
-    """The whole numbers from one to another. Raises ArrowException for more than are made at once."""
-    rows = next((len(each) for each in (first, last) if isinstance(each, pa.Array)), 1)
-    begin, end = as_array(first, rows), as_array(last, rows)
+def _numbers_between(begin: pa.Array, end: pa.Array) -> pa.Array:
     known = truths(begin.is_valid()) & truths(end.is_valid())
     lowest, highest = filled(begin, 0), filled(end, 0)
     about = np.where(known, highest.astype(np.float64) - lowest + 1, 0).clip(0)
