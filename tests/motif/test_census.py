@@ -126,6 +126,8 @@ def test_little_memory_takes_longer(threads: int) -> None:
     assert np.array_equal(found.random.totals, wanted.random.totals)
     with pytest.raises(MemoryLimitError, match="counting motifs"):
         census(graph, null, 300, threads, Control(memory_limit=200_000))
+    with pytest.raises(MemoryLimitError, match="random graphs"):  # nor has the disk room
+        census(graph, null, 10**15, threads, little)
 
 
 def test_time_and_cancel() -> None:

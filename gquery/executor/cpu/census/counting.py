@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from tempfile import TemporaryFile
+from shutil import disk_usage
+from tempfile import TemporaryFile, gettempdir
 from typing import NamedTuple
 
 import numpy as np
@@ -219,10 +220,14 @@ def census(graph: Coloured, null: Null, graphs: int, threads: int, control: Cont
 
 
 def room_for_counts(graphs: int, classes: int, control: Control) -> NDArray[np.int64]:
-    """int64[graphs, classes], zeros; in a temporary file where memory does not allow them."""
+    """int64[graphs, classes], zeros; in a temporary file where memory does not allow them. Raises MemoryLimitError
+    where there is no room for that either."""
+    size = 8 * graphs * classes
     try:
-        control.memory.reserve(8 * graphs * classes, "the counts in random graphs")
+        control.memory.reserve(size, "the counts in random graphs")
     except MemoryLimitError:
+        if disk_usage(gettempdir()).free < 2 * size:  # a file that cannot be written to would end the process
+            raise
         with TemporaryFile(prefix="gquery-") as file:
             return np.memmap(file, np.int64, "w+", shape=(graphs, classes))
     return np.zeros((graphs, classes), np.int64)
