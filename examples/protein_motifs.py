@@ -1,4 +1,5 @@
-"""Count small patterns in a network of proteins and genes, and see which are more frequent than chance would have it.
+"""Network motifs, from an edge list to a report: which small patterns of gene regulation are more frequent than chance
+would have it, who they are, and what else can be asked of the cell that they are in.
 
 The cell below is made up: receptors switch on kinases, kinases switch on transcription factors, and factors regulate
 genes. Feed-forward loops and bi-fans are planted among random edges, as they are found in real regulation.
@@ -7,6 +8,7 @@ genes. Feed-forward loops and bi-fans are planted among random edges, as they ar
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as csv
 
 import gquery
 
@@ -42,26 +44,51 @@ regulator, gene = distinct(
 )
 
 
-def network(master: np.ndarray, helper: np.ndarray, regulator: np.ndarray, gene: np.ndarray) -> gquery.Graph:
-    """The cell with these regulations."""
-    kinds = {"Receptor": receptors, "Kinase": kinases, "Factor": factors, "Gene": genes}
-    return gquery.from_arrow(
-        vertices={label: pa.table({"id": ids, "name": [f"{label} {i}" for i in ids]}) for label, ids in kinds.items()},
-        edges={
-            ("Receptor", "ACTIVATES", "Kinase"): edges(*switch),
-            ("Kinase", "ACTIVATES", "Kinase"): edges(*relay),
-            ("Kinase", "ACTIVATES", "Factor"): edges(*wake),
-            ("Factor", "REGULATES", "Factor"): edges(master, helper),
-            ("Factor", "REGULATES", "Gene"): edges(regulator, gene),
-        },
-    )
+# --- 1. an edge list in: two columns, a row for each regulation ------------------------------------
+regulators, regulated = np.concatenate([master, regulator]), np.concatenate([helper, gene])
+csv.write_csv(edges(regulators, regulated), "regulation.csv")
+network = gquery.load("regulation.csv")
+print(network, "from regulation.csv")
 
+# --- 2. a report out, against networks in which everybody keeps their regulators and genes, shuffled
+threes = gquery.motifs(network, 3, random=1000, seed=1)
+print("\nHow patterns of three were counted:")
+for note in threes.notes:
+    print(" ", note)
 
-cell = network(master, helper, regulator, gene)
+motifs = gquery.motifs(network, 4, random=1000, seed=1).select(z=2, p=0.05, count=20)
+motifs.write("motifs.html")
+print(
+    f"\n{len(motifs)} patterns of four are more frequent than in 1,000 shuffled networks, with pictures in motifs.html:"
+)
+duckdb.from_arrow(motifs.table.select(["class", "count", "mean", "z", "p_adjusted"]).slice(0, 4)).show()
+
+# --- 3. who they are: the pattern of a motif finds its instances ----------------------------------
+loop = next(row for row in threes.rows() if row["class"] == "000100110")
+print(f"Whose genes the feed-forward loops share, most of them first ({loop['pattern']}):")
+ends = network.query(
+    f"{loop['pattern']} RETURN id(c) AS master, id(b) AS helper, count(*) AS genes ORDER BY genes DESC, master LIMIT 3"
+)
+duckdb.from_arrow(ends.to_arrow()).show()
+
+# --- 4. the whole cell: labels and types can be part of a motif -----------------------------------
+kinds = {"Receptor": receptors, "Kinase": kinases, "Factor": factors, "Gene": genes}
+cell = gquery.from_arrow(
+    vertices={label: pa.table({"id": ids, "name": [f"{label} {i}" for i in ids]}) for label, ids in kinds.items()},
+    edges={
+        ("Receptor", "ACTIVATES", "Kinase"): edges(*switch),
+        ("Kinase", "ACTIVATES", "Kinase"): edges(*relay),
+        ("Kinase", "ACTIVATES", "Factor"): edges(*wake),
+        ("Factor", "REGULATES", "Factor"): edges(master, helper),
+        ("Factor", "REGULATES", "Gene"): edges(regulator, gene),
+    },
+)
 print(cell)
+print("Patterns of three with labels and types, more frequent than in 500 shuffled cells:")
+coloured = gquery.motifs(cell, 3, by_label=True, by_type=True, random=500, seed=1).select(z=5, p=0.05, count=20)
+duckdb.from_arrow(coloured.table.select(["labels", "count", "mean", "z"]).slice(0, 3)).show(max_width=140)
 
-# --- 1. a signal's way from the membrane to a gene ------------------------------------------------
-print("\nThe genes that most signals reach, over two or more steps of kinases or factors:")
+print("The genes that most signals reach, over two or more steps of kinases or factors:")
 reached = cell.query(
     """
     MATCH (:Receptor)-[:ACTIVATES]->(:Kinase)-[:ACTIVATES]->(:Kinase|Factor)-[:ACTIVATES|REGULATES]->(f:Factor),
@@ -72,24 +99,7 @@ reached = cell.query(
 )
 duckdb.from_arrow(reached.to_arrow()).show()
 
-# --- 2. motifs, against networks in which everybody keeps their regulators and genes, shuffled ----
-print("Patterns of regulation that are more frequent than in 500 shuffled networks:")
-motifs = [
-    gquery.motifs(cell, size, types="REGULATES", by_label=True, random=500, seed=1).select(z=5, p=0.05, count=20)
-    for size in (3, 4)
-]
-columns = ["pattern", "count", "mean", "z"]
-duckdb.from_arrow(pa.concat_tables([found.table.select(columns).slice(0, 3) for found in motifs])).show(max_width=140)
-
-three, four = motifs
-four.write("motifs.html")
-print("All of four are in motifs.html, with pictures. Who the first feed-forward loops are:")
-loops = cell.query(
-    f"{three.rows()[0]['pattern']} RETURN a.name AS a, b.name AS b, c.name AS c ORDER BY a, b, c LIMIT 3"
-)
-duckdb.from_arrow(loops.to_arrow()).show()
-
-# --- 3. the same pattern under each match mode ----------------------------------------------------
+# --- 5. the same pattern under each match mode ----------------------------------------------------
 CHAIN = "MATCH (a:Kinase)-[:ACTIVATES]-(b:Kinase)-[:ACTIVATES]-(c:Kinase) RETURN count(*)"
 print("Chains of three kinases, either way round, under each match mode:")
 modes = {

@@ -36,18 +36,20 @@ class Motifs:
     """
 
     def __init__(
-        self, table: pa.Table, matrices: Sequence[Matrix], random: Random, notes: tuple[str, ...],
-        asked: Question,
+        self, table: pa.Table, matrices: Sequence[Matrix], random: Random, columns: NDArray[np.intp],
+        notes: tuple[str, ...], asked: Question,
     ) -> None:  # fmt: skip
+        """random: counts in random graphs; columns: which of them those of each row are."""
         self.table = table
         self.matrices = tuple(matrices)
         self.notes = notes
         self.asked = asked
         self._random = random
+        self._columns = columns
 
     def distribution(self, row: int) -> NDArray[np.int64]:
         """int64[graphs]: how often the class of a row was found in each random graph."""
-        return self._random.counts[:, row]
+        return np.array(self._random.counts[:, self._columns[row]])
 
     def shares(self, row: int) -> NDArray[np.float64]:
         """float64[graphs]: which share of the subgraphs of each random graph the class of a row is."""
@@ -73,8 +75,8 @@ class Motifs:
             kept &= known["p_adjusted"] & (values["p_adjusted"] <= p)
         rows = np.flatnonzero(kept)
         matrices = [self.matrices[row] for row in rows.tolist()]
-        random = self._random._replace(counts=self._random.counts[:, rows])
-        return Motifs(self.table.take(to_arrow(rows)), matrices, random, self.notes, self.asked)
+        table = self.table.take(to_arrow(rows))
+        return Motifs(table, matrices, self._random, self._columns[rows], self.notes, self.asked)
 
     def report(self) -> str:
         """An HTML page with pictures, which needs nothing else."""
@@ -138,8 +140,7 @@ def found(census: Census, simple: Simple, asked: Question, patterns: Patterns, n
     }
     order = np.lexsort((census.codes, -census.counts, -told.z))  # where there is no z, behind all others
     sorted_ = pa.table(dict(columns)).take(to_arrow(order))
-    random = census.random._replace(counts=census.random.counts[:, order])
-    return Motifs(sorted_, [matrices[row] for row in order.tolist()], random, notes, asked)
+    return Motifs(sorted_, [matrices[row] for row in order.tolist()], census.random, order, notes, asked)
 
 
 def _names(matrices: Sequence[Matrix], simple: Simple, asked: Question, codes: list[int]) -> dict[str, pa.Array]:

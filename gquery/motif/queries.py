@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from gquery.executor.cpu.census.counting import Census, Coloured, Random, too_many
+from gquery.executor.cpu.census.counting import Census, Coloured, Random, room_for_counts, too_many
 from gquery.executor.cpu.census.looks import looks_of_census
 from gquery.executor.cpu.census.pairs import Arcs
 from gquery.executor.cpu.random_graphs.shuffled import Null, Shuffler
@@ -102,8 +102,7 @@ def counted_by_queries(graph: Coloured, null: Null, graphs: int, settings: Setti
     own = np.array(counts(graph.arcs), np.int64)
     shown = np.flatnonzero(own)
     shown = shown[np.argsort(np.array(known.codes)[shown])]
-    control.memory.reserve(8 * graphs * (len(shown) + 1), "the counts in random graphs")
-    random, totals = np.zeros((graphs, len(shown)), np.int64), np.zeros(graphs, np.int64)
+    random, totals = room_for_counts(graphs, len(shown), control), np.zeros(graphs, np.int64)
     shuffler = Shuffler(graph.arcs, graph.colours, False, null)
     for number in range(graphs):
         found = np.array(counts(shuffler.make(number, control.check)), np.int64)

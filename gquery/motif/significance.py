@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from gquery.records import record
 
+_AT_ONCE = 1 << 20  # counts: there may be more than memory has room for
+
 Numbers = NDArray[np.float64]
 
 
@@ -30,11 +32,15 @@ def significance(counts: NDArray[np.int64], random: NDArray[np.int64]) -> Signif
     unknown = np.full(len(counts), np.nan)
     if not graphs:
         return Significance(unknown, unknown, unknown, unknown, unknown)
-    mean = random.mean(axis=0)
-    deviation = random.std(axis=0, ddof=1) if graphs > 1 else unknown
-    varied = deviation > 0
-    z = np.divide(counts - mean, deviation, out=unknown.copy(), where=varied)
-    p = ((random >= counts).sum(axis=0) + 1) / (graphs + 1)
+    mean, deviation, p = np.empty_like(unknown), unknown.copy(), np.empty_like(unknown)
+    step = max(1, _AT_ONCE // graphs)
+    for part in (slice(begin, begin + step) for begin in range(0, len(counts), step)):
+        chance = random[:, part]
+        mean[part] = chance.mean(axis=0)
+        if graphs > 1:
+            deviation[part] = chance.std(axis=0, ddof=1)
+        p[part] = ((chance >= counts[part]).sum(axis=0) + 1) / (graphs + 1)
+    z = np.divide(counts - mean, deviation, out=unknown, where=deviation > 0)
     return Significance(mean, deviation, z, p, adjusted(p))
 
 

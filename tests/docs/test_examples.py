@@ -50,13 +50,15 @@ def test_recommendations(tmp_path: Path) -> None:
 
 def test_protein_motifs(tmp_path: Path) -> None:
     text = run("protein_motifs.py", tmp_path)
-    parts = re.split(r"Patterns of regulation|All of four|Chains of three", text)
-    reached, motifs, loops, modes = (rows(part) for part in parts)
+    parts = re.split(r"Whose genes|Patterns of three with|The genes that most|Chains of three", text)
+    motifs, loops, coloured, reached, modes = (rows(part) for part in parts)
+    assert "connected subgraphs of" in text
+    assert len(motifs) == 4
+    assert all(float(count) > 2 * float(mean) for _, count, mean, *_ in motifs)
+    assert [int(genes) for *_, genes in loops] == sorted((int(genes) for *_, genes in loops), reverse=True)
+    assert int(loops[0][2]) >= 3  # master and helper were given four genes together, of which some are the same
+    assert coloured[0][0] == "[Factor, Factor, Gene]"
     assert len(reached) == 5
-    numbers = [(float(count), float(mean)) for _, count, mean, _ in motifs if count]  # patterns go over several lines
-    assert len(numbers) > 3
-    assert all(count > 2 * mean for count, mean in numbers)
-    assert len(loops) == 3
     assert (tmp_path / "motifs.html").read_text(encoding="utf-8").count("<svg") > 2
     counts = [int(count) for *_, count in modes]
     assert counts == sorted(counts, reverse=True)  # each mode allows less than the one before

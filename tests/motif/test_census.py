@@ -13,9 +13,10 @@ import pytest
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout, UnsupportedError
 from gquery.executor.cpu.census import counting
 from gquery.executor.cpu.census.canonical import make_canonical, new_search
-from gquery.executor.cpu.census.counting import Coloured, Crew
+from gquery.executor.cpu.census.counting import Coloured, Crew, census
 from gquery.executor.cpu.census.layout import layout_of
 from gquery.executor.cpu.census.refinement import make_refined
+from gquery.executor.cpu.random_graphs.shuffled import Null
 from gquery.executor.progress import Control
 from gquery.motif.matrices import igraph_ids, matrix_of, mfinder_id
 from tests.motif.naive import connected_sets, least_form, naive_census
@@ -106,12 +107,27 @@ def test_any_number_of_threads_counts_the_same(threads: int) -> None:
 def test_tables_grow() -> None:
     """What is beside a large set has many forms, and the table of codes begins small."""
     graph = large()
-    control = Control()
-    counts = count(graph, 1, control)
+    counts = count(graph)
     assert len(counts) > 1000
     assert sum(counts.values()) == connected_sets(graph)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_little_memory_takes_longer(threads: int) -> None:
+    """What no longer fits is settled, and begins anew; random graphs' counts go to a file."""
+    graph, null = large(), Null("degrees", 10, 4)
+    plenty, little = Control(), Control(memory_limit=1_400_000 * threads)
+    wanted, found = (census(graph, null, 300, threads, control) for control in (plenty, little))
+    assert plenty.memory.peak > 2 * little.memory.peak
+    assert isinstance(found.random.counts, np.memmap)
+    assert np.array_equal(found.codes, wanted.codes)
+    assert np.array_equal(found.counts, wanted.counts)
+    assert np.array_equal(found.random.counts, wanted.random.counts)
+    assert np.array_equal(found.random.totals, wanted.random.totals)
     with pytest.raises(MemoryLimitError, match="counting motifs"):
-        count(graph, 1, Control(memory_limit=control.memory.peak - 1))
+        census(graph, null, 300, threads, Control(memory_limit=200_000))
+    with pytest.raises(MemoryLimitError, match="random graphs"):  # nor has the disk room
+        census(graph, null, 10**15, threads, little)
 
 
 def test_time_and_cancel() -> None:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.census.canonical import Search, count_ways, make_canonical
 from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.refinement import make_refined
-from gquery.executor.cpu.census.tally import Tally
+from gquery.executor.cpu.census.tally import Tally, empty, find_slots, new_tally, with_room
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.stopping import Check
 
 _AT_ONCE = 1 << 13  # codes between two looks at the clock
+_TOGETHER = 1 << 16  # codes that are refined together: some megabytes
 _PARTS = 4  # classes that the count of a code counts for, itself first
 
 
@@ -25,18 +26,18 @@ class Classes:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._places: dict[int, int] = {}
+        self._met = new_tally()
         self._ways = np.zeros(0, np.int64)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._ways)
 
     @property
     def codes(self) -> NDArray[np.int64]:
         """int64[classes]: the canonical code of each."""
         with self._lock:
-            return np.array(list(self._places), np.int64)
+            return self._met.codes[: len(self)].copy()
 
     @property
     def ways(self) -> NDArray[np.int64]:
@@ -55,16 +56,16 @@ class Classes:
         in_pieces(make_refined, refined)
         distinct, where = np.unique(refined, return_inverse=True)
         in_pieces(make_canonical, distinct)
+        found = np.empty(len(distinct), np.int32)
         with self._lock:
-            self._discover([code for code in dict.fromkeys(distinct.tolist()) if code not in self._places], search)
-            known = [self._places[code] for code in distinct.tolist()]
-        return np.array(known, np.int32)[where]
-
-    def _discover(self, codes: list[int], search: Search) -> None:
-        ways = np.zeros(len(codes), np.int64)
-        count_ways(np.array(codes, np.int64), self.layout, search, ways)
-        self._ways = np.concatenate([self._ways, ways])
-        self._places.update(zip(codes, range(len(self._places), len(self._places) + len(codes)), strict=True))
+            if len(self._met.codes) < len(self) + len(distinct):
+                self._met = with_room(self._met, len(distinct))
+            find_slots(self._met, distinct, found)
+            new = self._met.codes[len(self) : int(self._met.used[0])]
+            ways = np.zeros(len(new), np.int64)
+            count_ways(new, self.layout, search, ways)
+            self._ways = np.concatenate([self._ways, ways])
+        return found[where]
 
 
 class Settled:
@@ -74,16 +75,28 @@ class Settled:
         self._classes = classes
         self._search = search
         self._places = np.zeros((0, _PARTS), np.int32)
+        self._sums = np.zeros(0, np.int64)
 
     def sums(self, tally: Tally, check: Check) -> NDArray[np.int64]:
-        """int64[classes]: the counts of each class, times its ways. The counts are zero then."""
+        """int64[classes]: the counts of each class, times its ways, since the last time. The counts are zero then."""
+        self._settle(tally, check)
+        sums, self._sums = self._sums, np.zeros(0, np.int64)
+        return sums
+
+    def forget(self, tally: Tally, check: Check) -> None:
+        """Empties the tally, whose counts stay."""
+        self._settle(tally, check)
+        empty(tally)
+        self._places = self._places[:0].copy()
+
+    def _settle(self, tally: Tally, check: Check) -> None:
         used = int(tally.used[0])
         new = tally.codes[len(self._places) : used]
         if len(new):
-            self._places = np.concatenate([self._places, self._new(new, check)])
-        sums = np.zeros(len(self._classes), np.int64)
-        settle(tally.counts[:used], self._places, sums)
-        return sums
+            pieces = [self._new(new[begin : begin + _TOGETHER], check) for begin in range(0, len(new), _TOGETHER)]
+            self._places = np.concatenate([self._places, *pieces])
+        self._sums = np.concatenate([self._sums, np.zeros(len(self._classes) - len(self._sums), np.int64)])
+        settle(tally.counts[:used], self._places, self._sums)
 
     def _new(self, codes: NDArray[np.int64], check: Check) -> NDArray[np.int32]:
         parts = _parts(self._classes.layout, codes)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import disk_usage
+from tempfile import TemporaryFile, gettempdir
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.errors import UnsupportedError
+from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.cpu.census.canonical import new_search
 from gquery.executor.cpu.census.classes import Classes, Settled
 from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.pairs import Arcs, Pairs, fill_pairs, room_for, room_for_sorting
-from gquery.executor.cpu.census.tally import new_tally, with_room
+from gquery.executor.cpu.census.tally import new_tally, slots_for, with_room
 from gquery.executor.cpu.census.walk import DEPTH, FULL, MORE, ROOT, ROOT_END, WANTED, advance, new_walk
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.cpu.random_graphs.shuffled import Null, Shuffler
@@ -80,15 +82,19 @@ class Counter:
         self._settled = Settled(classes, self._search)
         self._held = 0
         self._hold(sum(array.nbytes for bundle in (self.pairs, self._walk) for array in bundle))
+        self._hold(_SLOT * len(self._tally.codes))
 
     def _hold(self, size: int) -> None:
         self._control.memory.reserve(size, "counting motifs")
         self._held += size
 
+    def _release(self, size: int) -> None:
+        self._control.memory.release(size)
+        self._held -= size
+
     def release(self) -> None:
         """Gives back what was reserved."""
-        self._control.memory.release(self._held)
-        self._held = 0
+        self._release(self._held)
 
     def read(self, arcs: Arcs) -> Pairs:
         """Turns to a graph."""
@@ -103,10 +109,20 @@ class Counter:
             self._control.check()
             self._expect_numbers_that_fit()
             if outcome == FULL:
-                before = len(self._tally.codes)
-                larger = with_room(self._tally, int(state[WANTED]))
-                self._hold(_SLOT * (len(larger.codes) - before))
-                self._tally = larger
+                self._make_room(int(state[WANTED]))
+
+    def _make_room(self, free: int) -> None:
+        """For so many codes: in a larger tally, or where memory does not allow it in the same one, emptied."""
+        before = len(self._tally.codes)
+        try:
+            self._hold(_SLOT * slots_for(self._tally, free))
+        except MemoryLimitError:
+            if before < free:
+                raise
+            self._settled.forget(self._tally, self._control.check)
+            return
+        self._tally = with_room(self._tally, free)
+        self._release(_SLOT * before)
 
     def _expect_numbers_that_fit(self) -> None:
         if self._walk.bound[0] > self._most:
@@ -159,8 +175,7 @@ class Crew:
 
     def of_random_graphs(self, null: Null, graphs: int, shown: NDArray[np.intp]) -> Random:
         """Counts of some of the classes, by their places, in random graphs."""
-        self._control.memory.reserve(8 * graphs * (len(shown) + 1), "the counts in random graphs")
-        counts, totals = np.zeros((graphs, len(shown)), np.int64), np.zeros(graphs, np.int64)
+        counts, totals = room_for_counts(graphs, len(shown), self._control), np.zeros(graphs, np.int64)
         shufflers: list[Shuffler] = []
         idle: list[Shuffler] = []
 
@@ -197,8 +212,22 @@ def census(graph: Coloured, null: Null, graphs: int, threads: int, control: Cont
     try:
         codes, counts = crew.of_graph()
         shown = np.flatnonzero(counts)
+        shown = shown[np.argsort(codes[shown])]  # threads discover classes in any order
         random = crew.of_random_graphs(null, graphs, shown)
     finally:
         crew.release()
-    order = np.argsort(codes[shown])  # threads discover classes in any order
-    return Census(codes[shown][order], counts[shown][order], random._replace(counts=random.counts[:, order]))
+    return Census(codes[shown], counts[shown], random)
+
+
+def room_for_counts(graphs: int, classes: int, control: Control) -> NDArray[np.int64]:
+    """int64[graphs, classes], zeros; in a temporary file where memory does not allow them. Raises MemoryLimitError
+    where there is no room for that either."""
+    size = 8 * graphs * classes
+    try:
+        control.memory.reserve(size, "the counts in random graphs")
+    except MemoryLimitError:
+        if disk_usage(gettempdir()).free < 2 * size:  # a file that cannot be written to would end the process
+            raise
+        with TemporaryFile(prefix="gquery-") as file:
+            return np.memmap(file, np.int64, "w+", shape=(graphs, classes))
+    return np.zeros((graphs, classes), np.int64)

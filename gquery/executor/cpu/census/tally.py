@@ -30,17 +30,28 @@ def new_tally(slots: int = _FIRST) -> Tally:
     return Tally(buckets, np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(1, np.int64))
 
 
+def slots_for(tally: Tally, free: int) -> int:
+    """How many slots the same tally has with so many free ones at least."""
+    used = int(tally.used[0])
+    return 1 << (max(2 * used, used + free, _FIRST) - 1).bit_length()
+
+
 def with_room(tally: Tally, free: int) -> Tally:
     """The same tally, with so many free slots at least."""
-    used = int(tally.used[0])
-    larger = new_tally(1 << (max(2 * used, used + free, _FIRST) - 1).bit_length())
+    larger = new_tally(slots_for(tally, free))
     refill(tally, larger)
     return larger
 
 
+def empty(tally: Tally) -> None:
+    """Forgets all codes."""
+    tally.buckets.fill(-1)
+    tally.used[0] = 0
+
+
 @inlined
-def add(tally, code, number):  # type: ignore[no-untyped-def]
-    """Adds to the count of a code; there must be a free slot."""
+def slot_of(tally, code):  # type: ignore[no-untyped-def]
+    """The slot of a code, which gets one where it has none; there must be a free slot."""
     mixed = code * ODD
     mask = np.int64(len(tally.buckets) - 1)
     at = (mixed ^ (mixed >> 32)) & mask
@@ -50,13 +61,24 @@ def add(tally, code, number):  # type: ignore[no-untyped-def]
             slot = tally.used[0]
             tally.used[0] = slot + 1
             tally.buckets[at] = slot
-            tally.codes[slot] = code
-            tally.counts[slot] = number
-            return
+            tally.codes[slot], tally.counts[slot] = code, 0
+            return slot
         if tally.codes[slot] == code:
-            tally.counts[slot] += number
-            return
+            return slot
         at = (at + 1) & mask
+
+
+@inlined
+def add(tally, code, number):  # type: ignore[no-untyped-def]
+    """Adds to the count of a code; there must be a free slot."""
+    tally.counts[slot_of(tally, code)] += number
+
+
+@kernel
+def find_slots(tally, codes, slots):  # type: ignore[no-untyped-def]
+    """Writes the slot of each code; there must be a free one for each."""
+    for index in range(len(codes)):
+        slots[index] = slot_of(tally, codes[index])
 
 
 @kernel
