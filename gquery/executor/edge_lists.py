@@ -121,14 +121,10 @@ class EdgeLists:
 
 def _runs(adjacency: Adjacency, source: NDArray[np.int32], target: NDArray[np.int32]) -> tuple[Column, Column]:
     """Where the entries of each target begin in the row of its source, and how many there are."""
-    neighbours, offsets = adjacency.neighbours, adjacency.offsets
+    neighbours = adjacency.neighbours
     if not len(neighbours):
         return np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
-    row = source.astype(np.int64) - adjacency.first
-    inside = (row >= 0) & (row < adjacency.rows)
-    row[~inside] = 0
-    low, high = offsets[row], offsets[row + 1]
-    high[~inside] = low[~inside]
+    low, high = adjacency.bounds(source)
     low = _passed(neighbours, low, high, target, np.less)
     end = np.minimum(low + 1, high)
     end[neighbours[end - 1] != target] = low[neighbours[end - 1] != target]

@@ -12,13 +12,17 @@ from gquery.records import record
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct, order_of
 
+PAGE_BITS = 7
+PAGE_ROWS = 1 << PAGE_BITS  # of adjacencies that change, whose bounds are kept side by side
+
 
 @record(frozen=True, slots=True)
 class Adjacency:
     """Neighbours of the vertices `first .. first + rows - 1`; every other vertex has none.
 
     offsets: int64[rows + 1]; neighbours: int32[m], ascending within a row; edges: int64[m], the edge behind each entry.
-    Parallel edges give equal neighbours side by side; `simple` says that no row has any.
+    Parallel edges give equal neighbours side by side; `simple` says that no row has any. Those of a graph that has
+    changed keep their rows elsewhere (`changes/rows.py`): ask for `bounds`, or for what is `compact`.
     """
 
     first: int
@@ -30,6 +34,20 @@ class Adjacency:
     @property
     def rows(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def entries(self) -> int:
+        """Of all rows."""
+        return len(self.neighbours)
+
+    @property
+    def longest(self) -> int:
+        """No row has more entries."""
+        return int(np.diff(self.offsets).max(initial=0))
+
+    def compact(self) -> Adjacency:
+        """The same, with its rows one after the other: what has `offsets`."""
+        return self
 
     def reached(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int32] | None:
         """The vertices, ascending, that are neighbours of some others; None when more than `most` entries tell."""
@@ -120,3 +138,12 @@ def merge_directions(
 def seen_from(source: NDArray[np.int32], target: NDArray[np.int32], direction: Direction) -> NDArray[np.int32]:
     """The ends that edges lead from, as they are seen in a direction; from both ends, both."""
     return source if direction == "out" else target if direction == "in" else np.concatenate([source, target])
+
+
+def seen(
+    source: NDArray[np.int32], target: NDArray[np.int32], edges: NDArray[np.int64], direction: Direction
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Edges from `source` to `target`, as `build_adjacency` takes them to see them in a direction."""
+    if direction == "both":
+        return merge_directions(source, target, edges)
+    return (target, source, edges) if direction == "in" else (source, target, edges)

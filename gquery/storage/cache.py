@@ -77,6 +77,16 @@ class Cache:
             self._keep(key, made, min(bounds))
             return made
 
+    def carried(self, of: Cache, carry: Callable[[Any, Any], Sized | None]) -> None:
+        """Takes over what another one holds, as `carry` makes it of key and value; None is left there."""
+        with of._lock:
+            held = list(of._kept.items())
+        for key, value in held:
+            made = carry(key, value)
+            if made is not None:
+                with self._lock:
+                    self._keep(key, made, self.limit)
+
     def _keep(self, key: object, made: Sized, limit: int) -> None:
         self._kept[key] = made
         self.nbytes += made.nbytes

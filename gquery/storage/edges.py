@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
-from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, merge_directions
+from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction
-from gquery.storage.tables import EdgeTable
+from gquery.storage.tables import EdgeTable, Ends
 
 NO_EDGES = np.zeros(0, np.int64)
 
@@ -63,7 +63,7 @@ class Edges:
             return self._kept[key]
 
     def build(self, key: AdjacencyKey) -> Adjacency:
-        return _seen(*self.of_types(key.types), key.direction)
+        return build_adjacency(*seen(*self.of_types(key.types), key.direction))
 
     def of_types(self, types: Collection[str]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """Source, target and id of the edges of some types, ascending by id."""
@@ -92,44 +92,36 @@ class Edges:
 
     def build_of(self, edges: NDArray[np.int64], direction: Direction) -> Adjacency:
         """The adjacency of some edges, given by their ids."""
+        return build_adjacency(*seen(*self.ends_of(edges), edges, direction))
+
+    def ends_of(self, edges: NDArray[np.int64]) -> Ends:
+        """Source and target of some edges."""
         source, target = np.empty(len(edges), np.int32), np.empty(len(edges), np.int32)
         for table, where, rows in self.numbers.parts(edges):
-            source[where], target[where] = (end[rows] for end in self.tables[table].ends)
-        return _seen(source, target, edges, direction)
+            source[where], target[where] = self.tables[table].ends_at(rows)
+        return source, target
 
     def most_for(self, key: AdjacencyKey, vertices: int) -> int:
         """Bytes that building an adjacency takes at most, in a graph of so many vertices."""
         edges = sum(self.tables[index].count for index in self.tables_of(key.types))
         return building_bytes(2 * edges if key.direction == "both" else edges, vertices)
 
-    def ends(self) -> NDArray[np.int32]:
-        """Source and target of every edge, int32[2, count], by edge id."""
-        ends = {index: table.ends for index, table in enumerate(self.tables)}
-        sides = ({index: side[which] for index, side in ends.items()} for which in (0, 1))
-        return np.stack([self.numbers.by_id(side, np.int32) for side in sides])
-
     def changed(
-        self, tables: Iterable[EdgeTable], numbers: Numbering, gone: NDArray[np.int64], types: Set[str]
+        self,
+        tables: Iterable[EdgeTable],
+        numbers: Numbering,
+        gone: NDArray[np.int64],
+        change: Callable[[AdjacencyKey, Adjacency], Adjacency],
     ) -> Edges:
-        """With other edges of some types: those of the others are the same, and so are their adjacencies."""
+        """With other edges. change: makes of an adjacency what it is then, which is done with all that there are."""
         with self._lock:
-            kept = {key: adjacency for key, adjacency in self._kept.items() if types.isdisjoint(key.types)}
-        stored = {key: load for key, load in self._stored.items() if types.isdisjoint(key.types)}
-        changed = Edges(tables, numbers, stored, gone)
+            for key in self._stored:
+                self.kept(key)
+            kept = {key: change(key, adjacency) for key, adjacency in self._kept.items()}
+        changed = Edges(tables, numbers, gone=gone)
         changed._kept = kept
         return changed
 
     def tables_of(self, types: Collection[str]) -> list[int]:
         """The edge tables of some types, ascending."""
         return [index for index, table in enumerate(self.tables) if table.type in types]
-
-
-def _seen(
-    source: NDArray[np.int32], target: NDArray[np.int32], edges: NDArray[np.int64], direction: Direction
-) -> Adjacency:
-    """The adjacency of edges from `source` to `target`, seen in a direction."""
-    if direction == "in":
-        source, target = target, source
-    elif direction == "both":
-        source, target, edges = merge_directions(source, target, edges)
-    return build_adjacency(source, target, edges)

@@ -117,11 +117,6 @@ class Snapshot:
         """With the signatures of vertices that are newer than the edges."""
         return np.concatenate([words, np.zeros(self.vertex_count - len(words), np.uint64)])
 
-    @property
-    def ends(self) -> NDArray[np.int32]:
-        """Source and target of every edge, int32[2, edge_count], by edge id."""
-        return self.cache.get("ends", self.edges.ends, 16 * self.edge_count, "the ends of all edges")
-
     def tables_of(self, types: Collection[str]) -> list[int]:
         """The edge tables of some types, ascending."""
         return self.edges.tables_of(types)
@@ -163,11 +158,9 @@ class Snapshot:
         target = source
         for types, direction, reached in hops:
             adjacency = self.adjacency(types, direction)
-            row = target.astype(np.int64) - adjacency.first
-            inside = (row >= 0) & (row < adjacency.rows)
-            source, row = source[inside], row[inside]
-            leads = adjacency.offsets[row] < adjacency.offsets[row + 1]
-            source, target = source[leads], adjacency.neighbours[adjacency.offsets[row[leads]]]
+            begins, ends = adjacency.bounds(target)
+            leads = begins < ends
+            source, target = source[leads], adjacency.neighbours[begins[leads]]
             kept = np.zeros(len(target), np.bool_)
             for begin, end, *_ in self.vertex_numbers.of(reached):
                 kept |= (target >= begin) & (target < end)
@@ -176,9 +169,8 @@ class Snapshot:
 
     def loops(self, types: tuple[str, ...], meter: Meter | None = None) -> Adjacency:
         """The edges of the types that lead from a vertex to itself."""
-        adjacency = self.adjacency(types, "out", meter)
-
-        entries = len(adjacency.neighbours)
+        adjacency = self.adjacency(types, "out", meter).compact()
+        entries = adjacency.entries
 
         def build() -> Adjacency:
             own = np.concatenate([np.zeros(0, np.int64), *map(own_entries, range(0, entries, _AT_ONCE))])

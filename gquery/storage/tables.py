@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -148,6 +149,11 @@ class EdgeTable:
     @cached_property
     def ends(self) -> Ends:
         return self._load_ends()
+
+    def ends_at(self, rows: NDArray[np.integer[Any]]) -> Ends:
+        """Source and target of some edges."""
+        source, target = self.ends
+        return source[rows], target[rows]
 
     def column(self, name: str | None) -> pa.ChunkedArray | None:
         """A property, None when there is no such: edges have no ids of users."""

@@ -68,7 +68,7 @@ class ResidentGraph:
         """The edge behind each entry of an adjacency, int64[m]."""
         key = (relation, direction)
         if key not in self._edges:
-            self._edges[key] = self.device.xp.asarray(adjacency_of(*key, snapshot, memory).edges)
+            self._edges[key] = self.device.xp.asarray(adjacency_of(*key, snapshot, memory).compact().edges)
         return self._edges[key]
 
     def values(self, values: VertexValues) -> DeviceArray:
@@ -78,6 +78,7 @@ class ResidentGraph:
         return self._values[values.key]
 
     def copied(self, adjacency: Adjacency) -> DeviceRows:
+        adjacency = adjacency.compact()
         offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))
         lengths = np.diff(adjacency.offsets)
         longest = int(lengths.max(initial=0))

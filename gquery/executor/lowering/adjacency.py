@@ -33,6 +33,7 @@ def adjacency_of(
 
 def masked(adjacency: Adjacency, mask: NDArray[np.bool_]) -> Adjacency:
     """The adjacency of the edges in the mask, bool[edge_count]; rows stay where they are."""
+    adjacency = adjacency.compact()
     kept = mask[adjacency.edges]
     before = np.zeros(len(kept) + 1, np.int64)
     np.cumsum(kept, out=before[1:])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import lists_of
+from gquery.executor.cpu.candidates.addresses import lists_of
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.adjacency import adjacency_of, masked
 from gquery.executor.lowering.reading import Reading
@@ -74,9 +74,4 @@ class Hops:
             begin = end
 
     def _rows(self, vertices: Vertices) -> tuple[Numbers, Numbers]:
-        adjacency = self._adjacency
-        row = vertices.astype(np.int64) - adjacency.first
-        inside = (row >= 0) & (row < adjacency.rows)
-        row = np.where(inside, row, 0)
-        begins = adjacency.offsets[row]
-        return begins, np.where(inside, adjacency.offsets[row + (adjacency.rows > 0)], begins)
+        return self._adjacency.bounds(vertices)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import filled, to_arrow, truths
+from gquery.arrays import filled, to_arrow, to_numpy, truths
 from gquery.errors import Span
 from gquery.executor.relational.gather import PATH_IDS, gather, plain_type
 from gquery.executor.relational.unions import cast, union_type, with_fields, with_items, with_members
@@ -113,10 +113,10 @@ class ElementWriter:
 
 def ends_of(snapshot: Snapshot, edges: pa.Array, which: int) -> pa.Array:
     """The source (`which` 0) or target (1) of each edge id, int32; null stays null."""
-    ends = snapshot.ends[which]
-    known = filled(edges, 0)
-    found = ends[known] if len(ends) else np.zeros(len(known), np.int32)
-    return to_arrow(found, truths(edges.is_valid()))
+    known = truths(edges.is_valid())
+    found = np.zeros(len(known), np.int32)
+    found[known] = snapshot.edges.ends_of(to_numpy(edges)[known])[which]
+    return to_arrow(found, known)
 
 
 def path_ids(vertices: list[pa.Array], edges: list[pa.Array]) -> pa.Array:

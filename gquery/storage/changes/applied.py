@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from gquery.arrays import to_arrow
 from gquery.storage.changes.batch import Batch, NewVertices
+from gquery.storage.changes.edge_delta import EdgeDelta
 from gquery.storage.changes.placing import ANY_ID
 from gquery.storage.changes.rearranged import Changes, rearranged
 from gquery.storage.changes.tables import Shape
-from gquery.storage.edges import Edges
+from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.tables import EdgeTable, VertexTable
 
@@ -26,12 +28,14 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
     tables, numbers = snapshot.vertex_tables, snapshot.vertex_numbers
     if changes:
         tables, numbers = rearranged(tables, numbers, changes)
-    edges = _edges(snapshot, batch)
+    delta = EdgeDelta(snapshot, batch)
+    edges = _edges(snapshot, batch, delta)
     if edges is snapshot.edges and not changes.moves:
         counts = replace(snapshot.counts, vertices=tuple(table.count for table in tables))
         after = Snapshot(tables, edges, numbers, lambda: counts, snapshot.load_signatures)
     else:
         after = Snapshot(tables, edges, numbers)
+    _carried(snapshot, after, delta)
     if "free_id" in snapshot.__dict__:
         after.free_id = max([snapshot.free_id, *(table.largest_number + 1 for table in changes.new)])
     return after
@@ -61,7 +65,7 @@ def _new_vertices(new: NewVertices, first: int) -> VertexTable:
     return VertexTable.from_arrow(new.labels, pa.chunked_array([ids]), new.properties, None)
 
 
-def _edges(snapshot: Snapshot, batch: Batch) -> Edges:
+def _edges(snapshot: Snapshot, batch: Batch, delta: EdgeDelta) -> Edges:
     before = snapshot.edges
     new = [EdgeTable.from_arrow(each.type, each.source, each.target, each.properties) for each in batch.edges]
     shapes = [Shape.of(table) for table in new]
@@ -70,6 +74,19 @@ def _edges(snapshot: Snapshot, batch: Batch) -> Edges:
     if not (changes or len(batch.gone_edges)):
         return before
     tables, numbers = rearranged(before.tables, before.numbers, changes) if changes else (before.tables, before.numbers)
-    of_types = {each.type for each in batch.edges}
-    of_types |= {before.tables[table].type for table in np.unique(before.numbers.tables_of(batch.gone_edges)).tolist()}
-    return before.changed(tables, numbers, np.union1d(before.gone, batch.gone_edges), of_types)
+    return before.changed(tables, numbers, np.union1d(before.gone, batch.gone_edges), delta.adjacency)
+
+
+def _carried(before: Snapshot, after: Snapshot, delta: EdgeDelta) -> None:
+    """Keeps what had been made of the graph before, where it can be told what it is now."""
+    same_vertices = before.vertex_tables is after.vertex_tables
+
+    def carry(key: Any, value: Any) -> Any:
+        if isinstance(key, AdjacencyKey):
+            return delta.adjacency(key, value)
+        of_vertices = isinstance(key, tuple) and key[0] in ("all candidates", "order")
+        return value if same_vertices and (of_vertices or key == "identity") else None
+
+    after.cache.carried(before.cache, carry)
+    if same_vertices:
+        after.indexes.carried(before.indexes)

@@ -60,10 +60,6 @@ class Parted(Snapshot):
         ends = {type_: self._ends[type_] for type_ in self._ends}
         return PartedStatistics(self.counts, few_counts(ends, self.vertex_numbers), self.indexes.seems_unique)
 
-    @property
-    def ends(self) -> NDArray[np.int32]:
-        return self.whole.ends
-
     def tables_of(self, types: Collection[str]) -> list[int]:
         return self.whole.tables_of({*map(whole_type, types)})
 
@@ -112,10 +108,4 @@ class Parted(Snapshot):
     @cached_property
     def _ends(self) -> dict[str, Ends]:
         """Source and target of the edges that are apart, by type."""
-        found = {}
-        for type_, edges in self._apart.items():
-            source, target = np.empty(len(edges), np.int32), np.empty(len(edges), np.int32)
-            for table, where, rows in self.edges.numbers.parts(edges):
-                source[where], target[where] = (end[rows] for end in self.edge_tables[table].ends)
-            found[type_] = source, target
-        return found
+        return {type_: self.edges.ends_of(edges) for type_, edges in self._apart.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -129,6 +129,17 @@ class Pieces:
         found = [[side[begin:end] for side in ends] for ends, begin, end in edges]
         source, target = (np.concatenate([np.zeros(0, np.int32), *(each[side] for each in found)]) for side in (0, 1))
         return source, target
+
+    def ends_at(self, rows: NDArray[np.integer[Any]]) -> Ends:
+        """Of some edges, without putting those of all others together."""
+        found = np.zeros((2, len(rows)), np.int32)
+        first = 0
+        for table, begin, end in self.pieces:
+            here = np.flatnonzero((rows >= first) & (rows < first + end - begin))
+            if len(here) and isinstance(table, EdgeTable):
+                found[:, here] = table.ends_at(rows[here] - first + begin)
+            first += end - begin
+        return found[0], found[1]
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:

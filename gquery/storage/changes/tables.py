@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gquery.storage.changes.pieces import Patch, Piece, Pieces, Types
-from gquery.storage.tables import Columns, EdgeTable, VertexTable
+from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable
 
 _DEEP = 16  # tables that are pieces of pieces, until all columns are read and the pieces forgotten
 
@@ -52,6 +55,9 @@ class PiecedEdges(EdgeTable):
     def __init__(self, shape: Shape, pieces: Pieces) -> None:
         self.pieces = pieces
         super().__init__(shape.names[0], pieces.count, Columns(shape.types, pieces.column), pieces.ends)
+
+    def ends_at(self, rows: NDArray[np.integer[Any]]) -> Ends:
+        return super().ends_at(rows) if "ends" in self.__dict__ else self.pieces.ends_at(rows)
 
 
 def _settled(table: PiecedVertices | PiecedEdges) -> VertexTable | EdgeTable:

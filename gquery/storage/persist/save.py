@@ -164,6 +164,7 @@ class _Writer:
         return EdgeTableEntry(table.type, table.count, ends, table.columns.types, self._columns(table.columns))
 
     def _adjacency(self, key: AdjacencyKey, adjacency: Adjacency) -> AdjacencyEntry:
+        adjacency = adjacency.compact()
         entries = pa.StructArray.from_arrays([adjacency.neighbours, adjacency.edges], ["neighbour", "edge"])
         rows = pa.LargeListArray.from_arrays(adjacency.offsets, entries)
         file = self._write(pa.table({"entries": rows}))

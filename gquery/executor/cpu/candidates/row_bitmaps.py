@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.candidates.addresses import address_of_rows
+from gquery.executor.cpu.kernels.sorted_rows import bounds
 from gquery.executor.cpu.machine.compile import kernel
-from gquery.executor.cpu.machine.native import address, load_int32, load_int64
+from gquery.executor.cpu.machine.native import address, load_int32
 from gquery.executor.memory import Budget
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency
@@ -62,7 +64,7 @@ class Bitsets:
         positions. stays: each row is looked into as often as it ever is before the next."""
         saved = _LOOK
         if stays:  # one row at a time is enough, unless words are fewer than neighbours
-            length = max(1.0, len(adjacency.neighbours) / max(1, adjacency.rows))
+            length = max(1.0, adjacency.entries / max(1, adjacency.rows))
             saved = max(0.0, _TEST - _AND * ((end - begin) / 64) / length)
         self._build(adjacency, begin, end, looks * saved)
         found = self.walked(adjacency, begin, end)
@@ -90,12 +92,12 @@ class Bitsets:
         available = self.budget.available
         if key in self.matrices or not 0 < size <= LARGEST or (available is not None and size > available // 8):
             return
-        if size / 8 * _WORD + len(adjacency.neighbours) * _ENTRY > saved:
+        if size / 8 * _WORD + adjacency.entries * _ENTRY > saved:
             return
 
         def written() -> Matrix:
             words = np.zeros(shape, np.uint64)
-            lists = address(adjacency.offsets), address(adjacency.neighbours)
+            lists = address_of_rows(adjacency), address(adjacency.neighbours)
             self.sliced(adjacency.rows, lambda first, last: write_rows(words, first, last, *lists, begin, end))
             return Matrix(adjacency, words)
 
@@ -112,7 +114,8 @@ def write_rows(words, first, last, offsets, neighbours, begin, end):  # type: ig
     """Sets the bits of the rows `first .. last - 1` for the neighbours `begin .. end - 1`."""
     base = begin >> 6
     for index in range(first, last):
-        for entry in range(load_int64(offsets, index), load_int64(offsets, index + 1)):
+        low, high = bounds(offsets, index)
+        for entry in range(low, high):
             neighbour = np.int64(load_int32(neighbours, entry))
             if begin <= neighbour < end:
                 words[index, (neighbour >> 6) - base] |= np.uint64(1) << np.uint64(neighbour & 63)

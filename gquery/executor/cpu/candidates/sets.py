@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import FilterOutcome, Masks
+from gquery.executor.cpu.candidates.addresses import lists_of
 from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.kernels import filters
-from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.lowering.adjacency import adjacency_of, masked
 from gquery.executor.lowering.kept import Kept
@@ -145,7 +145,7 @@ class CandidateSets:
     def largest_row(self, rows: Rows) -> int:
         """At least the length of the longest of the rows."""
         bound = rows.relation.row_bound(self.snapshot.invariants, rows.direction, rows.tables)
-        return int(np.diff(self.adjacency(rows).offsets).max(initial=0)) if bound is None else bound
+        return self.adjacency(rows).longest if bound is None else bound
 
     def _reached(self, rows: Rows) -> frozenset[int] | None:
         """The tables of all vertices that the rows lead to; None when any may be among them."""
@@ -328,13 +328,3 @@ def _whole(snapshot: Snapshot, tables: tuple[int, ...], key: Hashable) -> Candid
     """All vertices of some tables, for every query."""
     vertices = snapshot.vertex_numbers.ids(tables, np.int32)
     return CandidateSet(vertices, snapshot.vertex_count, frozenset(tables), key).shared()
-
-
-def rows_of(adjacency: Adjacency) -> tuple[int, int, int]:
-    """first, rows, address of the offsets: how kernels find a row."""
-    return adjacency.first, adjacency.rows, address(adjacency.offsets)
-
-
-def lists_of(adjacency: Adjacency) -> tuple[int, int, int, int]:
-    """first, rows, addresses of the offsets and of the neighbours: how kernels walk the rows."""
-    return *rows_of(adjacency), address(adjacency.neighbours)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gquery.executor.cpu.machine.compile import inner, kernel
 from gquery.executor.cpu.machine.native import count_bits, load_int32, load_int64, load_word
+from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS
 
 
 @inner
@@ -43,10 +44,23 @@ def first_from(values, begin, end, wanted):  # type: ignore[no-untyped-def]
 
 @inner
 def row(offsets, first, rows, vertex):  # type: ignore[no-untyped-def]
-    """Begin and end of a vertex's row in an adjacency; (0, 0) when it has none."""
+    """Begin and end of a vertex's row in an adjacency; (0, 0) when it has none. An odd address of offsets is one more
+    than that of a directory of pages."""
     index = np.int64(vertex) - first
     if index < 0 or index >= rows:
         return np.int64(0), np.int64(0)
+    return bounds(offsets, index)
+
+
+@inner
+def bounds(offsets, index):  # type: ignore[no-untyped-def]
+    """Begin and end of a row that there is. An odd address of a page is one more than that of offsets, from those of
+    its first row on; at another, the two numbers of each row are side by side."""
+    if offsets & 1:
+        page, place = load_int64(offsets - 1, index >> PAGE_BITS), index & (PAGE_ROWS - 1)
+        if page & 1:
+            return load_int64(page - 1, place), load_int64(page - 1, place + 1)
+        return load_int64(page, 2 * place), load_int64(page, 2 * place + 1)
     return load_int64(offsets, index), load_int64(offsets, index + 1)
 
 

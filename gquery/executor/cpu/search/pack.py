@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Ranks
+from gquery.executor.cpu.candidates.addresses import rows_of
 from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edges
 from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
-from gquery.executor.cpu.candidates.sets import CandidateSets, rows_of
+from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.blocks import Blocks
 from gquery.executor.cpu.kernels.sums.branch import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.kernels.sums.push import counter_bytes
@@ -192,7 +193,7 @@ class _Packer:
         if self.program.strategy != "inside":
             return None
         universe, width, kinds = self.candidates.snapshot.vertex_count, len(self.sets), len(self.among)
-        longest = sum(int(np.diff(each.offsets).max(initial=0)) for each in self.from_root.values())
+        longest = sum(each.longest for each in self.from_root.values())
         available = self.memory.available
         most = _INSIDE if available is None else min(_INSIDE, available // 8 // self.threads)
         words = (longest + 63) // 64
@@ -207,7 +208,7 @@ class _Packer:
         written for each of these."""
         if self.program.strategy == "inside":
             return 0.0
-        walked = min((len(adjacency.neighbours) / max(1, adjacency.rows) for adjacency in rows), default=0.0)
+        walked = min((adjacency.entries / max(1, adjacency.rows) for adjacency in rows), default=0.0)
         return self.program.levels[self.program.levels[number].parent].rows * max(1.0, walked)
 
     def _absent(self, row: list[int], number: int, rows: list[Adjacency]) -> list[Adjacency]:

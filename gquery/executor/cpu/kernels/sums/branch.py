@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.candidates.sets import lists_of
+from gquery.executor.cpu.candidates.addresses import lists_of
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, row
 from gquery.executor.cpu.kernels.sums.numbers import capped
 from gquery.executor.cpu.kernels.workspace import times
@@ -23,6 +23,7 @@ from gquery.executor.cpu.machine.native import address, load_float, load_int32, 
 from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency
+from gquery.storage.changes.rows import ChangedAdjacency
 
 Sums = NDArray[np.uint64]
 Sizes = NDArray[np.float64]
@@ -225,7 +226,8 @@ def _multiply(
     """Multiplies the sums of one branch into the factors of `fold.vertices[begin:end]`, by the loop that suits them."""
     vertices, sums, sizes = fold.vertices, fold.factors.sums, fold.factors.sizes
     low, high = int(vertices[begin]), int(vertices[end - 1]) + 1
-    if modulus == 0 and len(sizes) == 0 and branch.words == 0 and high - low == end - begin:
+    has_offsets = not isinstance(branch.adjacency, ChangedAdjacency)
+    if has_offsets and modulus == 0 and len(sizes) == 0 and branch.words == 0 and high - low == end - begin:
         if len(branch.child.sums) == 0:
             multiply_lengths(packed, low, high, sums, fresh)
             return

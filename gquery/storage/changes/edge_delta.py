@@ -1,0 +1,49 @@
+"""The edges that a batch adds and takes away, by type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from gquery.storage.adjacency import Adjacency
+from gquery.storage.changes.batch import Batch
+from gquery.storage.changes.rows import Delta, EdgeEnds, changed
+from gquery.storage.edges import AdjacencyKey
+from gquery.storage.graph import Snapshot
+
+
+class EdgeDelta:
+    """new, gone: source, target and id, ascending by id, of the edges of each type that has any."""
+
+    def __init__(self, snapshot: Snapshot, batch: Batch) -> None:
+        edges = snapshot.edges
+        gone = np.unique(batch.gone_edges).astype(np.int64)
+        gone = gone[~np.isin(gone, edges.gone)]
+        tables = edges.numbers.tables_of(gone)
+        self.gone: dict[str, EdgeEnds] = {}
+        for type_ in {edges.tables[table].type for table in np.unique(tables).tolist()}:
+            mine = gone[np.isin(tables, [number for number, each in enumerate(edges.tables) if each.type == type_])]
+            self.gone[type_] = (*edges.ends_of(mine), mine)
+        self.new: dict[str, EdgeEnds] = {}
+        first = snapshot.edge_count
+        for each in batch.edges:
+            ids = np.arange(first, first + each.count)
+            known = [self.new[each.type]] if each.type in self.new else []
+            self.new[each.type] = together([*known, (each.source, each.target, ids)])
+            first += each.count
+
+    def adjacency(self, key: AdjacencyKey, before: Adjacency) -> Adjacency:
+        """What an adjacency is after the batch."""
+        new, gone = (together(of[type_] for type_ in key.types if type_ in of) for of in (self.new, self.gone))
+        return changed(before, Delta.of(new, gone, key.direction))
+
+
+def together(parts: Iterable[EdgeEnds]) -> EdgeEnds:
+    """Edges as source, target and id, ascending by id."""
+    columns = list(zip(*parts, strict=True))
+    if not columns:
+        return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)
+    source, target, ids = (np.concatenate(column) for column in columns)
+    order = np.argsort(ids, kind="stable")
+    return source[order], target[order], ids[order]

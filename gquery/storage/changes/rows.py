@@ -1,0 +1,240 @@
+"""Adjacencies that change: what a batch does not touch is where it was.
+
+Rows that change are written again, behind all others, in arrays that the snapshots of a graph share: an old one never
+looks there. Where the rows are is kept in pages of some hundred rows, and a snapshot has copies of those pages alone in
+which a row has moved. So an edge more in forty million is two rows and two pages more. What is no longer looked at is
+given back when there is no room any more, or when a batch touches much: then the whole adjacency is written anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.arrays import ranges
+from gquery.records import record
+from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency, seen
+from gquery.storage.schema import Direction
+
+Ids = NDArray[np.int64]
+Vertices = NDArray[np.int32]
+EdgeEnds = tuple[Vertices, Vertices, Ids]
+
+_WHOLE = 4  # times the entries that are touched: an adjacency of fewer is written anew
+_SMALL = 1 << 12  # entries of one that always is
+_ROOM, _LEAST = 4, 1 << 16  # an nth of the entries, and so many more, are room for those that are written again
+_MOVED = 128  # entries for which there is room for another page
+_BASE, _EMPTY = -1, 0  # the page of rows that are where they were when the room was made, and of rows without entries
+_HALF = 32  # bits of a number that are a neighbour
+_NO_OFFSETS = np.zeros(0, np.int64)
+
+
+@record(frozen=True, slots=True)
+class Delta:
+    """Edges at one end of them: those that are new, ascending by id, and those that are gone. own: the vertices whose
+    rows they are in."""
+
+    own: Vertices
+    others: Vertices
+    edges: Ids
+    gone_own: Vertices
+    gone: Ids
+
+    @classmethod
+    def of(cls, new: EdgeEnds, gone: EdgeEnds, direction: Direction) -> Delta:
+        """Edges, as source, target and id, seen in a direction."""
+        own, others, edges = seen(*new, direction)
+        gone_own, _, gone_edges = seen(*gone, direction)
+        return cls(own, others, edges, gone_own, gone_edges)
+
+
+class _Room:
+    """Arrays that grow at their end, up to a size that is reserved when they are made: memory that nobody has written
+    to is not there yet."""
+
+    def __init__(self, adjacency: Adjacency, rows: int) -> None:
+        """For an adjacency, and its rows as they change."""
+        size = len(adjacency.neighbours)
+        room = size + size // _ROOM + _LEAST
+        self.neighbours, self.edges = np.empty(room, np.int32), np.empty(room, np.int64)
+        self.neighbours[:size], self.edges[:size] = adjacency.neighbours, adjacency.edges
+        self.pages = np.empty((_pages(rows) + room // _MOVED, PAGE_ROWS, 2), np.int64)
+        self.first, self.offsets = adjacency.first, adjacency.offsets
+        self.used, self._pages_used = size, _EMPTY + 1
+        self.pages[_EMPTY] = 0
+        self._lock = threading.Lock()
+
+    def begun(self, vertex: int, adjacency: Adjacency) -> int:
+        """A page more, for the rows from a vertex on: before anybody knows the room."""
+        self._pages_used += 1
+        page = self.pages[self._pages_used - 1]
+        page[:, 0], page[:, 1] = adjacency.bounds(np.arange(vertex, vertex + PAGE_ROWS))
+        return self._pages_used - 1
+
+    def taken(self, entries: int, pages: int) -> tuple[int, int] | None:
+        """Where so many more entries and pages begin; None where there is no room for them."""
+        with self._lock:
+            begin, first = self.used, self._pages_used
+            if begin + entries > len(self.edges) or first + pages > len(self.pages):
+                return None
+            self.used, self._pages_used = begin + entries, first + pages
+            return begin, first
+
+
+class ChangedAdjacency(Adjacency):
+    """An adjacency whose rows are anywhere in its arrays, which hold other entries too. It begins at vertex 0, and has
+    no offsets. numbers: int32[pages], of the room's pages; entries: of its rows; longest: no row is longer."""
+
+    __slots__ = ("_compact", "_entries_of_rows", "_longest", "_numbers", "_room", "_rows", "directory")
+
+    def __init__(
+        self, room: _Room, numbers: NDArray[np.int32], rows: int, entries: int, longest: int, simple: bool
+    ) -> None:
+        super().__init__(0, _NO_OFFSETS, room.neighbours[: room.used], room.edges[: room.used], simple)
+        self._room, self._numbers, self._rows = room, numbers, rows
+        self._entries_of_rows, self._longest = entries, longest
+        self._compact: Adjacency | None = None
+        self.directory = _directory(room, numbers)
+        """int64[pages]: where the begin and end of its rows are, side by side; or, one more than that, where they are
+        one offset after the other."""
+
+    @property
+    def rows(self) -> int:
+        return self._rows
+
+    @property
+    def entries(self) -> int:
+        return self._entries_of_rows
+
+    @property
+    def longest(self) -> int:
+        return self._longest
+
+    @property
+    def nbytes(self) -> int:
+        return self.neighbours.nbytes + self.edges.nbytes + self.directory.nbytes
+
+    def bounds(self, vertices: NDArray[np.integer[Any]]) -> tuple[Ids, Ids]:
+        inside = (vertices >= 0) & (vertices < self._rows)
+        rows = np.where(inside, vertices, 0).astype(np.int64)
+        numbers = self._numbers.take(rows >> PAGE_BITS, mode="clip") if self._rows else np.zeros(len(rows), np.int32)
+        begins, ends = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        paged = np.flatnonzero(inside & (numbers != _BASE))
+        pair = self._room.pages[numbers[paged], rows[paged] & (PAGE_ROWS - 1)]
+        begins[paged], ends[paged] = pair[:, 0], pair[:, 1]
+        kept = np.flatnonzero(inside & (numbers == _BASE))
+        begins[kept], ends[kept] = (self._room.offsets[rows[kept] - self._room.first + side] for side in (0, 1))
+        return begins, ends
+
+    def compact(self) -> Adjacency:
+        if self._compact is None:
+            begins, ends = self.bounds(np.arange(self._rows))
+            entries = ranges(begins, ends)
+            offsets = np.concatenate([[0], np.cumsum(ends - begins)])
+            self._compact = Adjacency(0, offsets, self.neighbours[entries], self.edges[entries], self.simple)
+        return self._compact
+
+    def with_rows(self, vertices: Ids, found: _Rows, entries: int) -> ChangedAdjacency | None:
+        """With these rows, ascending, instead of its own; None where there is no room."""
+        room, rows = self._room, max(self._rows, int(vertices[-1]) + 1)
+        pages = np.unique(vertices >> PAGE_BITS)
+        taken = room.taken(len(found.edges), len(pages))
+        if taken is None:
+            return None
+        begin, first = taken
+        room.neighbours[begin:][: len(found.edges)], room.edges[begin:][: len(found.edges)] = (
+            found.neighbours,
+            found.edges,
+        )
+        own = pages[:, None] * PAGE_ROWS + np.arange(PAGE_ROWS)
+        written = room.pages[first : first + len(pages)]
+        written[..., 0], written[..., 1] = (side.reshape(own.shape) for side in self.bounds(own.ravel()))
+        places = np.searchsorted(pages, vertices >> PAGE_BITS), vertices & (PAGE_ROWS - 1)
+        ends = begin + np.cumsum(found.lengths)
+        written[(*places, 0)], written[(*places, 1)] = ends - found.lengths, ends
+        numbers = np.full(_pages(rows), _EMPTY, np.int32)
+        numbers[: len(self._numbers)] = self._numbers
+        numbers[pages] = np.arange(first, first + len(pages))
+        longest = max(self._longest, int(found.lengths.max()))
+        return ChangedAdjacency(room, numbers, rows, entries, longest, found.simple and self.simple)
+
+
+def _directory(room: _Room, numbers: NDArray[np.int32]) -> Ids:
+    size = 8 * 2 * PAGE_ROWS
+    kept = room.offsets.ctypes.data + 8 * (np.arange(len(numbers)) * PAGE_ROWS - room.first) + 1
+    return np.where(numbers == _BASE, kept, room.pages.ctypes.data + size * numbers.astype(np.int64))
+
+
+@record(frozen=True, slots=True)
+class _Rows:
+    """Some rows, one after the other. lengths: int64, of each."""
+
+    lengths: Ids
+    neighbours: Vertices
+    edges: Ids
+    simple: bool
+
+
+def changed(adjacency: Adjacency, delta: Delta) -> Adjacency:
+    """The adjacency with the changes of a batch. New edges have higher ids than those that are there."""
+    touched = np.unique(np.concatenate([delta.own, delta.gone_own])).astype(np.int64)
+    if not len(touched):
+        return adjacency
+    entries = adjacency.entries + len(delta.own) - len(delta.gone_own)
+    begins, ends = adjacency.bounds(touched)
+    written = int((ends - begins).sum()) + len(delta.own)
+    if entries > max(_SMALL, _WHOLE * written):
+        base = adjacency if isinstance(adjacency, ChangedAdjacency) else _with_room(adjacency)
+        after = base.with_rows(touched, _merged(adjacency, touched, delta), entries)
+        if after is not None:
+            return after
+    return _anew(adjacency, touched, delta)
+
+
+def _with_room(adjacency: Adjacency) -> ChangedAdjacency:
+    """The same rows, with room for changes."""
+    end = adjacency.first + adjacency.rows
+    room = _Room(adjacency, end)
+    numbers = np.full(_pages(end), _EMPTY, np.int32)
+    whole = slice(_pages(adjacency.first), end // PAGE_ROWS)  # pages all of whose rows the offsets have
+    numbers[whole] = _BASE
+    for page in {adjacency.first // PAGE_ROWS, (end - 1) // PAGE_ROWS} if end else ():
+        if numbers[page] == _EMPTY:
+            numbers[page] = room.begun(page * PAGE_ROWS, adjacency)
+    return ChangedAdjacency(room, numbers, end, adjacency.entries, adjacency.longest, adjacency.simple)
+
+
+def _anew(adjacency: Adjacency, touched: Ids, delta: Delta) -> Adjacency:
+    """All rows, written one after the other."""
+    first, end = int(touched[0]), int(touched[-1]) + 1
+    if adjacency.rows:
+        first, end = min(first, adjacency.first), max(end, adjacency.first + adjacency.rows)
+    found = _merged(adjacency, np.arange(first, end), delta)
+    offsets = np.concatenate([[0], np.cumsum(found.lengths)])
+    return Adjacency(first, offsets, found.neighbours, found.edges, found.simple)
+
+
+def _merged(adjacency: Adjacency, vertices: Ids, delta: Delta) -> _Rows:
+    """The rows of some vertices, all that change among them, as they are then: ascending by neighbour and by edge."""
+    begins, ends = adjacency.bounds(vertices)
+    entries = ranges(begins, ends)
+    edges = adjacency.edges[entries]
+    keys = np.repeat(np.arange(len(vertices)) << _HALF, ends - begins)
+    keys |= adjacency.neighbours[entries]
+    if len(delta.gone):
+        there = np.isin(edges, delta.gone, invert=True)
+        keys, edges = keys[there], edges[there]
+    new = np.searchsorted(vertices, delta.own) << _HALF | delta.others
+    order = np.argsort(new, kind="stable")
+    places = np.searchsorted(keys, new[order], side="right")
+    keys, edges = np.insert(keys, places, new[order]), np.insert(edges, places, delta.edges[order])
+    lengths = np.bincount(keys >> _HALF, minlength=len(vertices))
+    simple = not bool(np.any(keys[1:] == keys[:-1]))
+    return _Rows(lengths, keys.astype(np.int32), edges, simple)
+
+
+def _pages(rows: int) -> int:
+    return -(-rows // PAGE_ROWS)

@@ -1,0 +1,95 @@
+"""Adjacencies that change, against those that are built of all edges."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from gquery.storage.adjacency import Adjacency, build_adjacency, merge_directions
+from gquery.storage.changes import rows
+from gquery.storage.changes.rows import ChangedAdjacency, Delta, changed
+
+
+@pytest.fixture(params=["in pages", "anew", "as it comes"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param != "as it comes":
+        monkeypatch.setattr(rows, "_SMALL", 0 if request.param == "in pages" else 1 << 30)
+        monkeypatch.setattr(rows, "_WHOLE", 0)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("direction", ["out", "both"])
+@pytest.mark.parametrize("seed", range(6))
+def test_against_a_new_one(way: str, direction: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(f"rows {seed}")
+    low, vertices = random.choice([0, 700, 1024]), random.choice([40, 3000])
+    monkeypatch.setattr(rows, "_LEAST", random.choice([1 << 10, 1 << 16]))  # room ends now and then
+    edges: dict[int, tuple[int, int]] = {}
+    adjacency, count, paged = _built(edges, direction), 0, False
+    for step in range(25):
+        new = {}
+        for _ in range(random.choice([0, 1, 1, 2, 60, 400]) if step else 1500):
+            source, target = (random.randrange(low, low + vertices) for _ in range(2))
+            new[count] = (source, source if random.random() < 0.1 else target)
+            count += 1
+        if random.random() < 0.3:
+            new |= {count: (0, 1), count + 1: (0, 1)}
+            count += 2
+        share = random.choice([0, 0.001, 0.1])
+        gone = [edge for edge in edges if random.random() < share]
+        adjacency = changed(adjacency, _delta(new, {edge: edges[edge] for edge in gone}, direction))
+        edges = {edge: ends for edge, ends in (edges | new).items() if edge not in gone}
+        _check(adjacency, _built(edges, direction), direction)
+        paged |= isinstance(adjacency, ChangedAdjacency)
+    assert paged == (way != "anew") or way == "as it comes"
+
+
+def test_what_was_before_stays() -> None:
+    edges = {number: (number % 7, number % 11) for number in range(20_000)}
+    before = changed(_built(edges, "out"), _delta({20_000: (3, 9)}, {}, "out"))
+    told = [side.tolist() for side in _rows(before)]
+    afters = [changed(before, _delta({20_001: (3, place)}, {5: edges[5]}, "out")) for place in range(5)]
+    assert [side.tolist() for side in _rows(before)] == told
+    for place, after in enumerate(afters):  # none of them sees what another has written
+        wanted = {**edges, 20_000: (3, 9), 20_001: (3, place)}
+        del wanted[5]
+        _check(after, _built(wanted, "out"))
+
+
+def _built(edges: dict[int, tuple[int, int]], direction: str) -> Adjacency:
+    return build_adjacency(*_sides(edges, direction))
+
+
+def _sides(edges: dict[int, tuple[int, int]], direction: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    source, target = np.array([*edges.values()], np.int32).reshape(-1, 2).T
+    ids = np.array([*edges], np.int64)
+    return merge_directions(source, target, ids) if direction == "both" else (source, target, ids)
+
+
+def _delta(new: dict[int, tuple[int, int]], gone: dict[int, tuple[int, int]], direction: str) -> Delta:
+    gone_own, _, gone_edges = _sides(gone, direction)
+    return Delta(*_sides(new, direction), gone_own, gone_edges)
+
+
+def _rows(adjacency: Adjacency) -> tuple[np.ndarray, ...]:
+    """The length of each row from vertex 0 on, neighbours, edges."""
+    whole = adjacency.compact()
+    lengths = np.concatenate([np.zeros(whole.first, np.int64), np.diff(whole.offsets)])
+    return np.trim_zeros(lengths, "b"), whole.neighbours, whole.edges
+
+
+def _check(found: Adjacency, wanted: Adjacency, direction: str = "out") -> None:
+    (lengths, neighbours, edges), whole = _rows(found), _rows(wanted)
+    if direction == "both":  # edges beside each other are in no order then
+        rows = np.repeat(np.arange(len(lengths)), lengths)
+        edges = edges[np.lexsort((edges, neighbours, rows))]
+        whole = (*whole[:2], whole[2][np.lexsort((whole[2], neighbours, rows))])
+    assert [side.tolist() for side in (lengths, neighbours, edges)] == [side.tolist() for side in whole]
+    assert found.entries == wanted.entries
+    assert found.longest >= wanted.longest
+    assert not found.simple or wanted.simple
+    asked = np.arange(-3, wanted.first + wanted.rows + 600)
+    lengths = [np.subtract(*each.bounds(asked)[::-1]).tolist() for each in (found, wanted)]
+    assert lengths[0] == lengths[1]
