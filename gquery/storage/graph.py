@@ -56,6 +56,9 @@ class Snapshot:
         self.vertex_numbers = vertex_numbers or Numbering.consecutive(table.count for table in self.vertex_tables)
         if self.vertex_count > MAX_VERTICES:
             raise LoadError(f"{self.vertex_count:,} vertices are more than gquery can number ({MAX_VERTICES:,})")
+        self.is_changed = False
+        """Whether this was made of another snapshot: then there may be ids that nobody has, and what is counted may be
+        on the safe side."""
         self._load_counts = load_counts
         self.load_signatures = load_signatures or CountedSignatures()
         self.deleted: Deleted | None = None  # what rows of a statement may hold that was deleted in it

@@ -23,7 +23,7 @@ from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.compacted import compacted, is_compact
+from gquery.storage.changes.compacted import compacted
 from gquery.storage.graph import Snapshot
 from gquery.values.parameters import snapshot_of
 
@@ -172,8 +172,7 @@ class Store:
     def compact(self) -> None:
         """Gives back what deletions have left: the same version, whose vertices and edges have other internal ids."""
         with self._writer:
-            if not is_compact(self._graph.snapshot):
-                self._show(compacted(self._graph.snapshot))
+            self._show(compacted(self._graph.snapshot))
 
     def _show(self, snapshot: Snapshot) -> None:
         self._graph = Graph(snapshot, self._graph.report, self._graph.settings)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
 from gquery.storage.changes.batch import Batch, NewVertices
 from gquery.storage.changes.edge_delta import EdgeDelta
 from gquery.storage.changes.placing import ANY_ID
 from gquery.storage.changes.rearranged import Changes, rearranged
+from gquery.storage.changes.recounted import recounted
 from gquery.storage.changes.tables import Shape
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.tables import EdgeTable, VertexTable
+
+Ids = NDArray[np.int64]
 
 
 def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
@@ -30,11 +33,13 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
         tables, numbers = rearranged(tables, numbers, changes)
     delta = EdgeDelta(snapshot, batch)
     edges = _edges(snapshot, batch, delta)
-    if edges is snapshot.edges and not changes.moves:
-        counts = replace(snapshot.counts, vertices=tuple(table.count for table in tables))
-        after = Snapshot(tables, edges, numbers, lambda: counts, snapshot.load_signatures)
-    else:
-        after = Snapshot(tables, edges, numbers)
+    unmoved = edges is snapshot.edges and not changes.moves
+    after = Snapshot(tables, edges, numbers, load_signatures=snapshot.load_signatures if unmoved else None)
+    after.is_changed = True
+    if "counts" in snapshot.__dict__:
+        counts = recounted(snapshot, after, delta, _moved(snapshot, after, batch))
+        if counts is not None:
+            after.counts = counts
     _carried(snapshot, after, delta)
     if "free_id" in snapshot.__dict__:
         after.free_id = max([snapshot.free_id, *(table.largest_number + 1 for table in changes.new)])
@@ -90,3 +95,12 @@ def _carried(before: Snapshot, after: Snapshot, delta: EdgeDelta) -> None:
     after.cache.carried(before.cache, carry)
     if same_vertices:
         after.indexes.carried(before.indexes)
+
+
+def _moved(before: Snapshot, after: Snapshot, batch: Batch) -> Ids:
+    """The vertices that are there before and after, in another table."""
+    named = [*(each.vertices for each in batch.labels), *(each.of for each in batch.vertex_values)]
+    ids = np.unique(np.concatenate([np.zeros(0, np.int64), *named])).astype(np.int64)
+    ids = ids[ids < before.vertex_count]
+    moved: Ids = ids[before.vertex_numbers.tables_of(ids) != after.vertex_numbers.tables_of(ids)]
+    return moved

@@ -1,4 +1,4 @@
-"""The same graph without what deletions have left: ids that nobody has, and rows of edges that are gone."""
+"""The same graph without what changes have left: ids that nobody has, rows of edges that are gone, tables in pieces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from gquery.storage.graph import Snapshot
 from gquery.storage.tables import Columns, EdgeTable, VertexTable, in_one_piece
 
 
-def is_compact(snapshot: Snapshot) -> bool:
-    """Whether every id of a vertex or edge is that of one."""
-    return not (snapshot.vertex_numbers.has_holes or len(snapshot.edges.gone))
-
-
 def compacted(snapshot: Snapshot) -> Snapshot:
-    """The graph with its tables numbered one after the other, as if it had been loaded: what was kept of ids means
-    other elements then. Elements of a table stay in their order."""
+    """The graph with its tables numbered one after the other, and all counted anew, as if it had been loaded: what was
+    kept of ids means other elements then. Elements of a table stay in their order. One that was loaded is the same."""
+    if not snapshot.is_changed:
+        return snapshot
     numbers = snapshot.vertex_numbers
     ids = np.zeros(snapshot.vertex_count, np.int32)  # the new one of each vertex
     first = 0
@@ -28,8 +25,7 @@ def compacted(snapshot: Snapshot) -> Snapshot:
         ids[numbers.ids([number], np.int32)] = np.arange(first, first + table.count, dtype=np.int32)
         first += table.count
     edges = [_edges(snapshot, number, ids) for number in range(len(snapshot.edge_tables))]
-    counts = snapshot.counts
-    return Snapshot(map(_vertices, snapshot.vertex_tables), edges, load_counts=lambda: counts)
+    return Snapshot(map(_vertices, snapshot.vertex_tables), edges)
 
 
 def _vertices(table: VertexTable) -> VertexTable:

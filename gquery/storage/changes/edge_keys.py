@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import ranges, to_arrow
 from gquery.storage.adjacency import Adjacency
+from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
@@ -19,24 +22,25 @@ _DIRECTIONS: tuple[Direction, ...] = ("out", "in")
 def edges_between(snapshot: Snapshot, type_: str, source: Ids, target: Ids) -> tuple[Ids, Ids]:
     """For each edge of a type from `source[i]` to `target[i]`, i and the edge."""
     adjacency = snapshot.adjacency([type_], "out")
-    begins, ends = _entries(adjacency, source, target)
+    begins, ends = entries_of(adjacency, source, target)
     edges = adjacency.edges[ranges(begins, ends)]
     return np.repeat(np.arange(len(source)), ends - begins), edges
 
 
-def edges_at(snapshot: Snapshot, vertices: Ids) -> Ids:
-    """All edges from and to some vertices."""
+def edges_at(edges: Edges, vertices: Ids, types: Iterable[str]) -> Ids:
+    """All edges of some types from and to some vertices, ascending."""
+    if not len(vertices):
+        return np.zeros(0, np.int64)
     found = [np.zeros(0, np.int64)]
-    for type_ in snapshot.schema.types:
+    for type_ in types:
         for direction in _DIRECTIONS:
-            adjacency = snapshot.adjacency([type_], direction)
-            edges = adjacency.edges_at(vertices.astype(np.int32), len(adjacency.edges))
-            assert edges is not None
-            found.append(edges)
+            adjacency = edges.kept(AdjacencyKey((type_,), direction))
+            begins, ends = adjacency.bounds(vertices)
+            found.append(adjacency.edges[ranges(begins, ends)])
     return np.unique(np.concatenate(found))
 
 
-def _entries(adjacency: Adjacency, source: Ids, target: Ids) -> tuple[Ids, Ids]:
+def entries_of(adjacency: Adjacency, source: Ids, target: Ids) -> tuple[Ids, Ids]:
     """Where the entries of each target are in the row of its source: bisected for in all rows at once."""
     first, end = adjacency.bounds(source)
     return _bisected(adjacency, first, end, target), _bisected(adjacency, first, end, target + 1)

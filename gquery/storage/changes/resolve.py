@@ -37,7 +37,7 @@ def resolved(snapshot: Snapshot, insert: Tables, delete: Tables, set_: Tables) -
     gone_vertices, gone_edges = _read(loading, "delete", delete)
     before = _Known(loading, snapshot)
     gone = np.unique(np.concatenate([NOBODY, *map(before.named, gone_vertices)]))
-    edges = [edges_at(snapshot, gone), *map(before.edges_like, gone_edges)]
+    edges = [edges_at(snapshot.edges, gone, snapshot.schema.types), *map(before.edges_like, gone_edges)]
     doomed = np.unique(np.concatenate(edges))
     new_vertices, new_edges = _read(loading, "insert", insert)
     after = _Known(loading, snapshot, gone)

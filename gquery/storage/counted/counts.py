@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, get_args
 from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Direction
 
+Verify = Callable[[str, Check], None]
+
 _DIRECTIONS = frozenset(get_args(Direction))
 
 
@@ -70,7 +72,7 @@ class Counts:
 
     vertices: tuple[int, ...]
     types: Mapping[str, TypeCounts]
-    verify: Callable[[str, Check], None] | None = field(default=None, compare=False, repr=False)
+    verify: Verify | None = field(default=None, compare=False, repr=False)
 
     def of_type(self, name: str) -> TypeCounts:
         """The numbers of one type; LoadError when they are not those of its edges."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.changes.compacted import compacted, is_compact
+from gquery.storage.changes.compacted import compacted
 from gquery.storage.edges import AdjacencyKey
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist import manifest as manifests
@@ -33,7 +33,7 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     another save is at work in it, or when the system refuses a write; what was there stays whole.
     """
     directory = manifests.folder_of(path)
-    snapshot = snapshot if is_compact(snapshot) else compacted(snapshot)
+    snapshot = compacted(snapshot)
     try:
         _claim(directory)
         with _locked(directory):

@@ -56,6 +56,7 @@ def snapshots(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Snapshot,
     return before, after
 
 
+@pytest.mark.parametrize("snapshots", ["in memory", "opened"], indirect=True)
 def test_everybody_else_keeps_id_and_values(snapshots: tuple[Snapshot, Snapshot]) -> None:
     before, after = snapshots
     whole, later = content(before), content(after)

@@ -1,0 +1,148 @@
+"""What is counted of a graph, after a batch: what was counted before, less what went and more what came.
+
+It takes as long as looking at what changed. Two numbers are on the safe side then, since nobody looks at all others:
+after deletions, the largest degree may be one that no vertex has any more, and edges may be called parallel that are
+alone now (`invariants.py` says where a no can be wrong). Whoever counts anew knows better: saving does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.stopping import Check
+from gquery.storage.adjacency import Adjacency
+from gquery.storage.changes.edge_delta import EdgeDelta, together
+from gquery.storage.changes.edge_keys import edges_at, entries_of
+from gquery.storage.changes.rows import EdgeEnds
+from gquery.storage.counted.counts import Between, Counts, DegreeSums, TypeCounts, Verify
+from gquery.storage.edges import AdjacencyKey, Edges
+from gquery.storage.graph import Snapshot
+from gquery.storage.schema import Direction
+
+Ids = NDArray[np.int64]
+Degrees = Mapping[Direction, Ids]
+
+_MOST_MOVED = 1 << 16  # vertices that go to other tables, before all is counted anew
+
+
+def recounted(before: Snapshot, after: Snapshot, delta: EdgeDelta, moved: Ids) -> Counts | None:
+    """The counts of a graph after a batch. moved: vertices that are in another table then. None where counting anew is
+    better."""
+    if len(moved) > _MOST_MOVED:
+        return None
+    types = {name for name in before.schema.types if name in delta.new or name in delta.gone or len(moved)}
+    known = {name: counts for name, counts in before.counts.types.items() if name not in types}
+    for name in {*types, *delta.new}:
+        known[name] = _Type(name, before, after, delta, moved).counts()
+    verify = before.counts.verify
+    return Counts(
+        tuple(table.count for table in after.vertex_tables),
+        known,
+        None if verify is None else _Unchanged.of(verify, frozenset(types) | frozenset(delta.new)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unchanged:
+    """Verifies what was said of the types that have not changed since a graph was opened."""
+
+    verify: Verify
+    changed: frozenset[str]
+
+    @classmethod
+    def of(cls, verify: Verify, changed: frozenset[str]) -> _Unchanged:
+        if isinstance(verify, cls):
+            return cls(verify.verify, verify.changed | changed)
+        return cls(verify, changed)
+
+    def __call__(self, name: str, check: Check) -> None:
+        if name not in self.changed:
+            self.verify(name, check)
+
+
+class _Type:
+    """Edges of one type before and after."""
+
+    def __init__(self, name: str, before: Snapshot, after: Snapshot, delta: EdgeDelta, moved: Ids) -> None:
+        nothing = together(())
+        self._was = before.counts.of_type(name)
+        self._before, self._after = before, after
+        self._name = name
+        self._new, self._gone = delta.new.get(name, nothing), delta.gone.get(name, nothing)
+        self._same = _at(before.edges, name, moved, self._gone[2])
+        ends = (*self._new[:2], *self._gone[:2], *self._same[:2])
+        self._vertices = np.unique(np.concatenate(ends)).astype(np.int64)
+
+    def counts(self) -> TypeCounts:
+        simple, simple_both = self._simple()
+        return TypeCounts(self._between(), self._degrees(), simple, simple_both)
+
+    def _between(self) -> tuple[Between, ...]:
+        edges = Counter({(row.source, row.target): row.edges for row in self._was.between})
+        loops = Counter({row.source: row.loops for row in self._was.between if row.source == row.target})
+        for numbers, ends, sign in (
+            (self._before.vertex_numbers, self._gone, -1),
+            (self._before.vertex_numbers, self._same, -1),
+            (self._after.vertex_numbers, self._same, 1),
+            (self._after.vertex_numbers, self._new, 1),
+        ):
+            source, target = (numbers.tables_of(side).tolist() for side in ends[:2])
+            for pair, count in Counter(zip(source, target, strict=True)).items():
+                edges[pair] += sign * count
+            for table, count in Counter(numbers.tables_of(ends[0][ends[0] == ends[1]]).tolist()).items():
+                loops[table] += sign * count
+        return tuple(
+            Between(source, target, count, loops[source] if source == target else 0)
+            for (source, target), count in sorted(edges.items())
+            if count
+        )
+
+    def _degrees(self) -> tuple[DegreeSums, ...]:
+        sums = {row[:2]: list(row[2:]) for row in self._was.degrees}
+        old = self._vertices[self._vertices < self._before.vertex_count]
+        for vertices, numbers, edges, sign in (
+            (old, self._before.vertex_numbers, self._before.edges, -1),
+            (self._vertices, self._after.vertex_numbers, self._after.edges, 1),
+        ):
+            tables = numbers.tables_of(vertices)
+            for direction, degrees in self._degrees_of(vertices, edges).items():
+                for table in np.unique(tables[degrees > 0]).tolist():
+                    each = degrees[(tables == table) & (degrees > 0)]
+                    row = sums.setdefault((table, direction), [0, 0, 0, 0])
+                    row[0] += sign * len(each)
+                    row[1] += sign * int(each.sum())
+                    row[2] += sign * int(np.dot(each, each))
+                    row[3] = max(row[3], int(each.max()))
+        return tuple(DegreeSums(*key, *row) for key, row in sorted(sums.items()) if row[0])
+
+    def _degrees_of(self, vertices: Ids, edges: Edges) -> Degrees:
+        out, into = (np.subtract(*_kept(edges, self._name, side).bounds(vertices)[::-1]) for side in ("out", "in"))
+        loops = np.subtract(*entries_of(_kept(edges, self._name, "out"), vertices, vertices)[::-1])
+        return {"out": out, "in": into, "both": out + into - loops}
+
+    def _simple(self) -> tuple[bool, bool]:
+        """Whether there are no parallel edges, and none in both directions: those that are new are looked up."""
+        out = _kept(self._after.edges, self._name, "out")
+        source, target = (side.astype(np.int64) for side in self._new[:2])
+        along = np.subtract(*entries_of(out, source, target)[::-1])
+        back = np.subtract(*entries_of(out, target, source)[::-1])
+        simple = bool(np.all(along <= 1))
+        one_way = simple and bool(np.all((along + back <= 1) | (source == target)))
+        return self._was.simple and simple, self._was.simple_both and one_way
+
+
+def _kept(edges: Edges, name: str, direction: Direction) -> Adjacency:
+    return edges.kept(AdjacencyKey((name,), direction))
+
+
+def _at(edges: Edges, name: str, vertices: Ids, gone: Ids) -> EdgeEnds:
+    """The edges of a type at some vertices, but for those that are gone."""
+    if not len(vertices):
+        return together(())
+    ids = np.setdiff1d(edges_at(edges, vertices, [name]), gone)
+    return (*edges.ends_of(ids), ids)
