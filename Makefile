@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden conformance soak fuzz asan benchmark counting bench-gpu clean
+.PHONY: demo test check golden conformance soak fuzz kills asan benchmark counting bench-gpu clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -34,6 +34,11 @@ soak: .venv/developing
 fuzz: .venv/developing
 	$(BIN)/python -m tests.fuzz.queries --count 200000 $(if $(SEED),--seed $(SEED))
 	$(BIN)/python -m tests.fuzz.files --count 20000
+
+# Writers of a store that are killed, and what they have told of.
+KILLS ?= 1000
+kills: .venv/developing
+	folder=$$(mktemp -d) && $(BIN)/python -m tests.faults.kill_store $$folder/graph.gq $(KILLS); rm -r $$folder
 
 benchmark: .venv/developing
 	$(BIN)/pip install -q -e '.[benchmark]'

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gquery.session import Graph
+from gquery.storage.changes.log import open_changed
 from gquery.storage.load.report import LoadedGraph
-from gquery.storage.persist import open_snapshot
 
 if TYPE_CHECKING:
     from gquery.storage.load.options import FileOptions, NetworkxOptions, TableOptions
@@ -39,8 +39,9 @@ def load(source: str | os.PathLike[str], **options: Unpack[FileOptions]) -> Grap
 
 
 def open(path: str | os.PathLike[str]) -> Graph:
-    """Opens a graph saved by `Graph.save`, by memory map: in milliseconds whatever its size. Raises LoadError."""
-    return Graph(open_snapshot(path))
+    """Opens a graph saved by `Graph.save`, by memory map: in milliseconds whatever its size; the newest version, where
+    a store has written changes. Raises LoadError."""
+    return Graph(open_changed(path).snapshot)
 
 
 def from_arrow(vertices: Mapping[Any, Any], edges: Mapping[Any, Any], **options: Unpack[TableOptions]) -> Graph:

@@ -27,7 +27,7 @@ from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction, EdgeTableSchema, Hop, Schema, VertexTableSchema
 from gquery.storage.sorting import distinct
 from gquery.storage.statistics import Statistics
-from gquery.storage.tables import EdgeTable, VertexTable
+from gquery.storage.tables import EdgeTable, VertexTable, largest_number
 
 if TYPE_CHECKING:
     from gquery.storage.deleted import Deleted
@@ -93,7 +93,7 @@ class Snapshot:
     @cached_property
     def free_id(self) -> int:
         """No vertex has this number, or a larger one, as its users' id."""
-        return 1 + max((table.largest_number for table in self.vertex_tables), default=-1)
+        return 1 + max((largest_number(table.ids) for table in self.vertex_tables), default=-1)
 
     @cached_property
     def counts(self) -> Counts:

@@ -112,14 +112,6 @@ class VertexTable:
                 begin += len(part)
         return int(first)
 
-    @cached_property
-    def largest_number(self) -> int:
-        """The largest id that is a number, or is written as one; -1 where there is none."""
-        ids = self.ids
-        if not pa.types.is_integer(self.id_type):
-            ids = ids.filter(pc.match_substring_regex(ids, "^[0-9]{1,18}$")).cast(pa.int64())
-        return max(-1, pc.max(ids).as_py() or 0) if len(ids) else -1
-
     def column(self, name: str | None) -> pa.ChunkedArray | None:
         """A property, None when there is no such; the users' ids when `name` is None."""
         return self.ids if name is None else self.columns.get(name)
@@ -158,3 +150,10 @@ class EdgeTable:
     def column(self, name: str | None) -> pa.ChunkedArray | None:
         """A property, None when there is no such: edges have no ids of users."""
         return None if name is None else self.columns.get(name)
+
+
+def largest_number(ids: pa.ChunkedArray) -> int:
+    """The largest id that is a number, or is written as one; -1 where there is none."""
+    if not pa.types.is_integer(ids.type):
+        ids = ids.filter(pc.match_substring_regex(ids, "^[0-9]{1,18}$")).cast(pa.int64())
+    return max(-1, pc.max(ids).as_py()) if len(ids) else -1

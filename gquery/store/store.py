@@ -18,13 +18,14 @@ from gquery.continuous.standing import Emit, Standing
 from gquery.continuous.versions import Versions
 from gquery.continuous.watch import PENDING, Watch
 from gquery.errors import GQueryError
-from gquery.opening import open as open_graph
 from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.compacted import compacted
+from gquery.storage.changes.log import open_changed
 from gquery.storage.graph import Snapshot
+from gquery.store.folder import Folder
 from gquery.values.parameters import snapshot_of
 
 
@@ -48,11 +49,29 @@ class Store:
         self._writer = threading.RLock()
         self._listeners: list[Callable[[Commit], None]] = []
         self._versions: Versions | None = None
+        self._folder: Folder | None = None
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Store:
-        """The graph of a folder. Raises LoadError."""
-        return cls(open_graph(path))
+    def open(cls, path: str | os.PathLike[str], durable: bool = True) -> Store:
+        """The graph of a folder, where every version is kept before anybody sees it. Until the store is closed nobody
+        else writes there. durable=False: changes are in memory only. Raises LoadError."""
+        folder = Folder(path) if durable else None
+        opened = folder.opened if folder is not None else open_changed(path)
+        store = cls(Graph(opened.snapshot))
+        store._version, store._folder = opened.version, folder
+        return store
+
+    def close(self) -> None:
+        """Lets others write to the folder. The store only reads from then on."""
+        with self._writer:
+            if self._folder is not None:
+                self._folder.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def graph(self) -> Graph:
@@ -123,6 +142,8 @@ class Store:
         with self._writer:
             before = self._graph.snapshot
             made = Commit(self._version + 1, before, after or reduce(applied, batches, before), tuple(batches))
+            if self._folder is not None:
+                self._folder.keep(made.version, batches, before)
             self._show(made.after)
             self._version = made.version
             for listener in self._listeners:
@@ -170,9 +191,13 @@ class Store:
         return watch
 
     def compact(self) -> None:
-        """Gives back what deletions have left: the same version, whose vertices and edges have other internal ids."""
+        """Gives back what changes have left, in the folder too, where the graph is saved anew: the same version, whose
+        vertices and edges have other internal ids. Takes as long as a save."""
         with self._writer:
-            self._show(compacted(self._graph.snapshot))
+            after = compacted(self._graph.snapshot)
+            if self._folder is not None:
+                self._folder.replace(after, self._version)
+            self._show(after)
 
     def _show(self, snapshot: Snapshot) -> None:
         self._graph = Graph(snapshot, self._graph.report, self._graph.settings)

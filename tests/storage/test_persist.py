@@ -194,7 +194,7 @@ def test_two_saves_at_once(folder: Path) -> None:
     save(rich_snapshot(1), folder)
     with open(folder / "gquery.lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(LoadError, match="another save"):
+        with pytest.raises(LoadError, match="is being written to by process"):
             save(rich_snapshot(2), folder)
     save(rich_snapshot(2), folder)
     assert content(open_snapshot(folder)) == content(rich_snapshot(2))

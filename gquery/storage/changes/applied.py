@@ -17,7 +17,7 @@ from gquery.storage.changes.recounted import recounted
 from gquery.storage.changes.tables import Shape
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
-from gquery.storage.tables import EdgeTable, VertexTable
+from gquery.storage.tables import EdgeTable, VertexTable, largest_number
 
 Ids = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
             after.counts = counts
     _carried(snapshot, after, delta)
     if "free_id" in snapshot.__dict__:
-        after.free_id = max([snapshot.free_id, *(table.largest_number + 1 for table in changes.new)])
+        after.free_id = max([snapshot.free_id, *(largest_number(table.ids) + 1 for table in changes.new)])
     return after
 
 

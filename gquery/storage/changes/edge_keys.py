@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ def edges_between(snapshot: Snapshot, type_: str, source: Ids, target: Ids) -> t
     return np.repeat(np.arange(len(source)), ends - begins), edges
 
 
-def edges_at(edges: Edges, vertices: Ids, types: Iterable[str]) -> Ids:
+def edges_at(edges: Edges, vertices: NDArray[np.integer[Any]], types: Iterable[str]) -> Ids:
     """All edges of some types from and to some vertices, ascending."""
     if not len(vertices):
         return np.zeros(0, np.int64)

@@ -32,6 +32,7 @@ DIRECTIONS: tuple[Direction, ...] = ("out", "in")  # in which the edges of each 
 
 _NUMBERS = {"vertex_segments", "edge_segments"}
 _DATA_FILE = re.compile(r"[0-9a-f]{8}-\d+\.arrow")
+_LOG = re.compile(r"changes-[0-9a-f]{16}\.log")
 _UNFINISHED = re.compile(r"gquery\.[0-9a-f]{8}\.tmp")
 _LARGEST = 64 * 2**20  # bytes of a manifest: some 10^5 columns. A file without end must not fill the memory
 
@@ -116,8 +117,18 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a file name is one that only a save gives."""
-    return bool(_DATA_FILE.fullmatch(name) or _UNFINISHED.fullmatch(name))
+    """Whether a file name is one that only a save, or a store, gives."""
+    return any(pattern.fullmatch(name) for pattern in (_DATA_FILE, _LOG, _UNFINISHED))
+
+
+def log_name(digest: str) -> str:
+    """The file of the changes since a manifest was written, if there is one."""
+    return f"changes-{digest[:16]}.log"
+
+
+def digest_of(manifest: Manifest) -> str:
+    """What the digest of a manifest will be when it is read."""
+    return hashlib.sha256(_text(_encode(manifest))).hexdigest()
 
 
 def data_file_name(save: str, number: int) -> str:
@@ -375,11 +386,11 @@ def _decode_types(text: str) -> Mapping[str, pa.DataType]:
     if len(types) != len(schema):
         raise ValueError("a name occurs twice")
     for type in types.values():
-        _check_type(type)
+        check_type(type)
     return types
 
 
-def _check_type(type: pa.DataType) -> None:
+def check_type(type: pa.DataType) -> None:
     """ValueError for a type that no load gives."""
     types = pa.types
     if types.is_primitive(type):
@@ -387,6 +398,6 @@ def _check_type(type: pa.DataType) -> None:
     if types.is_union(type) or types.is_map(type) or types.is_run_end_encoded(type) or hasattr(type, "storage_type"):
         raise ValueError(type)
     if types.is_dictionary(type):
-        _check_type(type.value_type)
+        check_type(type.value_type)
     for index in range(type.num_fields):
-        _check_type(type.field(index).type)
+        check_type(type.field(index).type)

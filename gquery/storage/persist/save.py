@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +16,12 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.compacted import compacted
 from gquery.storage.edges import AdjacencyKey
 from gquery.storage.graph import Snapshot
+from gquery.storage.persist import lock
 from gquery.storage.persist import manifest as manifests
-from gquery.storage.persist.files import FileEntry, at_once, sync_directory, write_file
+from gquery.storage.persist.files import FileEntry, sync_directory, write_file
+from gquery.storage.persist.lock import locked
 from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
 from gquery.storage.tables import Columns, EdgeTable, VertexTable
-
-_LOCK = "gquery.lock"
 
 
 def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
@@ -36,8 +34,8 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     snapshot = compacted(snapshot)
     try:
         _claim(directory)
-        with _locked(directory):
-            _replace(snapshot, directory)
+        with locked(directory):
+            replace(snapshot, directory)
     except OSError as error:
         raise LoadError(
             f"the graph cannot be saved: {error.strerror or error}",
@@ -51,7 +49,7 @@ def _claim(directory: Path) -> None:
         raise LoadError(f"cannot save to `{directory}`: it is a file", file=str(directory), hint="name a folder")
     directory.mkdir(parents=True, exist_ok=True)
     names = {entry.name for entry in directory.iterdir()}
-    if names and not names & {manifests.NAME, _LOCK}:
+    if names and not names & {manifests.NAME, lock.NAME}:
         raise LoadError(
             f"cannot save to `{directory}`: the folder holds other things",
             file=str(directory),
@@ -59,27 +57,14 @@ def _claim(directory: Path) -> None:
         )
 
 
-@contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    """Hold the folder against other saves. The lock ends with the process; its file stays: removing it would race."""
-    with open(directory / _LOCK, "a", opener=at_once) as file:
-        if sys.platform != "win32":
-            import fcntl
-
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise LoadError(
-                    f"another save to `{directory}` is running", file=str(directory), hint="try again when it has ended"
-                ) from None
-        yield
-
-
-def _replace(snapshot: Snapshot, directory: Path) -> None:
+def replace(snapshot: Snapshot, directory: Path, announce: Callable[[str], None] = lambda _: None) -> None:
+    """As `save`, for who holds the folder's lock. announce: is told the digest of the new manifest before it is the
+    folder's. OSError when the system refuses a write."""
     before = _files_in_use(directory)
     _sweep(directory, before)  # what a killed save has left
     try:
         written = _Writer(directory).graph(snapshot)
+        announce(manifests.digest_of(written))
         sync_directory(directory)
         manifests.write_manifest(directory, written)
     except BaseException:
@@ -93,7 +78,8 @@ def _files_in_use(directory: Path) -> set[str]:
     if not manifests.is_saved(directory):
         return set()
     try:
-        return {entry.name for entry in manifests.read_manifest(directory).files()}
+        manifest = manifests.read_manifest(directory)
+        return {manifests.log_name(manifest.digest), *(entry.name for entry in manifest.files())}
     except LoadError:
         return set(os.listdir(directory))
 

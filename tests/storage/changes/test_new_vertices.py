@@ -103,6 +103,7 @@ def test_queries(snapshots: tuple[Snapshot, Snapshot]) -> None:
     assert graph.query(pairs).scalar() == 7 * 5
 
 
+@pytest.mark.parametrize("snapshots", ["in memory", "opened"], indirect=True)
 def test_whole_elements(snapshots: tuple[Snapshot, Snapshot]) -> None:
     before, after = (Graph(snapshot).query(ALL).rows() for snapshot in snapshots)
     assert len(after) == len(before) + 7

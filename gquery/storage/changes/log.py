@@ -1,0 +1,171 @@
+"""The changes since a graph was saved, in its folder: one record a version, behind all others.
+
+A record is on the disk before its version is seen by anybody. The last one may be cut off, or torn, by what ended its
+writer: then nobody was told of it, and it is left out. Anything else that is wrong is damage. The log is named after
+the manifest that it goes on from, so that a graph that was saved anew has another one.
+
+A record: MARK, its version, the length and the CRC-32 of its content, the CRC-32 of all this; and the content, which is
+that of `records.py`. In front of the first: MARK, the version of the saved graph, and twice zero, in the same way.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gquery.errors import LoadError
+from gquery.storage.changes.applied import applied
+from gquery.storage.changes.batch import Batch
+from gquery.storage.changes.checked import check
+from gquery.storage.changes.records import REFUSALS, decoded, encoded
+from gquery.storage.graph import Snapshot
+from gquery.storage.persist import open_snapshot
+from gquery.storage.persist.files import at_once, open_regular, sync_directory
+from gquery.storage.persist.manifest import folder_of, log_name, read_manifest
+
+_MARK = b"gqry"
+_HEAD = struct.Struct("<4sQQI")
+_SUM = struct.Struct("<I")
+_SIZE = _HEAD.size + _SUM.size
+
+
+class Opened(NamedTuple):
+    """A graph with the changes since it was saved. end: of the records in the log that its `digest` names."""
+
+    snapshot: Snapshot
+    version: int
+    digest: str
+    end: int
+
+
+def open_changed(path: str | os.PathLike[str]) -> Opened:
+    """The newest version of a graph in a folder. LoadError for what is damaged."""
+    directory = folder_of(path)
+    while True:
+        digest = read_manifest(directory).digest
+        snapshot = open_snapshot(directory)
+        content = _read(directory / log_name(digest))
+        if read_manifest(directory).digest == digest:  # else it was saved anew meanwhile, and its log has gone
+            return _replayed(snapshot, directory / log_name(digest), digest, content)
+
+
+class Log:
+    """The log of a folder that nobody else writes to."""
+
+    def __init__(self, directory: Path, digest: str, version: int, end: int) -> None:
+        """Goes on behind the records that end there, of the log of a manifest; a new one begins with a version."""
+        self._path = directory / log_name(digest)
+        self._descriptor = at_once(str(self._path), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0))
+        self._end = end
+        os.ftruncate(self._descriptor, end)
+        if not end:
+            self._write(_head(version, b""))
+            sync_directory(directory)
+
+    def append(self, version: int, batches: Sequence[Batch], free_ids: Sequence[int]) -> None:
+        """Keeps a version, on the disk when this returns. LoadError when the system refuses: then it is not kept."""
+        content = encoded(batches, free_ids)
+        try:
+            self._write(_head(version, content) + content)
+        except OSError as error:
+            raise LoadError(
+                f"the changes cannot be kept: {error.strerror or error}",
+                file=str(self._path),
+                hint="the graph is as it was before them",
+            ) from error
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    def _write(self, content: bytes) -> None:
+        """At the end, whole or not at all."""
+        try:
+            left = memoryview(content)
+            os.lseek(self._descriptor, self._end, os.SEEK_SET)
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+            getattr(os, "fdatasync", os.fsync)(self._descriptor)
+        except OSError:
+            os.ftruncate(self._descriptor, self._end)
+            raise
+        self._end += len(content)
+
+
+def _head(version: int, content: bytes) -> bytes:
+    head = _HEAD.pack(_MARK, version, len(content), zlib.crc32(content))
+    return head + _SUM.pack(zlib.crc32(head))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        descriptor, _ = open_regular(str(path))
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise LoadError(f"the changes cannot be read: {error.strerror or error}", file=str(path)) from error
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+def _replayed(snapshot: Snapshot, path: Path, digest: str, content: bytes) -> Opened:
+    version, end = 0, 0
+    for told, record, record_end in _records(content, path):
+        if not end:
+            version = told
+        elif told != version + 1:
+            raise _damaged(path, "leaves versions out")
+        else:
+            snapshot, version = _after(snapshot, record, path), told
+        end = record_end
+    return Opened(snapshot, version, digest, end)
+
+
+def _after(snapshot: Snapshot, record: memoryview, path: Path) -> Snapshot:
+    try:
+        for free_id, batch in decoded(record):
+            check(batch, snapshot)
+            if free_id:
+                snapshot.free_id = free_id
+            snapshot = applied(snapshot, batch)
+    except (*REFUSALS, LoadError) as error:
+        raise _damaged(path, f"has changes that cannot be ({error})") from error
+    return snapshot
+
+
+def _records(content: bytes, path: Path) -> Iterator[tuple[int, memoryview, int]]:
+    """Version, content and end of each record, without the last when it is torn."""
+    view, place = memoryview(content), 0
+    while place < len(view):
+        head = view[place : place + _SIZE]
+        is_head = len(head) == _SIZE and zlib.crc32(head[: _HEAD.size]) == _SUM.unpack(head[_HEAD.size :])[0]
+        mark, version, length, checksum = _HEAD.unpack(head[: _HEAD.size]) if is_head else (b"", 0, 0, 0)
+        end = place + _SIZE + length
+        record = view[place + _SIZE : end]
+        if mark != _MARK or len(record) != length or zlib.crc32(record) != checksum:
+            if _goes_on(content, place + 1):
+                raise _damaged(path, "does not have the content that was written")
+            return
+        yield version, record, end
+        place = end
+
+
+def _goes_on(content: bytes, place: int) -> bool:
+    """Whether a whole record begins at or behind a place."""
+    while (place := content.find(_MARK, place)) >= 0:
+        head = content[place : place + _SIZE]
+        if len(head) == _SIZE and zlib.crc32(head[: _HEAD.size]) == _SUM.unpack(head[_HEAD.size :])[0]:
+            return True
+        place += 1
+    return False
+
+
+def _damaged(path: Path, what: str) -> LoadError:
+    return LoadError(
+        f"the saved graph is damaged: {path.name} {what}",
+        file=str(path),
+        hint="bring the folder back from a copy, or load the graph from its source and save it again",
+    )

@@ -1,0 +1,239 @@
+"""A store in a folder: what was told to be kept is there, whole, whatever happened to who wrote it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.errors import LoadError
+from gquery.session import Graph
+from gquery.storage.changes import log as logs
+from gquery.storage.changes.batch import Batch, NewEdges, NewLabels, NewValues, NewVertices
+from gquery.storage.changes.log import Log, open_changed
+from gquery.storage.persist.save import save
+from tests.storage.changes.model import Model
+from tests.storage.changes.test_applied import check_answers, check_counts, check_elements
+from tests.storage.snapshots import rich_snapshot
+
+KNOWS = ("Person", "KNOWS", "Person")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save(rich_snapshot(), tmp_path / "graph.gq")
+    return tmp_path / "graph.gq"
+
+
+def known(graph: Graph) -> int:
+    return int(graph.query("MATCH (:Person)-[k:KNOWS]->(:Person) RETURN count(*) AS n").scalar())
+
+
+def log_of(folder: Path) -> Path:
+    (path,) = folder.glob("changes-*.log")
+    return path
+
+
+def test_versions_are_kept(folder: Path) -> None:
+    with gquery.Store.open(folder) as store:
+        assert store.version == 0
+        store.apply(insert={"Person": {"id": [40], "name": ["Eve"]}, KNOWS: {"source": [40], "target": [10]}})
+        assert known(gquery.open(folder)) == known(store.graph) == 6  # others see it by opening again
+        store.apply(delete={"Person": {"id": [10]}})
+        told = store.graph.query("MATCH (p:Person) RETURN p").rows()
+    again = gquery.Store.open(folder)
+    assert again.version == 2
+    assert again.graph.query("MATCH (p:Person) RETURN p").rows() == told
+    again.apply(set={"Person": {"id": [40], "name": ["Eva"]}})
+    again.close()
+    assert gquery.open(folder).query("MATCH (p:Person {id: 40}) RETURN p.name").scalar() == "Eva"
+    with pytest.raises(LoadError, match="the store is closed"):
+        again.apply(delete={"Person": {"id": [40]}})
+
+
+def test_in_memory_nothing_is_kept(folder: Path) -> None:
+    store = gquery.Store.open(folder, durable=False)
+    store.apply(delete={"Person": {"id": [10]}})
+    assert not [*folder.glob("changes-*.log")]
+    assert known(store.graph) < known(gquery.open(folder))
+
+
+@pytest.mark.filterwarnings("ignore::gquery.QueryWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_every_kind_of_change(seed: int, tmp_path: Path) -> None:
+    random, model = Random(f"durable {seed}"), Model()
+    save(model.snapshot(), tmp_path / "graph.gq")
+    for _ in range(3):
+        with gquery.Store.open(tmp_path / "graph.gq") as store:
+            for _ in range(random.randint(0, 5)):
+                store.commit([model.batch(random) for _ in range(random.choice([1, 2]))])
+            version = store.version
+        opened = open_changed(tmp_path / "graph.gq")
+        assert opened.version == version
+        check_elements(opened.snapshot, model)
+        check_counts(opened.snapshot)
+    check_answers(opened.snapshot, model)
+
+
+def test_ids_that_were_given_out_stay(folder: Path) -> None:
+    new = NewVertices(("New",), pa.table({"x": [1, 2]}))
+    with gquery.Store.open(folder) as store:
+        store.commit([Batch((new,)), Batch((new,))])
+        first = store.graph.snapshot.vertex_count
+        store.commit([Batch(gone_vertices=np.arange(first - 2, first, dtype=np.int32))])
+        store.commit([Batch((new,))])
+        told = store.graph.query("MATCH (n:New) RETURN id(n) AS id ORDER BY id").rows()
+    assert told == [(31,), (32,), (35,), (36,)]
+    assert gquery.open(folder).query("MATCH (n:New) RETURN id(n) AS id ORDER BY id").rows() == told
+
+
+def test_a_record_that_is_cut_off_is_left_out(folder: Path) -> None:
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={KNOWS: {"source": [10], "target": [30]}})
+        end = log_of(folder).stat().st_size
+        store.apply(insert={KNOWS: {"source": [20], "target": [30]}})
+    content, path = log_of(folder).read_bytes(), log_of(folder)
+    random = Random("cut off")
+    for cut in [end, end + 1, len(content) - 1, *(random.randrange(end, len(content)) for _ in range(30))]:
+        torn = bytearray(content)
+        torn[cut:] = bytes(len(content) - cut) if random.random() < 0.5 else b""
+        path.write_bytes(torn)
+        opened = open_changed(folder)
+        if torn == content:  # which ends with zeros
+            continue
+        assert (opened.version, opened.snapshot.edge_count) == (1, 9), cut
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={KNOWS: {"source": [30], "target": [30]}})
+    assert (gquery.open(folder).edge_count, open_changed(folder).version) == (10, 2)
+
+
+def test_damage_is_told(folder: Path) -> None:
+    with gquery.Store.open(folder) as store:
+        for target in (10, 20, 30):
+            store.apply(insert={KNOWS: {"source": [10], "target": [target]}})
+    content, path = log_of(folder).read_bytes(), log_of(folder)
+    random = Random("damage")
+    last = content.rindex(b"gqry")
+    for place in [0, *(random.randrange(last) for _ in range(30))]:
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << random.randrange(8)]) + content[place + 1 :])
+        with pytest.raises(LoadError, match="damaged"):
+            gquery.open(folder)
+
+
+def test_one_writer(folder: Path) -> None:
+    with gquery.Store.open(folder) as store:
+        with pytest.raises(LoadError, match=f"is being written to by process {os.getpid()}, this one"):
+            gquery.Store.open(folder)
+        with pytest.raises(LoadError, match="is being written to"):
+            store.graph.save(folder)
+    gquery.Store.open(folder).close()
+
+
+def test_compacting(folder: Path) -> None:
+    with gquery.Store.open(folder) as store:
+        store.apply(delete={"Person": {"id": [10]}}, insert={"Person": {"id": [50]}})
+        reader = gquery.open(folder)
+        before = Counter(map(str, reader.query("MATCH (n) RETURN id(n), n").rows()))
+        old = log_of(folder)
+        store.compact()
+        assert log_of(folder) != old
+        assert Counter(map(str, gquery.open(folder).query("MATCH (n) RETURN id(n), n").rows())) == before
+        store.apply(insert={KNOWS: {"source": [50], "target": [50]}})
+        assert (store.version, open_changed(folder).version) == (2, 2)
+    with gquery.Store.open(folder) as store:
+        assert store.version == 2
+    assert Counter(map(str, reader.query("MATCH (n) RETURN id(n), n").rows())) == before
+    gquery.open(folder).save(folder)  # which is another graph, without changes
+    assert not [*folder.glob("changes-*.log")]
+    assert open_changed(folder).version == 0
+
+
+def test_a_compaction_that_fails_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={KNOWS: {"source": [10], "target": [30]}})
+        files = {path.name for path in folder.iterdir()}
+        monkeypatch.setattr(os, "replace", _no_space)
+        with pytest.raises(LoadError, match="No space"):
+            store.compact()
+        monkeypatch.undo()
+        assert {path.name for path in folder.iterdir()} == files
+        store.apply(insert={KNOWS: {"source": [10], "target": [30]}})
+    assert gquery.open(folder).edge_count == 10
+
+
+def test_a_disk_that_is_full(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={KNOWS: {"source": [10], "target": [30]}})
+        write = os.write
+        monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:10]) if len(data) > 200 else _no_space())
+        with pytest.raises(LoadError, match="cannot be kept: No space"):
+            store.apply(insert={KNOWS: {"source": [10], "target": [30]}})
+        monkeypatch.undo()
+        assert (store.version, store.graph.edge_count) == (1, 9)
+        store.apply(insert={KNOWS: {"source": [30], "target": [30]}})
+    assert gquery.open(folder).edge_count == 10
+
+
+def _no_space(*_: object) -> Any:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def edge(source: int, target: int) -> NewEdges:
+    return NewEdges("KNOWS", np.array([source], np.int32), np.array([target], np.int32), pa.table({}))
+
+
+NOBODY = np.zeros(0, np.int32)
+LIES = {
+    "an end that is no vertex": Batch(edges=(edge(99, 0),)),
+    "a negative end": Batch(edges=(edge(0, -1),)),
+    "an end that is gone": Batch(edges=(edge(4, 0),), gone_vertices=np.array([4], np.int32)),
+    "a vertex whose edges stay": Batch(gone_vertices=np.array([0], np.int32)),
+    "an edge that there is not": Batch(gone_edges=np.array([99])),
+    "a value of nobody": Batch(vertex_values=(NewValues(np.array([99], np.int32), "x", pa.array([1])),)),
+    "two values of one": Batch(vertex_values=(NewValues(np.array([1, 1], np.int32), "x", pa.array([1, 2])),)),
+    "a value of an edge of nobody": Batch(edge_values=(NewValues(np.array([-1]), "x", pa.array([1])),)),
+    "labels of nobody": Batch(labels=(NewLabels(np.array([99], np.int32), ("A",)),)),
+    "a label twice": Batch(labels=(NewLabels(np.array([1], np.int32), ("A", "A")),)),
+    "the planner's types": Batch(edges=(NewEdges("\0x", NOBODY, NOBODY, pa.table({})),)),
+    "no id": Batch(vertices=(NewVertices(("A",), pa.table({"x": [1]}), pa.nulls(1, pa.int64())),)),
+    "ids that are no ids": Batch(vertices=(NewVertices(("A",), pa.table({"x": [1]}), pa.array([1.5])),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_crafted_changes_are_refused(name: str, folder: Path) -> None:
+    opened = open_changed(folder)
+    log = Log(folder, opened.digest, 0, 0)
+    log.append(1, [LIES[name]], [0])
+    log.close()
+    with pytest.raises(LoadError, match="damaged"):
+        gquery.open(folder)
+
+
+def test_bytes_that_are_no_changes(folder: Path) -> None:
+    """With right checksums: whoever wrote them knows the format."""
+    opened, random = open_changed(folder), Random("bytes")
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={"Person": {"id": [40], "name": ["Eve"]}, KNOWS: {"source": [40], "target": [10]}})
+    *_, (_, record, _) = logs._records(log_of(folder).read_bytes(), log_of(folder))
+    content = bytes(record)
+    for _ in range(300):
+        wrong = bytearray(content)
+        for _ in range(random.choice([1, 1, 3, 20])):
+            wrong[random.randrange(len(wrong))] = random.randrange(256)
+        path = log_of(folder)
+        path.write_bytes(logs._head(0, b"") + logs._head(1, bytes(wrong)) + wrong)
+        try:
+            graph = Graph(open_changed(folder).snapshot)
+            graph.query("MATCH (a)-[k]->(b) RETURN a, k, b").to_arrow()
+        except LoadError:
+            continue
+    assert opened.version == 0
