@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gquery.session import Graph
-from gquery.storage.changes.log import open_changed
+from gquery.storage.changes.durable.log import open_changed
 from gquery.storage.load.report import LoadedGraph
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ class Cache:
             self._keep(key, made, min(bounds))
             return made
 
-    def carried(self, of: Cache, carry: Callable[[Any, Any], Sized | None]) -> None:
+    def carried(self, of: Cache, carry: Callable[[object, Sized], Sized | None]) -> None:
         """Takes over what another one holds, as `carry` makes it of key and value; None is left there."""
         with of._lock:
             held = list(of._kept.items())

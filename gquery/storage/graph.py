@@ -63,8 +63,9 @@ class Snapshot:
         self.load_signatures = load_signatures or CountedSignatures()
         self.deleted: Deleted | None = None  # what rows of a statement may hold that was deleted in it
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
-        self.vertex_cache = self.cache  # of what vertices alone tell
-        self.indexes = Indexes(self.vertex_tables, self.cache)
+        self.vertex_cache = Cache()
+        """Of what vertices alone tell: snapshots that have the same vertices share it."""
+        self.indexes = Indexes(self.vertex_tables, self.vertex_cache)
 
     @property
     def vertex_count(self) -> int:
@@ -197,4 +198,6 @@ class Snapshot:
             vertices = np.arange(self.vertex_count + 1)
             return Adjacency(0, vertices, vertices[:-1].astype(np.int32), vertices[:-1], True)
 
-        return self.cache.get("identity", build, 20 * self.vertex_count + 8, "an adjacency of all vertices", meter)
+        return self.vertex_cache.get(
+            "identity", build, 20 * self.vertex_count + 8, "an adjacency of all vertices", meter
+        )

@@ -85,10 +85,6 @@ class Indexes:
         self._asked: Counter[tuple[int, str | None]] = Counter()
         self._ascending: dict[tuple[int, str | None], bool] = {}
 
-    def carried(self, of: Indexes) -> None:
-        """Knows of the same tables what another one knew."""
-        self._asked, self._ascending = of._asked.copy(), dict(of._ascending)
-
     def index(self, table: int, name: str | None, wanted: int, check: Check, meter: Meter) -> Index | None:
         """Of a property, or of the users' ids when `name` is None, to look up so many values. None where there is none
         yet, where its type has none, or where scanning is quicker."""

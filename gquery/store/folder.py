@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gquery.errors import LoadError
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.log import Log, open_changed
+from gquery.storage.changes.durable.log import Log, open_changed
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist.lock import locked
 from gquery.storage.persist.manifest import folder_of, read_manifest

@@ -23,7 +23,7 @@ from gquery.session import Graph
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.compacted import compacted
-from gquery.storage.changes.log import open_changed
+from gquery.storage.changes.durable.log import open_changed
 from gquery.storage.graph import Snapshot
 from gquery.store.folder import Folder
 from gquery.values.parameters import snapshot_of
@@ -97,7 +97,7 @@ class Store:
         values for the properties of vertices by id, of all edges between the ends of a row; null removes one.
         What is deleted or set must be there before. Raises LoadError with table, row, column and value.
         """
-        from gquery.storage.changes.resolve import resolved
+        from gquery.storage.changes.lookups.resolve import resolved
 
         with self.writing() as snapshot:
             return self.commit([resolved(snapshot, insert or {}, delete or {}, set or {})])

@@ -50,7 +50,7 @@ def random_batch(random: Random, snapshot: Snapshot) -> Batch:
     new = snapshot.vertex_count + np.arange(sum(each.count for each in vertices), dtype=np.int32)
     gone = _some(random, there, 2) if random.random() < 0.3 and len(there) > 2 else there[:0]
     staying = np.setdiff1d(np.concatenate([there, new]), gone)
-    at_gone = edges[np.isin(snapshot.ends[:, edges], gone).any(axis=0)]
+    at_gone = edges[np.isin(np.stack(snapshot.edges.ends_of(edges)), gone).any(axis=0)]
     gone_edges = np.union1d(at_gone, _some(random, edges, 4))
     staying_edges = np.setdiff1d(edges, gone_edges)
     return Batch(

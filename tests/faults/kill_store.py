@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 import gquery
-from gquery.storage.changes.log import open_changed
+from gquery.storage.changes.durable.log import open_changed
 
 KILLS = 60  # where nobody asks for more
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
+from gquery.storage.adjacency import Adjacency
+from gquery.storage.cache import Sized
 from gquery.storage.changes.batch import Batch, NewVertices
+from gquery.storage.changes.columns.placing import ANY_ID
+from gquery.storage.changes.columns.rearranged import Changes, rearranged
+from gquery.storage.changes.columns.shape import Shape
 from gquery.storage.changes.edge_delta import EdgeDelta
-from gquery.storage.changes.placing import ANY_ID
-from gquery.storage.changes.rearranged import Changes, rearranged
 from gquery.storage.changes.recounted import recounted
-from gquery.storage.changes.tables import Shape
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.tables import EdgeTable, VertexTable, largest_number
@@ -40,7 +40,7 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
         counts = recounted(snapshot, after, delta, _moved(snapshot, after, batch))
         if counts is not None:
             after.counts = counts
-    _carried(snapshot, after, delta)
+    _carry(snapshot, after, delta)
     if "free_id" in snapshot.__dict__:
         after.free_id = max([snapshot.free_id, *(largest_number(table.ids) + 1 for table in changes.new)])
     return after
@@ -82,19 +82,17 @@ def _edges(snapshot: Snapshot, batch: Batch, delta: EdgeDelta) -> Edges:
     return before.changed(tables, numbers, np.union1d(before.gone, batch.gone_edges), delta.adjacency)
 
 
-def _carried(before: Snapshot, after: Snapshot, delta: EdgeDelta) -> None:
+def _carry(before: Snapshot, after: Snapshot, delta: EdgeDelta) -> None:
     """Keeps what had been made of the graph before, where it can be told what it is now."""
-    same_vertices = before.vertex_tables is after.vertex_tables
 
-    def carry(key: Any, value: Any) -> Any:
-        if isinstance(key, AdjacencyKey):
+    def carry(key: object, value: Sized) -> Sized | None:
+        if isinstance(key, AdjacencyKey) and isinstance(value, Adjacency):
             return delta.adjacency(key, value)
-        of_vertices = isinstance(key, tuple) and key[0] in ("all candidates", "order")
-        return value if same_vertices and (of_vertices or key == "identity") else None
+        return None
 
     after.cache.carried(before.cache, carry)
-    if same_vertices:
-        after.indexes.carried(before.indexes)
+    if before.vertex_tables is after.vertex_tables:
+        after.vertex_cache, after.indexes = before.vertex_cache, before.indexes
 
 
 def _moved(before: Snapshot, after: Snapshot, batch: Batch) -> Ids:

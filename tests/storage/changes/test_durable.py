@@ -16,9 +16,9 @@ import pytest
 import gquery
 from gquery.errors import LoadError
 from gquery.session import Graph
-from gquery.storage.changes import log as logs
 from gquery.storage.changes.batch import Batch, NewEdges, NewLabels, NewValues, NewVertices
-from gquery.storage.changes.log import Log, open_changed
+from gquery.storage.changes.durable import log as logs
+from gquery.storage.changes.durable.log import Log, open_changed
 from gquery.storage.persist.save import save
 from tests.storage.changes.model import Model
 from tests.storage.changes.test_applied import check_answers, check_counts, check_elements

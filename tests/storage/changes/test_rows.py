@@ -7,9 +7,15 @@ from random import Random
 import numpy as np
 import pytest
 
+from gquery.executor.cpu.kernels import sorted_rows
+from gquery.storage import adjacency
 from gquery.storage.adjacency import Adjacency, build_adjacency, merge_directions
 from gquery.storage.changes import rows
 from gquery.storage.changes.rows import ChangedAdjacency, Delta, changed
+
+
+def test_kernels_have_pages_of_the_same_size() -> None:
+    assert (sorted_rows.PAGE_BITS, sorted_rows.PAGE_ROWS) == (adjacency.PAGE_BITS, adjacency.PAGE_ROWS)
 
 
 @pytest.fixture(params=["in pages", "anew", "as it comes"])
@@ -27,7 +33,7 @@ def test_against_a_new_one(way: str, direction: str, seed: int, monkeypatch: pyt
     low, vertices = random.choice([0, 700, 1024]), random.choice([40, 3000])
     monkeypatch.setattr(rows, "_LEAST", random.choice([1 << 10, 1 << 16]))  # room ends now and then
     edges: dict[int, tuple[int, int]] = {}
-    adjacency, count, paged = _built(edges, direction), 0, False
+    rows_now, count, paged = _built(edges, direction), 0, False
     for step in range(25):
         new = {}
         for _ in range(random.choice([0, 1, 1, 2, 60, 400]) if step else 1500):
@@ -39,10 +45,10 @@ def test_against_a_new_one(way: str, direction: str, seed: int, monkeypatch: pyt
             count += 2
         share = random.choice([0, 0.001, 0.1])
         gone = [edge for edge in edges if random.random() < share]
-        adjacency = changed(adjacency, _delta(new, {edge: edges[edge] for edge in gone}, direction))
+        rows_now = changed(rows_now, _delta(new, {edge: edges[edge] for edge in gone}, direction))
         edges = {edge: ends for edge, ends in (edges | new).items() if edge not in gone}
-        _check(adjacency, _built(edges, direction), direction)
-        paged |= isinstance(adjacency, ChangedAdjacency)
+        _check(rows_now, _built(edges, direction), direction)
+        paged |= isinstance(rows_now, ChangedAdjacency)
     assert paged == (way != "anew") or way == "as it comes"
 
 

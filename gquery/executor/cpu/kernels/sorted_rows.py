@@ -6,7 +6,9 @@ import numpy as np
 
 from gquery.executor.cpu.machine.compile import inner, kernel
 from gquery.executor.cpu.machine.native import count_bits, load_int32, load_int64, load_word
-from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS
+
+PAGE_BITS = 7  # as in `storage.adjacency`: what kernels are made of is all here
+PAGE_ROWS = 1 << PAGE_BITS
 
 
 @inner

@@ -20,8 +20,8 @@ from typing import NamedTuple
 from gquery.errors import LoadError
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.checked import check
-from gquery.storage.changes.records import REFUSALS, decoded, encoded
+from gquery.storage.changes.durable.checked import check
+from gquery.storage.changes.durable.records import REFUSALS, decoded, encoded
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist import open_snapshot
 from gquery.storage.persist.files import at_once, open_regular, sync_directory

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.storage.changes.pieces import Patch, Piece, Pieces, Types
+from gquery.storage.changes.columns.pieces import Patch, Piece, Pieces, Types
 from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable
 
 _DEEP = 16  # tables that are pieces of pieces, until all columns are read and the pieces forgotten

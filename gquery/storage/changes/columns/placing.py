@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
 from gquery.storage.changes.batch import NewLabels, NewValues
-from gquery.storage.changes.tables import Shape
-from gquery.storage.changes.values import held
+from gquery.storage.changes.columns.shape import Shape
+from gquery.storage.changes.columns.values import held
 from gquery.storage.numbering import Numbering
 
 Ids = NDArray[np.int64]

@@ -13,7 +13,7 @@ from gquery.arrays import to_arrow
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.changes.batch import Batch, NewEdges, NewValues, NewVertices
 from gquery.storage.changes.edge_keys import edges_at, edges_between, with_values
-from gquery.storage.changes.keys import first_with, vertices_with
+from gquery.storage.changes.lookups.keys import first_with, vertices_with
 from gquery.storage.graph import Snapshot
 from gquery.storage.load.assembly.directory import described
 from gquery.storage.load.assembly.lookup import ABSENT, as_type, repeats

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from gquery.arrays import to_arrow
 from gquery.errors import LoadError
 from gquery.storage.changes.batch import NewLabels, NewValues
-from gquery.storage.changes.pieces import Patch, Piece
-from gquery.storage.changes.placing import Sources, placed
-from gquery.storage.changes.tables import Shape
-from gquery.storage.changes.values import held, held_or_null
+from gquery.storage.changes.columns.pieces import Patch, Piece
+from gquery.storage.changes.columns.placing import Sources, placed
+from gquery.storage.changes.columns.shape import Shape
+from gquery.storage.changes.columns.values import held, held_or_null
 from gquery.storage.numbering import HOLE, Numbering
 from gquery.storage.tables import EdgeTable, VertexTable
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_numpy, truths
-from gquery.storage.changes.pieces import Pieces
+from gquery.storage.changes.columns.pieces import Pieces
 from gquery.storage.graph import Snapshot
 from gquery.storage.indexes import Index, order_of
 from gquery.storage.load.assembly.lookup import ABSENT, as_type

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
-from gquery.storage.changes.values import as_ids, held_or_null, in_a_row
+from gquery.storage.changes.columns.values import as_ids, held_or_null, in_a_row
 from gquery.storage.tables import EdgeTable, Ends, VertexTable
 
 Table = VertexTable | EdgeTable

@@ -1,0 +1,1 @@
+"""What is written of changes, and read again."""

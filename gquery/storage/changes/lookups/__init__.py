@@ -1,0 +1,1 @@
+"""From tables of users to a batch."""
