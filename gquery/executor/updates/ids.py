@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gquery.arrays import to_arrow
 from gquery.errors import ExecutionError
 from gquery.storage.changes.batch import NewValues
-from gquery.storage.changes.keys import vertices_with
+from gquery.storage.changes.lookups.keys import vertices_with
 from gquery.storage.graph import Snapshot
 from gquery.storage.load.assembly.lookup import ABSENT, repeats
 
