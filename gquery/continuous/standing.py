@@ -98,7 +98,7 @@ class Standing:
         if parted is None or not places:
             return self._of_none(bound, snapshot, control)
         known_by = (bound.key, places, parted.invariants)
-        return self._answering.answer(changed(bound.query, places), parted, control, known_by)
+        return self._answering.answer_again(known_by, lambda: changed(bound.query, places), parted, control)
 
     def _of_none(self, bound: _Bound, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""
