@@ -3,7 +3,8 @@ DATA [--graph NAME] [--stream NAME] [--cut N ...]` prints the table of `results/
 
 `DATA/continuous` holds the graphs, the streams of updates, the queries, and what two published matchers counted of each
 stream in which time. A stream is cut into so many batches. Each query stands, and what its changes count together is
-checked: for streams that only insert or only delete the number itself, for mixed ones what is added less what is removed.
+checked: of streams that only insert or only delete the number itself, of mixed ones what is added less what is
+removed.
 
 Times are of the process: of all its threads together. *upkeep* is what the store takes for its versions, once for all
 queries; *changes* is what a query takes for all batches, planning included; that of a stream as one batch is also shown
@@ -101,7 +102,9 @@ class Ids:
 def expected(folder: Path, graph: str, stream: str) -> list[Expected]:
     with (folder / "expected.csv").open() as file:
         return [
-            Expected(row["query"], row["kind"], int(row["positives"]), int(row["negatives"]), float(row["rapidflow_ms"]))
+            Expected(
+                row["query"], row["kind"], int(row["positives"]), int(row["negatives"]), float(row["rapidflow_ms"])
+            )
             for row in csv.DictReader(file)
             if (row["graph"], row["stream"]) == (graph, stream)
         ]

@@ -23,8 +23,8 @@ from gquery.planner.ir.expr import Aggregate, Expression, is_aggregated
 from gquery.planner.ir.segments import BoundQuery, Match, Project
 from gquery.records import record
 from gquery.settings import Settings
-from gquery.storage.changes.parted import Parted
 from gquery.storage.graph import Snapshot
+from gquery.storage.parted.snapshot import Parted
 from gquery.storage.schema import Schema
 
 Emit = Literal["rows", "counts"]

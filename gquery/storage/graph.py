@@ -60,7 +60,7 @@ class Snapshot:
         self.load_signatures = load_signatures or CountedSignatures()
         self.deleted: Deleted | None = None  # what rows of a statement may hold that was deleted in it
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
-        self.vertex_cache = self.cache  # of what vertices alone tell
+        self.vertex_cache = Cache(self.cache.limit)  # of what vertices alone tell: theirs who have the same
         self.indexes = Indexes(self.vertex_tables, self.cache)
 
     @property

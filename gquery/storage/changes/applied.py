@@ -32,6 +32,8 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
         after = Snapshot(tables, edges, numbers, lambda: counts, snapshot.load_signatures)
     else:
         after = Snapshot(tables, edges, numbers)
+    if not changes:
+        after.vertex_cache = snapshot.vertex_cache
     if "free_id" in snapshot.__dict__:
         after.free_id = max([snapshot.free_id, *(table.largest_number + 1 for table in changes.new)])
     return after

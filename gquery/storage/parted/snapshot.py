@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from gquery.storage.adjacency import Adjacency, seen_from
 from gquery.storage.cache import Cache, Meter
-from gquery.storage.changes.parted_facts import (
+from gquery.storage.counted.counts import Counts
+from gquery.storage.graph import Snapshot
+from gquery.storage.parted.facts import (
     PartedInvariants,
     PartedStatistics,
     few_counts,
@@ -22,8 +24,6 @@ from gquery.storage.changes.parted_facts import (
     parted_invariants,
     whole_type,
 )
-from gquery.storage.counted.counts import Counts
-from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 from gquery.storage.tables import Ends
