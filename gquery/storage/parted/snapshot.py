@@ -34,15 +34,11 @@ class Parted(Snapshot):
 
     def __init__(self, whole: Snapshot, apart: NDArray[np.int64], rest: Snapshot) -> None:
         """apart: ids of edges, ascending. rest: a snapshot with all edges of `whole` but these."""
+        own = {name: value for name, value in whole.__dict__.items() if name not in ("invariants", "statistics")}
+        self.__dict__.update(own)
         self.whole = whole
         self.rest = rest
         self.apart = apart
-        self.vertex_tables = whole.vertex_tables
-        self.vertex_numbers = whole.vertex_numbers
-        self.edges = whole.edges
-        self.indexes = whole.indexes
-        self.load_signatures = whole.load_signatures
-        self.vertex_cache = whole.vertex_cache
         self.cache = Cache(whole.cache.limit)
         self._at_ends: dict[object, NDArray[np.int32]] = {}
 
