@@ -1,4 +1,4 @@
-"""The command line: `gquery`, `gquery load`, `run`, `explain`, `profile`, `motifs`, `info`, `warm`.
+"""The command line: `gquery`, `gquery load`, `run`, `explain`, `profile`, `watch`, `motifs`, `info`, `warm`.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 answered, 1 the query or the data is wrong, 2 usage,
 124 timeout, 130 cancelled, 141 nobody reads the output any more.
@@ -11,9 +11,10 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gquery.errors import ExecutionError, GQueryError
 from gquery.terminal.asking import ask
@@ -176,6 +177,32 @@ def _profile(chosen: Namespace) -> int:
     return ANSWERED
 
 
+def _watch(chosen: Namespace) -> int:
+    from gquery.store import Store
+    from gquery.store.feed import fed
+    from gquery.values.formats import flushing, stream_format
+
+    console = stderr_console()
+    format = str(chosen.format or (chosen.output and format_by_ending(chosen.output)) or "csv")
+    store = Store(_graph(chosen, console))
+    standing = store.watch(query_text(chosen.query), dict(chosen.param), emit=chosen.emit)
+    with (
+        _feed(chosen.updates) as lines,
+        _opened(chosen.output) if chosen.output else nullcontext(sys.stdout.buffer) as sink,
+    ):
+        changes = fed(store, standing, lines, chosen.updates, chosen.batch)
+        rows = stream_format(sink, format).write(flushing(changes, sink), standing.schema, sink)
+    console.print(f"{counted(rows, 'row')} of {counted(standing.version, 'version')}")
+    return ANSWERED
+
+
+def _feed(path: str) -> AbstractContextManager[TextIO]:
+    try:
+        return nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
 def _motifs(chosen: Namespace) -> int:
     from gquery.terminal.motifs import ask_for_motifs, show_motifs
 
@@ -234,6 +261,7 @@ _COMMANDS: Mapping[str, Callable[[Namespace], int]] = {
     "run": _run,
     "explain": _explain,
     "profile": _profile,
+    "watch": _watch,
     "motifs": _motifs,
     "info": _info,
     "warm": _warm,

@@ -23,6 +23,7 @@ from gquery.values.formats import (
     Format,
     batch_without_unions,
     file_format,
+    flushing,
     new_file,
     schema_without_unions,
     stream_format,
@@ -235,13 +236,13 @@ class Result:
 
         format: `csv`, `json` (one object a line), `arrow` (the IPC stream format) or `parquet`.
         """
-        return self._written(stream_format(sink, format), sink, flushing=True)
+        return self._written(stream_format(sink, format), sink, flushed=True)
 
-    def _written(self, format: Format, sink: BinaryIO, flushing: bool = False) -> int:
+    def _written(self, format: Format, sink: BinaryIO, flushed: bool = False) -> int:
         schema, batches = self._opened()
         if format.by_value:
             batches = _in_slices(batches, batches.control if isinstance(batches, Run) else self._control)
-        return format.write(_flushing(batches, sink) if flushing else batches, schema, sink)
+        return format.write(flushing(batches, sink) if flushed else batches, schema, sink)
 
     def __repr__(self) -> str:
         state = f"{self._table.num_rows:,} rows" if self._table is not None else "runs when it is read"
@@ -336,13 +337,6 @@ def _in_slices(batches: Iterator[pa.RecordBatch], control: Control) -> Iterator[
         for begin in range(0, batch.num_rows, _SLICE):
             control.check()
             yield batch.slice(begin, _SLICE)
-
-
-def _flushing(batches: Iterator[pa.RecordBatch], sink: BinaryIO) -> Iterator[pa.RecordBatch]:
-    """The same batches; what was written of one goes out before the next is made."""
-    for batch in batches:
-        yield batch
-        sink.flush()
 
 
 def _require(module: str) -> Any:

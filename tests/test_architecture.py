@@ -62,10 +62,10 @@ ALLOWED = {
         "executor.relational.sql.words",
     ],
     "terminal": [
-        "session", "opening", "motif", "result", "values", "storage", "grammar", "planner.ir.functions",
-        "executor.progress", "executor.cpu.machine.kernel_cache", "executor.gpu.device",
+        "session", "opening", "motif", "result", "values", "storage", "grammar",
+        "planner.ir.functions", "executor.progress", "executor.cpu.machine.kernel_cache", "executor.gpu.device",
     ],
-    "cli": ["session", "opening", "motif", "result", "terminal", "repl", "values", "storage", "grammar"],
+    "cli": ["session", "opening", "store", "motif", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
     "__main__": ["cli"],
     "__init__": ["imports", "session", "opening", "store", "motif", "result", "values", "integrations"],

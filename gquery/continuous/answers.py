@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow as pa
 from gquery.executor.devices import backend_of
 from gquery.executor.engine import Engine
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain
+from gquery.executor.run import Chain, Tails
 from gquery.planner.ir.query_plan import ChainPlan
 from gquery.planner.ir.segments import BoundQuery
 from gquery.planner.memo.plan_memo import Advice, PlanMemo
@@ -31,8 +31,11 @@ _ORDERS = 1 << 20  # bytes
 
 @record(frozen=True, slots=True)
 class _Planned:
+    """tails: of those that are the same on every snapshot."""
+
     plan: ChainPlan
     second_halves: Mapping[int, Settled]
+    tails: Tails
 
 
 class Answering:
@@ -44,27 +47,35 @@ class Answering:
         self._orders: Recent[Advice] = Recent(_ORDERS)
         self._planned: Recent[_Planned] = Recent(_PLANS)
 
-    def answer(self, bound: BoundQuery, snapshot: Snapshot, control: Control, known_by: Hashable = None) -> pa.Table:
-        """The rows of a query on a snapshot. known_by: what tells the query apart, and all that its plan relies on;
-        None where it is planned anew."""
-        chain = self.chain(bound, snapshot, control, known_by)
-        return pa.Table.from_batches(chain.run(control), chain.schema)
+    def answer(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> pa.Table:
+        """The rows of a query on a snapshot."""
+        return _rows(self.chain(query, snapshot, control), control)
 
-    def chain(self, bound: BoundQuery, snapshot: Snapshot, control: Control, known_by: Hashable = None) -> Chain:
+    def answer_again(
+        self, known_by: Hashable, query: Callable[[], BoundQuery], snapshot: Snapshot, control: Control
+    ) -> pa.Table:
+        """The rows of a query on a snapshot. known_by: what tells the query apart, and all that its plan relies on."""
+        planned = self._planned.get(known_by, lambda: self._plan(query(), snapshot, control))
+        return _rows(self._chain(planned, snapshot, control), control)
+
+    def chain(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> Chain:
         """The query, ready to run."""
-        snapshot.counts.make_sure(bound.edge_types, control.check)
+        return self._chain(self._plan(query, snapshot, control), snapshot, control)
 
-        def make() -> _Planned:
-            return self._plan(bound, snapshot, control)
-
-        planned = make() if known_by is None else self._planned.get(known_by, make)
+    def _chain(self, planned: _Planned, snapshot: Snapshot, control: Control) -> Chain:
         engine = Engine(partial(backend_of, self.settings), snapshot, self.parameters, self.settings.threads)
-        return Chain.of(planned.plan, planned.second_halves, engine, {}, control.check)
+        tails = planned.tails if planned.plan.counting else {}
+        return Chain.of(planned.plan, planned.second_halves, engine, tails, control.check)
 
-    def _plan(self, bound: BoundQuery, snapshot: Snapshot, control: Control) -> _Planned:
-        limits = tuple(pushed_limit(segment, self.parameters) for segment in bound.all_segments)
-        memos = [PlanMemo(self._orders) for _ in bound.all_segments]
+    def _plan(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> _Planned:
+        snapshot.counts.make_sure(query.edge_types, control.check)
+        limits = tuple(pushed_limit(segment, self.parameters) for segment in query.all_segments)
+        memos = [PlanMemo(self._orders) for _ in query.all_segments]
         contexts = [Context(snapshot.invariants, snapshot.statistics, CPU, memo, control.check) for memo in memos]
-        plan = plan_chain(bound, limits, contexts)
+        plan = plan_chain(query, limits, contexts)
         halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}
-        return _Planned(plan, halves)
+        return _Planned(plan, halves, {})
+
+
+def _rows(chain: Chain, control: Control) -> pa.Table:
+    return pa.Table.from_batches(chain.run(control), chain.schema)

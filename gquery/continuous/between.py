@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from gquery.records import record
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch, NewValues
-from gquery.storage.changes.parted import Parted
 from gquery.storage.graph import Snapshot
+from gquery.storage.parted.snapshot import Parted
 from gquery.storage.sorting import distinct
 
 _ALL = 2**62  # entries: more than any adjacency has

@@ -23,8 +23,8 @@ from gquery.planner.ir.expr import Aggregate, Expression, is_aggregated
 from gquery.planner.ir.segments import BoundQuery, Match, Project
 from gquery.records import record
 from gquery.settings import Settings
-from gquery.storage.changes.parted import Parted
 from gquery.storage.graph import Snapshot
+from gquery.storage.parted.snapshot import Parted
 from gquery.storage.schema import Schema
 
 Emit = Literal["rows", "counts"]
@@ -98,7 +98,7 @@ class Standing:
         if parted is None or not places:
             return self._of_none(bound, snapshot, control)
         known_by = (bound.key, places, parted.invariants)
-        return self._answering.answer(changed(bound.query, places), parted, control, known_by)
+        return self._answering.answer_again(known_by, lambda: changed(bound.query, places), parted, control)
 
     def _of_none(self, bound: _Bound, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""

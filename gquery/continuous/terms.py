@@ -15,7 +15,7 @@ from dataclasses import replace
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Types
 from gquery.planner.ir.segments import Apply, BoundQuery, Match, Project, Segment, Unwind
-from gquery.storage.changes.parted_facts import apart_type
+from gquery.storage.parted.facts import apart_type
 from gquery.storage.statistics import Statistics
 
 

@@ -77,9 +77,10 @@ class Watch:
 
     def reader(self, wait: bool = False) -> pa.RecordBatchReader:
         """The changes as one stream, with columns `version` and `diff` before the query's: of all versions that there
-        are, or with `wait` of all that come until the watch is closed."""
+        are, or with `wait` of all that come until the watch is closed. Reading raises ExecutionError where a column has
+        got another type than it had when the watch began."""
         changes = iter(self) if wait else self.waiting()
-        batches = (batch for change in changes for batch in change.to_arrow().cast(self.schema).to_batches())
+        batches = (batch for change in changes for batch in _as(change.to_arrow(), self.schema).to_batches())
         return pa.RecordBatchReader.from_batches(self.schema, batches)
 
     def call(self, callback: Callable[[Change], object]) -> None:
@@ -115,3 +116,14 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _as(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    try:
+        return rows.cast(schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        types = zip(rows.schema, schema, strict=True)
+        name, new, old = next((one.name, one.type, other.type) for one, other in types if one.type != other.type)
+        raise ExecutionError(
+            f"`{name}` is {new} now, and was {old} when the stream began", hint="begin another one, or ask for changes"
+        ) from None

@@ -15,7 +15,7 @@ from typing import Any
 
 from gquery.continuous.change import Change
 from gquery.continuous.standing import Emit, Standing
-from gquery.continuous.versions import Versions
+from gquery.continuous.versions import KEPT, Versions
 from gquery.continuous.watch import PENDING, Watch
 from gquery.errors import GQueryError
 from gquery.result import Result
@@ -25,6 +25,7 @@ from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.compacted import compacted
 from gquery.storage.changes.durable.log import open_changed
 from gquery.storage.graph import Snapshot
+from gquery.store.changes import Changes
 from gquery.store.folder import Folder
 from gquery.values.parameters import snapshot_of
 
@@ -189,6 +190,22 @@ class Store:
         if callback is not None:
             watch.call(callback)
         return watch
+
+    def changes(
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        emit: Emit = "rows",
+        **settings: Any,
+    ) -> Changes:
+        """A query that stands, as a table for DuckDB: `gquery.attach(con, store.changes(query), "rings")`, and then
+        `FROM gquery_changes('rings', version)`. The rest is as for `watch`."""
+
+        def begin(after: int | None) -> Watch:
+            return self.watch(text, parameters, emit=emit, after=after, pending=KEPT, **settings)
+
+        return Changes(begin)
 
     def compact(self) -> None:
         """Gives back what changes have left, in the folder too, where the graph is saved anew: the same version, whose

@@ -18,13 +18,13 @@ import gquery
 from gquery.errors import GQueryError, did_you_mean
 from gquery.settings import Device, parse_memory, parse_mode
 from gquery.terminal.graphs import add_loading_options
-from gquery.terminal.literals import read_assignment, read_seconds
+from gquery.terminal.literals import read_assignment, read_count, read_seconds
 from gquery.terminal.messages import UsageError
 from gquery.terminal.motifs import add_motif_options
 
 T = TypeVar("T")
 
-COMMANDS = ("shell", "load", "run", "explain", "profile", "motifs", "info", "warm")
+COMMANDS = ("shell", "load", "run", "explain", "profile", "watch", "motifs", "info", "warm")
 FORMATS = ("table", "csv", "json", "arrow", "parquet")
 _BINARY = ("arrow", "parquet")
 _ENDINGS = {
@@ -121,6 +121,17 @@ def _parser() -> ArgumentParser:
 
     _add_query(command("explain", "show the plan of a query with estimates"))
     _add_query(command("profile", "run a query and show its plan with real counts and times"))
+
+    watch = command("watch", "show what updates of a graph change of the answer of a query; the graph stays as it is")
+    _add_query(watch)
+    watch.add_argument("--updates", metavar="FILE.csv", required=True, help="edges that come and go, with columns op "
+                       "(+ or -), source, target, and maybe type, source_label, target_label and properties; `-` to "
+                       "read them from standard input as they come")  # fmt: skip
+    watch.add_argument("--batch", type=_value(read_count), metavar="N", default=1, help="updates at a time, else 1")
+    watch.add_argument("--emit", choices=("rows", "counts"), default="rows",
+                       help="rows that are new and gone, or how many matches are")  # fmt: skip
+    watch.add_argument("-o", "--output", metavar="FILE", help="write the changes to a file")
+    watch.add_argument("--format", choices=FORMATS[1:], help="by default as FILE ends, else csv")
 
     motifs = command("motifs", "find small patterns that are more frequent than chance would have it")
     add_motif_options(motifs)

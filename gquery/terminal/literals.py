@@ -32,6 +32,13 @@ def read_assignment(text: str) -> tuple[str, object]:
     return name, read_literal(value)
 
 
+def read_count(text: str) -> int:
+    """A whole number above 0. Raises UsageError."""
+    if not (text.isdecimal() and text.isascii() and 0 < len(text) < 10 and int(text)):
+        raise UsageError(f"`{text}` is not a whole number above 0")
+    return int(text)
+
+
 def read_seconds(text: str) -> float:
     """A positive number of seconds, `10` or `0.5s`. Raises UsageError."""
     try:

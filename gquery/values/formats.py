@@ -55,6 +55,13 @@ def stream_format(sink: object, format: object) -> Format:
     return found
 
 
+def flushing(batches: Batches, sink: BinaryIO) -> Batches:
+    """The same batches; what was written of one goes out before the next is made."""
+    for batch in batches:
+        yield batch
+        sink.flush()
+
+
 @contextmanager
 def new_file(target: FilePath) -> Iterator[BinaryIO]:
     """A file that appears under its name when the block ends; an error leaves nothing behind."""

@@ -40,6 +40,15 @@ def test_fraud_rings(tmp_path: Path) -> None:
     assert all(int(sent) > int(back) for *_, sent, back in threes)
 
 
+def test_payment_rings(tmp_path: Path) -> None:
+    text = run("payment_rings.py", tmp_path)
+    closed, opened = map(int, re.findall(r"(\d+) rings have closed, (\d+)", text)[0])
+    new, before, now = map(int, re.findall(r"(\d+) new rings; there were (\d+), and there are (\d+)", text)[0])
+    assert closed > opened > 0
+    assert text.count("version ") > 3
+    assert now - before == new == closed - opened
+
+
 def test_recommendations(tmp_path: Path) -> None:
     text = run("recommendations.py", tmp_path)
     together, suggested, friends = (rows(part) for part in re.split(r"For customer 42|Pairs of friends", text))

@@ -15,6 +15,10 @@ from gquery.integrations.duckdb import macros
 from gquery.integrations.duckdb.native import extension
 from gquery.integrations.duckdb.registry import Graph, checked, offered
 
+_CHANGES = """
+CREATE OR REPLACE TEMP MACRO gquery_changes(name, version) AS TABLE
+    SELECT * FROM gquery(name, 'changes', params := {'after': version})
+"""
 _UNSIGNED = "allow_unsigned_extensions"
 
 
@@ -44,7 +48,8 @@ def connect(database: str | Path = ":memory:", **options: Any) -> duckdb.DuckDBP
 
 
 def attach(con: duckdb.DuckDBPyConnection, graph: Graph, name: str) -> None:
-    """Makes `graph` known as `name` to `gquery(...)` in SQL; an earlier graph of that name is replaced.
+    """Makes `graph` known as `name` to `gquery(...)` in SQL; an earlier graph of that name is replaced. The changes of
+    a standing query (`store.changes`) are known to `gquery_changes(name, version)`, on this connection.
 
     con: from `connect`, then every cursor on the database sees the graph; or any other connection, then a macro of the
     same name and signature is made on this one. The graph stays alive until the database is closed. Raises BindError
@@ -64,6 +69,7 @@ def attach(con: duckdb.DuckDBPyConnection, graph: Graph, name: str) -> None:
                 macros.define(con)
         with offered(graph) as token:
             con.execute("SELECT * FROM gquery_attach(?, ?)", [name, token]).fetchall()
+        con.execute(_CHANGES)
     except duckdb.Error as error:
         raise ExecutionError(f"the graph is not attached: {error}") from error
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Sequence
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.memo.recent import Recent
-from gquery.planner.memo.shape import about
 from gquery.planner.search.second_half import SecondHalf
 from gquery.stopping import Check
 
@@ -34,13 +33,13 @@ class Settled:
         return self._sizes.get(_about(counted), lambda: self._second_half.cardinalities(counted))
 
     def space(self, known: Callable[[], Cardinalities], check: Check) -> tuple[Space, str]:
-        return self._spaces.get(about(known()), lambda: self._second_half.space(known, check))
+        return self._spaces.get(known(), lambda: self._second_half.space(known, check))
 
     def matchings(
         self, known: Cardinalities, space: Space, reason: str, check: Check, sampler: Sampler | None = None
     ) -> tuple[MatchPlan, ...]:
         return self._matchings.get(
-            (about(known), known.vain, space),
+            (known, space),
             lambda: self._second_half.matchings(known, space, reason, check, sampler),
         )
 

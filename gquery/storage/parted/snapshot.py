@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from gquery.storage.adjacency import Adjacency, seen_from
 from gquery.storage.cache import Cache, Meter
-from gquery.storage.changes.parted_facts import (
+from gquery.storage.counted.counts import Counts
+from gquery.storage.graph import Snapshot
+from gquery.storage.parted.facts import (
     PartedInvariants,
     PartedStatistics,
     few_counts,
@@ -22,8 +24,6 @@ from gquery.storage.changes.parted_facts import (
     parted_invariants,
     whole_type,
 )
-from gquery.storage.counted.counts import Counts
-from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 from gquery.storage.tables import Ends
@@ -34,15 +34,11 @@ class Parted(Snapshot):
 
     def __init__(self, whole: Snapshot, apart: NDArray[np.int64], rest: Snapshot) -> None:
         """apart: ids of edges, ascending. rest: a snapshot with all edges of `whole` but these."""
+        own = {name: value for name, value in whole.__dict__.items() if name not in ("invariants", "statistics")}
+        self.__dict__.update(own)
         self.whole = whole
         self.rest = rest
         self.apart = apart
-        self.vertex_tables = whole.vertex_tables
-        self.vertex_numbers = whole.vertex_numbers
-        self.edges = whole.edges
-        self.indexes = whole.indexes
-        self.load_signatures = whole.load_signatures
-        self.vertex_cache = whole.vertex_cache
         self.cache = Cache(whole.cache.limit)
         self._at_ends: dict[object, NDArray[np.int32]] = {}
 

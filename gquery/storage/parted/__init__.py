@@ -1,0 +1,1 @@
+"""A snapshot seen in two parts: the edges that a change is about, and the rest."""

@@ -1,0 +1,74 @@
+"""`gquery watch`: changes of an answer, from a feed of updates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., tuple[int, bytes, str]]
+RINGS = "MATCH (a)-->(b)-->(c)-->(a) RETURN a.id AS a, b.id AS b ORDER BY a"
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> str:
+    path = tmp_path / "chain.csv"
+    path.write_text("source,target,since\n1,2,1999\n2,3,1999\n3,4,1999\n")
+    return str(path)
+
+
+def _feed(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "feed.csv"
+    path.write_text(text)
+    return str(path)
+
+
+def test_changes_by_version(cli: Cli, chain: str, tmp_path: Path) -> None:
+    feed = _feed(tmp_path, "op,source,target\n+,3,1\n+,4,1\n-,1,2\n")
+    code, out, err = cli("watch", chain, RINGS, "--updates", feed)
+    assert code == 0, err
+    header, *rows = out.decode().splitlines()
+    assert header == '"version","diff","a","b"'
+    assert sorted(rows) == ["1,1,1,2", "1,1,2,3", "1,1,3,1", "3,-1,1,2", "3,-1,2,3", "3,-1,3,1"]
+    assert "6 rows of 3 versions" in err
+
+
+def test_counts_in_batches(cli: Cli, chain: str, tmp_path: Path) -> None:
+    """A batch ends before a line that takes back what it has inserted."""
+    feed = _feed(tmp_path, "op,u,v\n+,3,1\n+,4,2\n-,3,1\n+,3,1\n")
+    code, out, _ = cli("watch", chain, RINGS, "--updates", feed, "--emit", "counts", "--batch", "9", "--format", "json")
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    found = {(row["version"], row["diff"]): row["count"] for row in rows}
+    assert found == {(1, 1): 6, (1, -1): 0, (2, 1): 3, (2, -1): 3}
+
+
+def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
+    feed = _feed(tmp_path, "op,source,target,since\n+,3,1,2020\n")
+    target = tmp_path / "changes.csv"
+    query = "MATCH (a)-[e]->(b) WHERE e.since > 2000 RETURN e.since AS since"
+    code, out, _ = cli("watch", chain, query, "--updates", feed, "-o", str(target))
+    assert (code, out) == (0, b"")
+    assert target.read_text().splitlines()[1:] == ["1,1,2020"]
+
+
+@pytest.mark.parametrize(
+    ("feed", "told"),
+    [
+        ("op,source,target\n*,1,2\n", "line 2: op is `+` or `-`"),
+        ("op,from,target\n+,1,2\n", "there is no column `source`"),
+        ("op,source,target\n+,1\n", "line 2: there are not as many fields"),
+        ("op,source,target\n+,1,77\n", "'77'"),
+        ("op,source,target\n-,1,4\n", "1"),
+    ],
+)
+def test_wrong_feeds(cli: Cli, chain: str, tmp_path: Path, feed: str, told: str) -> None:
+    code, _, err = cli("watch", chain, RINGS, "--updates", _feed(tmp_path, feed))
+    assert code == 1
+    assert told in err
+
+
+def test_no_feed(cli: Cli, chain: str) -> None:
+    assert cli("watch", chain, RINGS, "--updates", "nowhere.csv")[0] == 2
