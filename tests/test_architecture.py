@@ -62,7 +62,7 @@ ALLOWED = {
         "executor.relational.sql.words",
     ],
     "terminal": [
-        "session", "opening", "motif", "result", "values", "storage", "grammar", "planner.ir.functions",
+        "session", "opening", "store", "motif", "result", "values", "storage", "grammar", "planner.ir.functions",
         "executor.progress", "executor.cpu.machine.kernel_cache", "executor.gpu.device",
     ],
     "cli": ["session", "opening", "motif", "result", "terminal", "repl", "values", "storage", "grammar"],
