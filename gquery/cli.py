@@ -116,7 +116,11 @@ def _write_rejects(report: LoadReport, path: str) -> None:
 
 def _run(chosen: Namespace) -> int:
     format, text, console = format_of(chosen), query_text(chosen.query), stderr_console()
-    result = ask(_graph(chosen, console), text, dict(chosen.param), console)
+    result = _asked(chosen, text, console)
+    if result.changes is not None:
+        console.print(str(result.changes), highlight=False)
+    if not result.columns:
+        return ANSWERED
     if format == "table":
         found = _print_table(result, chosen.output, console)
         rows, more = found.row_count, "; a table shows no more, other formats do" if found.more else ""
@@ -124,6 +128,15 @@ def _run(chosen: Namespace) -> int:
         rows, more = counted(_write_rows(result, format, chosen.output, console), "row"), ""
     console.print(f"{rows} in {seconds(result.progress.elapsed)}{more}")
     return ANSWERED
+
+
+def _asked(chosen: Namespace, text: str, console: Console) -> Result:
+    graph, parameters = _graph(chosen, console), dict(chosen.param)
+    if not chosen.write:
+        return ask(graph, text, parameters, console)
+    from gquery.terminal.writing import Writer
+
+    return Writer(graph, chosen.graph).execute(text, parameters, graph.settings, console)
 
 
 def _write_rows(result: Result, format: str, path: str | None, console: Console) -> int:

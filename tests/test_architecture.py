@@ -62,8 +62,8 @@ ALLOWED = {
         "executor.relational.sql.words",
     ],
     "terminal": [
-        "session", "opening", "motif", "result", "values", "storage", "grammar",
-        "planner.ir.functions", "executor.progress", "executor.cpu.machine.kernel_cache", "executor.gpu.device",
+        "session", "opening", "store", "motif", "result", "values", "storage", "grammar", "planner.ir.functions",
+        "executor.progress", "executor.cpu.machine.kernel_cache", "executor.gpu.device",
     ],
     "cli": ["session", "opening", "store", "motif", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],

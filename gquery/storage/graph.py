@@ -41,6 +41,9 @@ class Snapshot:
     """An immutable graph: vertex tables and edges. What queries need besides them is made on demand and kept in
     `cache`, of 1 GiB or twice what the edges take, whichever is more."""
 
+    deleted: Deleted | None = None
+    """What the rows of a statement may hold, though the statement has deleted it."""
+
     def __init__(
         self,
         vertex_tables: Iterable[VertexTable],
@@ -61,7 +64,6 @@ class Snapshot:
         on the safe side."""
         self._load_counts = load_counts
         self.load_signatures = load_signatures or CountedSignatures()
-        self.deleted: Deleted | None = None  # what rows of a statement may hold that was deleted in it
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
         self.vertex_cache = Cache()
         """Of what vertices alone tell: snapshots that have the same vertices share it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gquery.errors import QueryWarning
@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 def ask(graph: Graph, text: str, parameters: Mapping[str, object], notes: Console) -> Result:
     """The result of a query; its warnings are printed to `notes`, in place of Python's own."""
+    return said_once(lambda: graph.query(text, parameters), notes)
+
+
+def said_once(run: Callable[[], Result], notes: Console) -> Result:
+    """The result of a run, whose warnings are printed to `notes`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", QueryWarning)
-        result = graph.query(text, parameters)
+        result = run()
     for warning in result.warnings:
         notes.print(styled(warning, "bold yellow"))
     return result

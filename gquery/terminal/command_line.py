@@ -119,6 +119,9 @@ def _parser() -> ArgumentParser:
                      help="by default as FILE ends, else table on a terminal and csv in a pipe; "
                      "a table has 1,000 rows at most, json is one object a line")  # fmt: skip
 
+    run.add_argument("--write", action="store_true", help="let QUERY change the saved graph GRAPH: CREATE, MERGE, SET, "
+                     "REMOVE, DELETE, FOREACH; all of it or nothing is saved")  # fmt: skip
+
     _add_query(command("explain", "show the plan of a query with estimates"))
     _add_query(command("profile", "run a query and show its plan with real counts and times"))
 

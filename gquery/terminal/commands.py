@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from gquery.errors import did_you_mean
 from gquery.settings import Settings
-from gquery.terminal.asking import ask
 from gquery.terminal.graphs import add_loading_options, loading_options
 from gquery.terminal.literals import read_literal
 from gquery.terminal.messages import UsageError, seconds
@@ -87,8 +86,12 @@ def _load(shell: Shell, arguments: str) -> None:
     shell.open(chosen.source, loading_options(chosen))
 
 
-def _open(shell: Shell, path: str) -> None:
-    shell.open(_one_path(":open", path), {})
+def _open(shell: Shell, arguments: str) -> None:
+    parser = _Parser(prog=":open", add_help=False, allow_abbrev=False)
+    parser.add_argument("folder")
+    parser.add_argument("--write", action="store_true")
+    chosen = parser.parse_args(_split(arguments))
+    shell.open(chosen.folder, {}, chosen.write)
 
 
 def _save(shell: Shell, path: str) -> None:
@@ -98,13 +101,13 @@ def _save(shell: Shell, path: str) -> None:
 
 
 def _explain(shell: Shell, query: str) -> None:
-    result = ask(shell.loaded(), f"EXPLAIN {query or _last_text(shell)}", shell.parameters, shell.notes)
+    result = shell.ask(f"EXPLAIN {query or _last_text(shell)}")
     text = "\n".join(result.to_arrow()["plan"].to_pylist())
     shell.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _profile(shell: Shell, query: str) -> None:
-    result = ask(shell.loaded(), f"PROFILE {query or _last_text(shell)}", shell.parameters, shell.notes)
+    result = shell.ask(f"PROFILE {query or _last_text(shell)}")
     found = watch(result, lambda: head(result), shell.notes)
     shell.console.print(answer(found, found.table.num_rows, shell.console))
 
@@ -173,7 +176,7 @@ COMMANDS: dict[str, Command] = {
     ":help": Command(_help, "[COMMAND]", "this list, or one command", "command"),
     ":schema": Command(_schema, "", "labels, types, which go together, properties, counts"),
     ":load": Command(_load, "SOURCE [OPTIONS]", "load files; takes the options of `gquery load`", "path"),
-    ":open": Command(_open, "FOLDER", "open a saved graph", "path"),
+    ":open": Command(_open, "FOLDER [--write]", "open a saved graph; --write: statements may change it", "path"),
     ":save": Command(_save, "FOLDER", "save the graph; it opens in milliseconds", "path"),
     ":explain": Command(_explain, "[QUERY]", "the plan with estimates; without QUERY that of the last one", "query"),
     ":profile": Command(_profile, "[QUERY]", "run it and show the plan with real counts and times", "query"),

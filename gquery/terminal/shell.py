@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from gquery.result import Result
     from gquery.session import Graph
+    from gquery.terminal.writing import Writer
 
 _FEWEST_ROWS = 10
 _OTHER_LINES = 9  # of a screen: a table's frame and head, the line below it, the prompt
@@ -55,6 +56,7 @@ class Shell:
         self.parameters: dict[str, object] = {}
         self.timing = True
         self.graph: Graph | None = None
+        self.writer: Writer | None = None
         self.name = ""
         self.last: Result | None = None
         self.last_text = ""
@@ -94,9 +96,13 @@ class Shell:
 
     def query(self, text: str) -> None:
         """Runs a query and shows its answer."""
-        self.last = result = ask(self.loaded(), text, self.parameters, self.notes)
-        self.last_text = text
         started = time.perf_counter()
+        self.last = result = self.ask(text)
+        self.last_text = text
+        if result.changes is not None:
+            self.notes.print(str(result.changes), highlight=False)
+        if not result.columns:
+            return
         if self.format == "table":
             found = watch(result, lambda: head(result), self.notes)
             shown = min(found.table.num_rows, max(_FEWEST_ROWS, self.console.height - _OTHER_LINES))
@@ -109,6 +115,15 @@ class Shell:
         self.last_seconds = time.perf_counter() - started
         self.notes.print(rows + (f" in {seconds(self.last_seconds)}" if self.timing else "") + rest)
 
+    def ask(self, text: str) -> Result:
+        """The result of a query, or of a statement that writes where the graph may be written to."""
+        graph = self.loaded()
+        if self.writer is None:
+            return ask(graph, text, self.parameters, self.notes)
+        result = self.writer.execute(text, self.parameters, self.settings, self.notes)
+        self.graph = self.writer.store.graph.with_settings(**asdict(self.settings))
+        return result
+
     # --- what the commands change --------------------------------------------------------------------------------
 
     def loaded(self) -> Graph:
@@ -117,17 +132,24 @@ class Shell:
             raise UsageError("there is no graph yet", hint="`:load SOURCE` or `:open FOLDER` brings one")
         return self.graph
 
-    def open(self, path: str, options: dict[str, Any]) -> None:
-        """Opens or loads a graph in place of the present one."""
+    def open(self, path: str, options: dict[str, Any], writing: bool = False) -> None:
+        """Opens or loads a graph in place of the present one; writing: statements may change what is saved there."""
         graph = open_graph(path, options, self.notes)
+        writer = None
+        if writing:
+            from gquery.terminal.writing import Writer
+
+            writer = Writer(graph, path)
         if graph.report is not None:
             self.notes.print("\n".join(describe_load(graph.report)), markup=False, highlight=False)
         self.use(graph, Path(path).name or path)
+        self.writer = writer
 
     def use(self, graph: Graph, name: str) -> None:
         """Takes a graph; what was asked of the old one is forgotten."""
         self.graph = graph.with_settings(**asdict(self.settings))
         self.name = name
+        self.writer = None
         self.last, self.last_text = None, ""
 
     def set(self, name: str, text: str) -> None:

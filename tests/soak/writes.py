@@ -140,7 +140,7 @@ class _Programs:
         if not self.nodes or self.random.random() < 0.4:
             name = self._new(self.nodes)
             node = Node(name, Labels(self.random.choice(LABELS)), self._entries(1))
-            return Merge(Walk(node), (SetProperty(name, "made", Literal(1)),), self._counting(name))
+            return Merge(Walk(node), (SetProperty(name, "made", Literal(1)),), self._counting(name, "n"))
         begin, link = Node(self.random.choice(self.nodes)), f"m{self.count}"
         direction = self.random.choice(("in", "out", "both"))
         if direction != "both" and self.random.random() < 0.4:
@@ -150,7 +150,7 @@ class _Programs:
             end = Node(self.random.choice(self.nodes))
         type_ = self._type("U" if direction == "both" else "RS")
         step = Step(link, direction, end, type_, () if direction == "both" else self._entries(1))
-        merge = Merge(Walk(begin, (step,)), (), self._counting(link) if direction != "both" else ())
+        merge = Merge(Walk(begin, (step,)), (), self._counting(link, "n") if direction != "both" else ())
         self.links.append(link)
         self.nodes += [end.name] if end.name not in self.nodes else []
         self.count += 1
@@ -185,8 +185,9 @@ class _Programs:
             return Set((SetLabels(name, (self.random.choice(LABELS),), True),))
         return Set((SetProperty(name, self.random.choice(KEYS), None),))
 
-    def _counting(self, name: str) -> tuple[Item, ...]:
-        key = self.random.choice(("x", "n"))
+    def _counting(self, name: str, key: str | None = None) -> tuple[Item, ...]:
+        """What adds up whatever the order of rows is; of a key that no MERGE looks for where that sets it."""
+        key = key or self.random.choice(("x", "n"))
         old = Call("coalesce", (Property(Variable(name), key), Literal(0)))
         return (SetProperty(name, key, Call("+", (old, Literal(self.random.randint(1, 3))))),)
 
@@ -209,8 +210,10 @@ class _Programs:
         return self._made(self._new(self.nodes))
 
     def _step(self, name: str, target: Node) -> Step:
-        types = self._type(TYPES) if self.random.random() < 0.6 else None
-        return Step(name, self.random.choice(("in", "out", "both")), target, types)
+        directed = self.random.random() < 0.5
+        if directed:
+            return Step(name, self.random.choice(("in", "out")), target, self._type("RS"))
+        return Step(name, "both", target, self._type(TYPES) if self.random.random() < 0.5 else None)
 
     def _type(self, types: str | tuple[str, ...]) -> Labels:
         return Labels(self.random.choice(types))

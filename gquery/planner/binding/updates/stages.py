@@ -37,13 +37,20 @@ def updates_in(clauses: Iterable[ast.Clause]) -> Iterator[ast.Update]:
                     yield from updates_in(branch.clauses)
 
 
+_STORE = "write to a store, `gquery.Store(graph).execute(...)`; at the terminal say --write"
+
+
 def refuse_writing(tree: ast.Query) -> None:
     """Raises BindError where a query would change the graph."""
     found = next(updates_in(tree.clauses), None)
     if found is not None:
         word = type(found).__name__.upper()
         message = f"{word} changes the graph, and this one never changes"
-        raise BindError(message, span=found.span, hint="write to a store: `gquery.Store(graph).execute(...)`")
+        raise BindError(
+            message,
+            span=found.span,
+            hint="write to a store, `gquery.Store(graph).execute(...)`; at the terminal say --write",
+        )
 
 
 def staged(clauses: Iterable[ast.Clause]) -> tuple[Stage, ...]:

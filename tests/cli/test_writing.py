@@ -1,0 +1,72 @@
+"""Statements that write, at the terminal: what they change is saved, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gquery
+from gquery.terminal.messages import USAGE, WRONG
+from tests.cli.conftest import Screen
+
+Cli = Callable[..., tuple[int, bytes, str]]
+
+
+@pytest.fixture
+def folder(graph: gquery.Graph, tmp_path: Path) -> str:
+    graph.save(tmp_path / "small.gq")
+    return str(tmp_path / "small.gq")
+
+
+def test_run_writes_to_a_saved_graph(cli: Cli, folder: str) -> None:
+    code, out, err = cli("run", folder, "CREATE (p:Person {id: 9, name: 'Di'}) RETURN p.name", "--write")
+    assert (code, out) == (0, b'"p.name"\n"Di"\n')
+    assert err.startswith("1 node created, 2 properties set\n")
+    assert gquery.open(folder).query("MATCH (p:Person {id: 9}) RETURN p.name").scalar() == "Di"
+
+
+def test_run_without_return_prints_the_counts_alone(cli: Cli, folder: str) -> None:
+    code, out, err = cli("run", folder, "MATCH (p:Post) DETACH DELETE p", "--write")
+    assert (code, out) == (0, b"")
+    assert err == "2 nodes deleted, 2 relationships deleted, 6 properties removed, 1 label removed\n"
+
+
+def test_run_refuses_to_write_otherwise(cli: Cli, folder: str, tmp_path: Path) -> None:
+    code, _, err = cli("run", folder, "CREATE (:Person {id: 9})")
+    assert code == WRONG
+    assert "--write" in err
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "Person.csv").write_text("id\n1\n")
+    code, _, err = cli("run", source, "CREATE (:Person {id: 9})", "--write")
+    assert code == USAGE
+    assert "is no saved graph" in err
+
+
+def test_an_error_leaves_the_folder_as_it_was(cli: Cli, folder: str) -> None:
+    code, _, err = cli("run", folder, "MATCH (p:Person) SET p.x = 1 WITH p DELETE p", "--write")
+    assert code == WRONG
+    assert "still have" in err
+    assert "x" not in gquery.open(folder).query("MATCH (p:Person {id: 1}) RETURN keys(p)").scalar()
+
+
+def test_the_shell_writes_where_it_may(folder: str) -> None:
+    screen = Screen(None)
+    assert (
+        screen(
+            f":open {folder} --write\nMATCH (p:Person {{id: 1}}) SET p.age = 31;\nMATCH (p:Person) RETURN max(p.age)"
+        )
+        == 0
+    )
+    assert "1 property set, 1 property removed\n" in screen.notes
+    assert gquery.open(folder).query("MATCH (p:Person {id: 1}) RETURN p.age").scalar() == 31
+    assert screen(":explain CREATE (:New)") == 0
+    assert "CREATE, for all rows at once" in screen.out
+
+
+def test_the_shell_refuses_to_write_elsewhere(screen: Screen, folder: str) -> None:
+    assert screen("CREATE (:Person)") == WRONG
+    assert "this one never changes" in screen.notes
+    assert screen(f":open {folder}\nCREATE (:Person)") == WRONG

@@ -1,0 +1,261 @@
+"""What statements that write do, by hand: rows, counts, what is left afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import gquery
+
+
+def store() -> gquery.Store:
+    """Ann knows Bob twice and Cid once, Bob knows Cid."""
+    people = {"id": [1, 2, 3], "name": ["Ann", "Bob", "Cid"]}
+    knows = {"source": [1, 1, 1, 2], "target": [2, 2, 3, 3]}
+    return gquery.Store(gquery.from_arrow(vertices={"Person": people}, edges={("Person", "KNOWS", "Person"): knows}))
+
+
+CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
+    "rows that change one node count up": (
+        "MATCH ()-[:KNOWS]->(b) SET b.known = coalesce(b.known, 0) + 1",
+        "MATCH (n) RETURN n.name, n.known ORDER BY n.name",
+        [("Ann", None), ("Bob", 2), ("Cid", 2)],
+    ),
+    "an item of SET sees those before it": (
+        "MATCH (a {id: 1}) SET a.x = 1, a.y = a.x + 1, a:Old, a.z = size(labels(a))",
+        "MATCH (a {id: 1}) RETURN a.x, a.y, a.z",
+        [(1, 2, 2)],
+    ),
+    "a match does not see what its own clause makes": (
+        "MATCH (a:Person) CREATE (:Person {name: a.name + '2'})",
+        "MATCH (a:Person) RETURN count(*)",
+        [(6,)],
+    ),
+    "MERGE takes what an earlier row has made": (
+        "UNWIND ['x', 'y', 'x'] AS k MERGE (n:Key {k: k}) ON CREATE SET n.c = 1 ON MATCH SET n.c = n.c + 1",
+        "MATCH (n:Key) RETURN n.k, n.c ORDER BY n.k",
+        [("x", 2), ("y", 1)],
+    ),
+    "MERGE that sets what it looks for looks again for each row": (
+        "UNWIND [1, 2, 3] AS row MERGE (n:Key {k: 1}) ON MATCH SET n.k = 2",
+        "MATCH (n:Key) RETURN n.k ORDER BY n.k",
+        [(1,), (2,)],
+    ),
+    "MERGE without a direction takes what is there the other way round": (
+        "MATCH (a:Person), (b:Person) WHERE a.id <> b.id MERGE (a)-[:MET]-(b)",
+        "MATCH (a)-[:MET]->(b) RETURN count(*)",
+        [(3,)],
+    ),
+    "MERGE of a path makes all of it": (
+        "MATCH (a:Person) MERGE (a)-[:IN]->(:Town {name: 'T'})",
+        "MATCH (t:Town) RETURN count(*)",
+        [(3,)],
+    ),
+    "a path between bound nodes may be made of what other rows have made": (
+        """UNWIND [[1, 2, 3], [3, 1, 2], [2, 3, 1]] AS row
+           MATCH (a {id: row[0]}), (b {id: row[1]}), (c {id: row[2]})
+           MERGE (a)-[:NEXT]->(b)-[:NEXT]->(c)""",
+        "MATCH ()-[r:NEXT]->() RETURN count(r) <= 5",
+        [(True,)],
+    ),
+    "rows of maps with other keys": (
+        """UNWIND [{id: 3, age: 7}, {id: 4, name: 'Dee', tags: ['a']}] AS row
+           MERGE (n:Person {id: row.id}) SET n += row""",
+        "MATCH (n:Person) WHERE n.id > 2 RETURN n.id, n.name, n.age, n.tags ORDER BY n.id",
+        [(3, "Cid", 7, None), (4, "Dee", None, ["a"])],
+    ),
+    "all properties of another": (
+        "MATCH (a {id: 1})-[r:KNOWS]->({id: 3}) CREATE (c:Copy) SET c = a, r.name = c.name REMOVE c.id",
+        "MATCH (c:Copy), ()-[r:KNOWS {name: 'Ann'}]->() RETURN c.name, c.id, r.name",
+        [("Ann", None, "Ann")],
+    ),
+    "values of several types": (
+        "UNWIND [1, 'a', 2.5, null, date('2024-02-29')] AS v CREATE (:Any {v: v})",
+        "MATCH (n:Any) RETURN count(*), count(n.v)",
+        [(5, 4)],
+    ),
+    "a property of another type, and back": (
+        "MATCH (a {id: 1}) SET a.name = 5 WITH a SET a.name = a.name + 1",
+        "MATCH (n:Person) RETURN n.name ORDER BY n.id",
+        [(6,), ("Bob",), ("Cid",)],
+    ),
+    "labels take a node to others": (
+        "MATCH (a:Person) WHERE a.id < 3 SET a:Old:Wise REMOVE a:Person",
+        "MATCH (a:Old&Wise)-[r]-(b) RETURN a.name, count(r) ORDER BY a.name",
+        [("Ann", 3), ("Bob", 3)],
+    ),
+    "FOREACH leaves the rows": (
+        "MATCH (a:Person) FOREACH (i IN range(1, a.id) | CREATE (a)-[:HAS]->(:Item {i: i})) WITH a SET a.done = true",
+        "MATCH (a:Person) RETURN a.done, COUNT { (a)-[:HAS]->() } AS n ORDER BY n",
+        [(True, 1), (True, 2), (True, 3)],
+    ),
+    "FOREACH within FOREACH": (
+        "FOREACH (i IN [1, 2] | FOREACH (j IN [i, 10 * i] | CREATE (:Item {i: j})))",
+        "MATCH (n:Item) RETURN n.i ORDER BY n.i",
+        [(1,), (2,), (10,), (20,)],
+    ),
+    "a node goes with its relationships, those of one clause with another": (
+        "MATCH (a {id: 2}) OPTIONAL MATCH (a)-[r]-() DELETE r DELETE a",
+        "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n.name, count(r) ORDER BY n.name",
+        [("Ann", 1), ("Cid", 0)],
+    ),
+    "nodes of a list and of a path": (
+        "MATCH p = ({id: 1})-[:KNOWS]->({id: 3}) WITH collect(p) AS ps, nodes(p) AS ns DETACH DELETE ns[0]",
+        "MATCH (n) RETURN n.name ORDER BY n.name",
+        [("Bob",), ("Cid",)],
+    ),
+    "what is deleted is not matched, also where it is bound": (
+        "MATCH (a {id: 1})-->(b) DETACH DELETE a WITH a, b MATCH (a)-->(c) CREATE (:Wrong)",
+        "MATCH (n:Person) RETURN count(*)",
+        [(2,)],
+    ),
+    "names that the statement writes are no errors where it reads": (
+        "MATCH (n:Person) WHERE n.fresh IS NULL OPTIONAL MATCH (n)-[:NEW]->(m:Fresh) SET n.fresh = 1 "
+        "CREATE (n)-[:NEW]->(:Fresh)",
+        "MATCH (n)-[:NEW]->(:Fresh) RETURN sum(n.fresh)",
+        [(3,)],
+    ),
+    "WITH between clauses cuts rows": (
+        "MATCH (n) WITH n ORDER BY n.id LIMIT 1 SET n.first = true WITH count(*) AS c CREATE (:Rows {c: c})",
+        "MATCH (n {first: true}), (r:Rows) RETURN n.name, r.c",
+        [("Ann", 1)],
+    ),
+    "a subquery in a value": (
+        "MATCH (n:Person) SET n.degree = COUNT { (n)--() }",
+        "MATCH (n) RETURN n.degree ORDER BY n.id",
+        [(3,), (3,), (2,)],
+    ),
+    "many rows of one match": (
+        "UNWIND range(1, 1000) AS i MERGE (n:Number {i: i % 7}) CREATE (n)-[:OF]->(:Part {i: i})",
+        "MATCH (n:Number)-[:OF]->() RETURN count(DISTINCT n), count(*)",
+        [(7, 1000)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("statement", "query", "rows"), CASES.values(), ids=list(CASES))
+def test_what_is_left(statement: str, query: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    written = store()
+    written.execute(statement)
+    assert written.graph.query(query).rows() == rows
+
+
+FAILING = {
+    "a node with relationships": ("MATCH (n {id: 1}) SET n.x = 1 DELETE n", "still have 3 relationships"),
+    "a property of what is deleted": ("MATCH (n {id: 1}) DETACH DELETE n RETURN n.name", "was deleted"),
+    "a property of a relationship that is deleted": ("MATCH ()-[r]->() SET r.x = 1 DELETE r RETURN r.x", "was deleted"),
+    "what is deleted as a whole": ("MATCH (n {id: 1}) DETACH DELETE n RETURN n", "was deleted"),
+    "SET of what is deleted": ("MATCH (n {id: 1}) DETACH DELETE n SET n.x = 1", "deleted before"),
+    "CREATE at what is deleted": ("MATCH (n {id: 1}) DETACH DELETE n CREATE (n)-[:X]->()", "deleted before"),
+    "a relationship of null": ("OPTIONAL MATCH (n {id: 9}) CREATE (n)-[:X]->()", "`n` is null"),
+    "MERGE of null": ("UNWIND [1, null] AS x MERGE (:X {x: x})", "`x`, which is null"),
+    "an id twice": ("CREATE (:Person {id: 3})", "with the id 3 already"),
+    "an id twice in one clause": ("CREATE (:Person {id: 7}), (:Person {id: 7})", "with the id 7 already"),
+    "an id of another": ("MATCH (n {id: 1}) SET n.id = 2", "with the id 2 already"),
+    "an id that is taken away": ("MATCH (n {id: 1}) SET n = {name: 'x'}", "which it keeps"),
+    "an error behind what was written": ("CREATE (:X) WITH 1 AS one RETURN one % 0", "zero"),
+    "an error at the end of many": ("UNWIND range(0, 5) AS i CREATE (:X {y: 10 / (5 - i)})", "zero"),
+}
+
+
+@pytest.mark.parametrize(("statement", "message"), FAILING.values(), ids=list(FAILING))
+def test_an_error_leaves_the_store_as_it_was(statement: str, message: str) -> None:
+    written = store()
+    before = written.graph
+    with pytest.raises(gquery.ExecutionError, match=message):
+        written.execute(statement)
+    assert written.graph is before
+    assert written.version == 0
+
+
+def test_the_answer_and_the_counts() -> None:
+    written = store()
+    result = written.execute(
+        "MATCH (a {id: 1}) CREATE p = (a)-[r:MET {on: 1}]->(b:Town {name: 'T'}) RETURN p, r, b.name"
+    )
+    ((path, link, name),) = result.rows()
+    assert [node.properties["name"] for node in path.nodes] == ["Ann", "T"]
+    assert (link.type, link.properties, name) == ("MET", {"on": 1}, "T")
+    assert str(result.changes) == "1 node created, 1 relationship created, 2 properties set, 1 label added"
+    assert result.to_arrow() is result.to_arrow()
+    assert written.version == 1
+
+
+def test_without_return_there_are_no_columns() -> None:
+    result = store().execute("MATCH (n) SET n.x = 1")
+    assert result.columns == ()
+    assert result.rows() == []
+    assert result.changes
+    assert result.changes.properties_set == 3
+
+
+def test_what_cancels_out_has_not_changed() -> None:
+    result = store().execute("CREATE (n:X {y: 1}) WITH n DELETE n")
+    assert not result.changes
+    assert str(result.changes) == "nothing changed"
+
+
+def test_what_only_reads_is_a_query() -> None:
+    written = store()
+    result = written.execute("MATCH (n) RETURN count(*)")
+    assert result.scalar() == 3
+    assert result.changes is None
+    assert written.version == 0
+
+
+def test_readers_keep_their_graph() -> None:
+    written = store()
+    before = written.graph
+    written.execute("MATCH (n) DETACH DELETE n")
+    assert before.query("MATCH (n)-->() RETURN count(*)").scalar() == 4
+    assert written.graph.query("MATCH (n) RETURN count(*)").scalar() == 0
+
+
+def test_parameters() -> None:
+    written = store()
+    rows = [{"id": 3, "name": "Cy"}, {"id": 8, "age": 1.5}]
+    written.execute("UNWIND $rows AS row MERGE (n:Person {id: row.id}) SET n += row", {"rows": rows})
+    written.execute("CREATE (:Item $properties)", {"properties": {"a": 1, "b": [1, 2], "c": None}})
+    assert written.graph.query("MATCH (n {id: 8}) RETURN n.age").scalar() == 1.5
+    assert written.graph.query("MATCH (i:Item) RETURN properties(i)").scalar() == {"a": 1, "b": [1, 2]}
+
+
+def test_a_timeout_leaves_the_store_as_it_was() -> None:
+    written = store()
+    before = written.graph
+    with pytest.raises(gquery.QueryTimeout):
+        written.execute("UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j CREATE (:X {i: i + j})", timeout=0.05)
+    assert written.graph is before
+
+
+def test_a_memory_limit_holds_for_the_rows() -> None:
+    written = store()
+    with pytest.raises(gquery.MemoryLimitError):
+        written.execute("UNWIND range(1, 1000000) AS i CREATE (:X {i: i})", memory_limit="1MB")
+    assert written.version == 0
+
+
+def test_writers_wait_for_each_other() -> None:
+    written = store()
+
+    def write() -> None:
+        for _ in range(10):
+            written.execute("MATCH (n {id: 1}) SET n.count = coalesce(n.count, 0) + 1")
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert written.graph.query("MATCH (n {id: 1}) RETURN n.count").scalar() == 40
+
+
+def test_standing_patterns_see_statements() -> None:
+    written = store()
+    watch = written.watch("MATCH (a)-[:KNOWS]->(b) RETURN a.id, b.id")
+    written.execute("MATCH (a {id: 3}), (b) WHERE b.id < 3 CREATE (a)-[:KNOWS]->(b)")
+    change = next(iter(watch))
+    assert change.added.num_rows == 2
