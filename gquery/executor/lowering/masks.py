@@ -27,7 +27,6 @@ from gquery.planner.ir.relations import Binding
 
 Vertices = NDArray[np.int32]
 
-_SEGMENTS = 32  # of ids that are cut out one by one
 _MANY = 32  # of so many vertices of the graph one is asked: then a bit for each is written as soon as the ids of some
 
 
@@ -100,12 +99,7 @@ def _reached(graph: QueryGraph, step: ReachedFilter, known: Mapping[int, Kept], 
 
 def _of_tables(vertices: Vertices, tables: tuple[int, ...], reading: Reading) -> Vertices:
     """Those of the vertices, ascending, that are of the tables."""
-    numbers = reading.snapshot.vertex_numbers
-    segments = numbers.of(tables)
-    if len(segments) > _SEGMENTS:
-        return vertices[np.isin(numbers.tables_of(vertices), tables)]
-    parts = [vertices[slice(*vertices.searchsorted(segment[:2]))] for segment in segments]
-    return parts[0] if len(parts) == 1 else np.concatenate([vertices[:0], *parts])
+    return reading.snapshot.vertex_numbers.of_tables(vertices, tables)
 
 
 def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Kept:
