@@ -49,6 +49,8 @@ class Groups:
     def of(self, columns: Columns, rows: int) -> list[pa.Array]:
         """The keys of each group, then the aggregates. Raises ArrowException for what DuckDB has to word."""
         keys = [as_array(key(columns), rows) for key in self._keys]
+        if len(keys) == 1 and not self._measures and not self._coded:
+            return [pc.unique(keys[0])]
         values = [None if each.values is None else each.values(columns, rows) for each in self._measures]
         given = {f"k{place}": _codes(key) if place in self._coded else key for place, key in enumerate(keys)}
         asked: list[Any] = [("row", "min")]
