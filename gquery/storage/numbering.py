@@ -177,7 +177,7 @@ class Numbering:
             where = slice(bounds[number], bounds[number + 1])
             yield table, where, ids[where] - (begin - row)
 
-    def of_tables(self, ids: NDArray[Value], tables: Iterable[int]) -> NDArray[Value]:
+    def of_tables(self, ids: NDArray[Any], tables: Iterable[int]) -> NDArray[Any]:
         """Those of ascending ids that are of some tables."""
         segments = self.of(tables)
         if len(segments) > _SEVERAL:
