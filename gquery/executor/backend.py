@@ -7,13 +7,12 @@ behind it partial matches become matches (`expand.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.lowering.kept import Kept
+from gquery.executor.lowering.kept import Kept, KeptEdges
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.profile import EnumerationCounters
@@ -30,12 +29,10 @@ Item = TypeVar("Item")
 @record(frozen=True, slots=True)
 class Masks:
     """What predicates and bindings leave. vertices: by the place of a filter among all, those that it keeps, unless it
-    keeps all. edges: bool[edge_count], by query edge: those for which its predicates are true, and
-    which can be in a match. few: the same edges as int64[], ascending, where they are few; else None."""
+    keeps all. edges: by query edge, those for which its predicates are true, and which can be in a match."""
 
     vertices: Mapping[int, Kept]
-    edges: Mapping[int, NDArray[np.bool_]]
-    few: Mapping[int, NDArray[np.int64] | None] = field(default_factory=dict)
+    edges: Mapping[int, KeptEdges]
 
 
 @record(frozen=True, slots=True)

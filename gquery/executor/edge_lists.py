@@ -78,7 +78,7 @@ class EdgeLists:
             kept = np.ones(len(taken), np.bool_)
             mask = self.masks[number]
             if mask is not None:
-                kept &= mask[taken]
+                kept &= mask.has(taken)
             for other in self.choices[number].collides:
                 if other < number:
                     kept &= edges[other][at] != taken

@@ -23,7 +23,8 @@ def paths_lines(plan: PathsPlan) -> list[str]:
     segment = plan.segment
     source, target = (segment.graph.vertices[end].described for end in (segment.source, segment.target))
     both = f" and from {target}" if segment.graph.vertices[segment.target].variable in segment.bound else ""
-    how = "all at once and breadth first" if plan.together else "breadth first"
+    at_once = plan.together and not segment.depends_on_source
+    how = "all at once and breadth first" if at_once else "breadth first"
     lines = {
         "sweep": f"Sweep from {source}, {how}, for where paths lead",
         "shortest": f"Go breadth first from {source}{both}, and back along the distances",

@@ -121,11 +121,9 @@ def _is_counted(segment: Paths, rows: tuple[str, ...]) -> bool:
 
 
 def _begins_anywhere(segment: Paths, rows: tuple[str, ...]) -> bool:
-    """Whether nobody asks where a path begins. Without directions one has to know, from one edge on: a way back to the
-    same vertex takes another edge, one to another vertex may take the same."""
+    """Whether nobody asks where a path begins, nor which end it may lead to."""
     free = segment.graph.vertices[segment.target].variable not in segment.bound
-    back = segment.least > 0 and segment.direction == "both" and segment.differ
-    return free and not back and not segment.apart and all(variable.name not in rows for variable in segment.input)
+    return free and all(variable.name not in rows for variable in segment.input)
 
 
 def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = True) -> QueryPlan:

@@ -20,6 +20,7 @@ Where = slice | NDArray[np.int64]
 Value = TypeVar("Value", bound=np.generic)
 
 HOLE = -1  # the table of ids that no row has
+_SEVERAL = 32  # segments that are cut out of ascending ids one by one
 _FEW = 4  # segments that are gone through one by one in less time than each id is looked up among all
 
 
@@ -163,6 +164,26 @@ class Numbering:
         for table in np.flatnonzero(np.bincount(tables)).tolist():
             where = np.flatnonzero(tables == table)
             yield table, where, rows[where]
+
+    def ascending_parts(self, ids: NDArray[Any]) -> Iterator[tuple[int, Where, Ids]]:
+        """The same of ascending ids, of which each segment has some beside each other; maybe several for a table."""
+        first, last = self.segments_of(ids[[0, -1]]).tolist() if len(ids) else (0, -1)
+        if last - first >= _SEVERAL:
+            yield from self.parts(ids)
+            return
+        bounds = np.searchsorted(ids, self.starts[first : last + 2]).tolist()
+        for number in np.flatnonzero(np.diff(bounds)).tolist():
+            begin, _, table, row = self.segments[first + number]
+            where = slice(bounds[number], bounds[number + 1])
+            yield table, where, ids[where] - (begin - row)
+
+    def of_tables(self, ids: NDArray[Any], tables: Iterable[int]) -> NDArray[Any]:
+        """Those of ascending ids that are of some tables."""
+        segments = self.of(tables)
+        if len(segments) > _SEVERAL:
+            return ids[np.isin(self.tables_of(ids), list(tables))]
+        found = [ids[slice(*ids.searchsorted(segment[:2]))] for segment in segments]
+        return found[0] if len(found) == 1 else np.concatenate([ids[:0], *found])
 
 
 def _rows_before(tables: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

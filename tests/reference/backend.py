@@ -91,7 +91,7 @@ class ReferenceCandidates:
 
     def apply(self, step: steps.Filter, kept: NDArray[np.int32] | None) -> None:
         if isinstance(step, steps.EdgePredicateFilter):
-            after = int(self.masks.edges[step.edge].sum())
+            after = len(self.masks.edges[step.edge])
             self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, after))
             return
         before = self.sets[step.vertex]
@@ -141,7 +141,7 @@ class ReferenceCandidates:
     def _read(self, rows: Rows) -> dict[int, list[tuple[int, int]]]:
         found = adjacency_of(rows.relation, rows.direction, self.snapshot, self.control.memory, self.seeds)
         if rows.edge is not None:
-            found = masked(found, self.masks.edges[rows.edge])
+            found = masked(found, self.masks.edges[rows.edge].mask)
         pairs = list(zip(found.neighbours.tolist(), found.edges.tolist(), strict=True))
         return {found.first + place: pairs[slice(*ends)] for place, ends in enumerate(pairwise(found.offsets.tolist()))}
 

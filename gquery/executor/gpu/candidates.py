@@ -47,7 +47,7 @@ class CandidateSets:
         left: dict[int, int] = {}
         for step, change in zip(filters, changes, strict=True):
             if isinstance(step, EdgePredicateFilter):
-                after = int(np.count_nonzero(masks.edges[step.edge]))
+                after = len(masks.edges[step.edge])
                 self.outcomes.append(FilterOutcome(step, self.rows.snapshot.edge_count, after))
                 continue
             before = left.get(step.vertex, self.rows.snapshot.vertex_count)

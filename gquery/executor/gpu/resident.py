@@ -155,7 +155,7 @@ class QueryRows:
 
     def _mask(self, rows: Rows, edges: DeviceArray) -> DeviceArray:
         assert rows.edge is not None
-        return self.device.xp.asarray(self.masks.edges[rows.edge])[edges]
+        return self.device.xp.asarray(self.masks.edges[rows.edge].mask)[edges]
 
     def _entries(self, rows: Rows) -> DeviceRows:
         asked = self._asked(rows)

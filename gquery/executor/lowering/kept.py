@@ -1,4 +1,4 @@
-"""Vertices that a filter keeps: few of them by their ids, many by a bit each."""
+"""Vertices and edges that a filter keeps: few of them by their ids, many by a bit or a truth value each."""
 
 from __future__ import annotations
 
@@ -26,3 +26,33 @@ class Kept:
         if self.words is not None:
             return int(np.bitwise_count(self.words).sum())
         return len(self.vertices)
+
+
+class KeptEdges:
+    """few: int64[], ascending, where the edges are listed; None where there is a truth value, in `mask`, for each of
+    the graph."""
+
+    def __init__(self, count: int, few: NDArray[np.int64] | None, mask: NDArray[np.bool_] | None = None) -> None:
+        self.few = few
+        self._count = count
+        if mask is not None:
+            self.mask = mask
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        """bool[edge_count]."""
+        assert self.few is not None
+        mask = np.zeros(self._count, np.bool_)
+        mask[self.few] = True
+        return mask
+
+    def has(self, edges: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some edges are kept."""
+        if self.few is None:
+            return self.mask[edges]
+        places = np.searchsorted(self.few, edges)
+        kept: NDArray[np.bool_] = np.append(self.few, -1)[places] == edges
+        return kept
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.mask)) if self.few is None else len(self.few)

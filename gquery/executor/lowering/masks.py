@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import Masks
 from gquery.executor.lowering.adjacency import adjacency_of
-from gquery.executor.lowering.kept import Kept
+from gquery.executor.lowering.kept import Kept, KeptEdges
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.relational import scan
 from gquery.planner.ir.expr import Expression
@@ -27,13 +27,12 @@ from gquery.planner.ir.relations import Binding
 
 Vertices = NDArray[np.int32]
 
-_SEGMENTS = 32  # of ids that are cut out one by one
 _MANY = 32  # of so many vertices of the graph one is asked: then a bit for each is written as soon as the ids of some
 
 
 def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Masks:
     """What the predicates of the filters leave. Raises what their evaluation raises."""
-    kept, edges, few = {}, {}, {}
+    kept, edges = {}, {}
     known: dict[int, Kept] = {}  # by query vertex: what is left of it so far
     for place, step in enumerate(filters):
         match step:
@@ -57,8 +56,8 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
             case EdgePredicateFilter(edge=edge):
                 near = _edges_near(graph.edges[edge], step, known, reading)
-                edges[edge], few[edge] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
-    return Masks(kept, edges, few)
+                edges[edge] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
+    return Masks(kept, edges)
 
 
 def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
@@ -100,12 +99,7 @@ def _reached(graph: QueryGraph, step: ReachedFilter, known: Mapping[int, Kept], 
 
 def _of_tables(vertices: Vertices, tables: tuple[int, ...], reading: Reading) -> Vertices:
     """Those of the vertices, ascending, that are of the tables."""
-    numbers = reading.snapshot.vertex_numbers
-    segments = numbers.of(tables)
-    if len(segments) > _SEGMENTS:
-        return vertices[np.isin(numbers.tables_of(vertices), tables)]
-    parts = [vertices[slice(*vertices.searchsorted(segment[:2]))] for segment in segments]
-    return parts[0] if len(parts) == 1 else np.concatenate([vertices[:0], *parts])
+    return reading.snapshot.vertex_numbers.of_tables(vertices, tables)
 
 
 def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Kept:
@@ -138,17 +132,16 @@ def _edges_near(
 
 def _selected_edges(
     edge: QueryEdge, predicates: tuple[Expression, ...], near: NDArray[np.int64] | None, reading: Reading
-) -> tuple[NDArray[np.bool_], NDArray[np.int64] | None]:
-    """The edges for which all predicates are true, of all or of some; ascending too, where they are few."""
+) -> KeptEdges:
+    """The edges for which all predicates are true, of all or of some."""
     snapshot = reading.snapshot
+    if near is not None:
+        few = scan.edges_among(snapshot, predicates, near, reading.parameters, reading.control)
+        return KeptEdges(snapshot.edge_count, few)
     reading.control.memory.reserve(snapshot.edge_count, f"the edge filter of {edge.described}")
     mask = np.zeros(snapshot.edge_count, np.bool_)
-    if near is not None:
-        kept = scan.edges_among(snapshot, predicates, near, reading.parameters, reading.control)
-        mask[kept] = True
-        return mask, kept
     for index in snapshot.tables_of(edge.types):
         selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
         for begin, end, _, row in snapshot.edges.numbers.of([index]):
             mask[begin:end] = selected[row : row + end - begin]
-    return mask, None
+    return KeptEdges(snapshot.edge_count, None, mask)

@@ -39,7 +39,8 @@ class Begun:
         wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
         assert sources is not None
         ends = Ends.of(segment, sources, wanted, reading)
-        return cls(segment, sources, ends, masks.edges.get(0), threads, reading)
+        mask = masks.edges[0].mask if edge.predicates else None
+        return cls(segment, sources, ends, mask, threads, reading)
 
     @cached_property
     def along(self) -> Hops:
@@ -55,13 +56,8 @@ class Begun:
         """The numbers of all seeds."""
         return np.arange(len(self.sources))
 
-    @property
-    def returns_another_way(self) -> bool:
-        """Whether a walk back to where it began may be no path: without directions it may go back by its own edges."""
-        return self.segment.direction == "both" and self.segment.differ
-
     def rounds(self) -> Rounds:
-        return Rounds(self.along, self.returns_another_way, self.segment.most, self.reading)
+        return Rounds(self.along, self.segment.returns_another_way, self.segment.most, self.reading)
 
     def pairs(self) -> Pairs:
         return Pairs(self.along, self.against, self.segment.most, self.threads, self.reading)

@@ -28,8 +28,7 @@ class Ends:
         vertex = segment.graph.vertices[segment.target]
         count = reading.snapshot.vertex_count
         but = sources if segment.apart else None
-        everything = len(vertex.tables) == len(reading.snapshot.vertex_tables)
-        if wanted is not None or (everything and not vertex.predicates):
+        if wanted is not None or (not vertex.predicates and _all_fit(segment, reading)):
             return cls(wanted, None, but)
         reading.control.memory.reserve(count, "the vertices at which paths may end")
         allowed = np.zeros(count, np.bool_)
@@ -58,6 +57,15 @@ class Ends:
         if self.wanted is not None:
             return distinct(self.wanted)
         return None if self.allowed is None else np.flatnonzero(self.allowed).astype(np.int32)
+
+
+def _all_fit(segment: Paths, reading: Reading) -> bool:
+    """Whether the edges lead to vertices of the labels of ends alone."""
+    source, target = (segment.graph.vertices[end] for end in (segment.source, segment.target))
+    everything = tuple(range(len(reading.snapshot.vertex_tables)))
+    led = segment.edge.relation.reached(reading.snapshot.invariants, segment.direction, everything)
+    fitting = set(target.tables)
+    return led is not None and fitting.issuperset(led) and (segment.least > 0 or fitting.issuperset(source.tables))
 
 
 def distances(back: Hops, ends: Vertices, most: int | None, count: int, reading: Reading) -> NDArray[np.int32]:

@@ -10,7 +10,7 @@ from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.sweep import Sweep
-from gquery.storage.sorting import order_of
+from gquery.storage.sorting import distinct, order_of
 
 SHARED = 16  # seeds with one vertex that their paths begin at, from which on these are looked for together
 
@@ -22,7 +22,7 @@ def led_to(begun: Begun) -> Iterator[Found]:
         yield Found.none_yet(seeds, begun.ends.wanted[seeds])
         return
     segment, sources = begun.segment, begun.sources
-    back = segment.least > 0 and begun.returns_another_way
+    back = segment.returns_another_way
     sweep = Sweep(begun.along, segment.most, back or segment.least == 0, begun.reading)
     for reached in sweep.each(sources):
         places, vertices = reached.places, reached.vertices
@@ -37,8 +37,25 @@ def led_to(begun: Begun) -> Iterator[Found]:
 def led_to_together(begun: Begun) -> Iterator[Vertices]:
     """The ends of the paths of all seeds, each once."""
     segment, allowed = begun.segment, begun.ends.allowed
+    if segment.depends_on_source:
+        yield from _each_once(begun)
+        return
     for reached in Sweep(begun.along, segment.most, segment.least == 0, begun.reading).together(begun.sources):
         yield reached.vertices if allowed is None else reached.vertices[allowed[reached.vertices]]
+
+
+def _each_once(begun: Begun) -> Iterator[Vertices]:
+    """The ends, looked for from each seed by itself."""
+    count = begun.reading.snapshot.vertex_count
+    if len(begun.sources) == 1:
+        yield from (paths.last for paths in led_to(begun))
+        return
+    begun.reading.control.memory.reserve(count, "the vertices that paths lead to")
+    met = np.zeros(count, np.bool_)
+    for paths in led_to(begun):
+        new = distinct(paths.last[~met[paths.last]])
+        met[new] = True
+        yield new
 
 
 def by_source(begun: Begun, seeds: Numbers) -> tuple[list[Numbers], Numbers]:

@@ -94,11 +94,12 @@ def among(
     parameters: Parameters,
     control: Control,
 ) -> NDArray[np.int32]:
-    """Those of some vertices for which all predicates are true: looks at their values alone, and not at the columns."""
+    """Those of some vertices, ascending, for which all predicates are true: looks at their values alone, and not at the
+    columns."""
     keep = np.zeros(len(vertices), np.bool_)
-    for table, where, rows in snapshot.vertex_numbers.parts(vertices):
+    for table, where, rows in snapshot.vertex_numbers.ascending_parts(vertices):
         keep[where] = _Scan(snapshot, Kind.NODE, parameters, control, table, rows).select(predicates)
-    return vertices[keep]
+    return vertices[np.flatnonzero(keep)]
 
 
 def edges_among(
@@ -108,11 +109,11 @@ def edges_among(
     parameters: Parameters,
     control: Control,
 ) -> NDArray[np.int64]:
-    """Those of some edges for which all predicates are true."""
+    """Those of some edges, ascending, for which all predicates are true."""
     keep = np.zeros(len(edges), np.bool_)
-    for table, where, rows in snapshot.edges.numbers.parts(edges):
+    for table, where, rows in snapshot.edges.numbers.ascending_parts(edges):
         keep[where] = _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table, rows).select(predicates)
-    return edges[keep]
+    return edges[np.flatnonzero(keep)]
 
 
 def edge_values(
@@ -168,6 +169,7 @@ class _Scan:
         self.table = (snapshot.vertex_tables if vertices else snapshot.edge_tables)[table]
         self.number = table
         self.rows = rows
+        self._taken: dict[str | None, pa.ChunkedArray] = {}
         self.count = self.table.count if rows is None else len(rows)
 
     def select(self, predicates: tuple[Expression, ...]) -> NDArray[np.bool_]:
@@ -281,7 +283,12 @@ class _Scan:
     def _stored(self, column: Column) -> pa.ChunkedArray | None:
         """The stored column behind a property or a user id, of the rows that are looked at."""
         stored = stored_column(self.table, column)
-        return stored if stored is None or self.rows is None else pa.chunked_array([take(stored, self.rows)])
+        if stored is None or self.rows is None:
+            return stored
+        name = None if column.attribute is Attribute.ID else column.key
+        if name not in self._taken:
+            self._taken[name] = pa.chunked_array([take(stored, self.rows)])
+        return self._taken[name]
 
     def _ids(self) -> NDArray[np.int32] | NDArray[np.int64]:
         ids: NDArray[np.int32] | NDArray[np.int64]

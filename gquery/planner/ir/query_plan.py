@@ -76,8 +76,8 @@ class QueryPlan:
 class PathsPlan:
     """The plan of a relationship of variable length. rows: the variables that go out. way: `list` goes hop by hop from
     each vertex and lists every path; `shortest` goes breadth first and lists the shortest; `count` only counts them
-    for each pair; `sweep` goes breadth first and tells only where paths lead, each end once. together: a sweep that
-    begins at all vertices at once."""
+    for each pair; `sweep` goes breadth first and tells only where paths lead, each end once for each vertex that they
+    begin at, or `together` once wherever they begin."""
 
     segment: Paths
     rows: tuple[str, ...]

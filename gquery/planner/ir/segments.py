@@ -118,6 +118,16 @@ class Paths(Match):
     def edge(self) -> QueryEdge:
         return self.graph.edges[0]
 
+    @property
+    def returns_another_way(self) -> bool:
+        """Whether a walk back to where it began may be no path: without directions it may go back by its own edges."""
+        return self.least > 0 and self.direction == "both" and self.differ
+
+    @property
+    def depends_on_source(self) -> bool:
+        """Whether where a walk has begun tells which of the vertices that it comes to are ends."""
+        return self.apart or self.returns_another_way
+
 
 @record(frozen=True, slots=True)
 class ProjectionItem:

@@ -3,6 +3,8 @@ that there is something."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gquery.planner.ir.expr import Attribute, Column
 from gquery.planner.ir.query_plan import ApplyPlan, PathsPlan, QueryPlan, Step
 from gquery.planner.ir.segments import Project, ProjectionItem, Unwind
@@ -32,7 +34,17 @@ def _is_idle(step: Step, before: Step) -> bool:
     """Whether a projection does nothing for the rows of a search or a subquery, or for how many matches there are."""
     if isinstance(before, QueryPlan):
         return before.counting and not before.residual and _hands_on(step)
+    if isinstance(before, PathsPlan) and before.together and isinstance(step, Project):
+        step = _of_different(step, before)
     return isinstance(before, PathsPlan | ApplyPlan) and _hands_on(step)
+
+
+def _of_different(project: Project, before: PathsPlan) -> Project:
+    """Without DISTINCT, where the ends of paths are told apart that come once each."""
+    end = before.graph.vertices[before.segment.target].variable
+    items = (item.expression for item in project.projection.items)
+    told = any(isinstance(item, Column) and item.variable == end for item in items)
+    return replace(project, projection=replace(project.projection, distinct=False)) if told else project
 
 
 def _hands_on(step: Step) -> bool:

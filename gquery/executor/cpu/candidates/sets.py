@@ -96,11 +96,11 @@ class CandidateSets:
         if rows.edge is None:
             return self._whole(rows)
         if (rows.edge, rows.direction) not in self._filtered:
-            few = self.masks.few.get(rows.edge)
-            if few is None:
-                filtered = masked(self._whole(rows), self.masks.edges[rows.edge])
+            kept = self.masks.edges[rows.edge]
+            if kept.few is None:
+                filtered = masked(self._whole(rows), kept.mask)
             else:
-                filtered = self.snapshot.edges.build_of(few, rows.direction)
+                filtered = self.snapshot.edges.build_of(kept.few, rows.direction)
             described = self.graph.edges[rows.edge].described
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {described}")
             self._filtered[rows.edge, rows.direction] = filtered
@@ -185,12 +185,11 @@ class CandidateSets:
                     self._narrow_alike(step)
 
     def _kept_edges(self, edge: int) -> int:
-        few, types = self.masks.few.get(edge), self.graph.edges[edge].types
-        if few is not None:
-            return len(few)
+        kept, types = self.masks.edges[edge], self.graph.edges[edge].types
+        if kept.few is not None:
+            return len(kept)
         segments = self.snapshot.edges.numbers.of(self.snapshot.tables_of(types))
-        mask = self.masks.edges[edge]
-        return sum(int(np.count_nonzero(mask[begin:end])) for begin, end, *_ in segments)
+        return sum(int(np.count_nonzero(kept.mask[begin:end])) for begin, end, *_ in segments)
 
     def _size(self, vertex: int) -> int:
         return len(self.sets[vertex].vertices)

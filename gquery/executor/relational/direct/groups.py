@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from gquery.arrays import to_arrow, to_numpy, truths
 from gquery.executor.relational.direct.types import Columns, Computed, Unsaid, as_array, is_plain
 from gquery.executor.relational.direct.values import Writer, numbered
+from gquery.executor.relational.direct.whole_keys import groups_and_counts
 from gquery.executor.relational.selection import WEIGHTS
 from gquery.planner.ir.expr import Aggregate, Expression, Kind, Type
 from gquery.records import record
@@ -49,15 +50,22 @@ class Groups:
     def of(self, columns: Columns, rows: int) -> list[pa.Array]:
         """The keys of each group, then the aggregates. Raises ArrowException for what DuckDB has to word."""
         keys = [as_array(key(columns), rows) for key in self._keys]
+        if len(keys) == 1 and not self._measures and not self._coded:
+            return [pc.unique(keys[0])]
         values = [None if each.values is None else each.values(columns, rows) for each in self._measures]
-        given = {f"k{place}": _codes(key) if place in self._coded else key for place, key in enumerate(keys)}
+        told = [_codes(key) if place in self._coded else key for place, key in enumerate(keys)]
+        found = groups_and_counts(told, [each.named[0] for each in self._measures], values)
+        if found is not None:
+            first, made = found
+            return [*(key.take(first) for key in keys), *made]
+        given = {f"k{place}": key for place, key in enumerate(told)}
         asked: list[Any] = [("row", "min")]
         for place, (measure, each) in enumerate(zip(self._measures, values, strict=True)):
             given[f"v{place}"] = each if each is not None and not measure.collects else numbered(rows)
             asked.append(([] if each is None else f"v{place}", *measure.named))
         together = pa.table(given).append_column("row", numbered(rows))
-        found = pa.TableGroupBy(together, list(given)[: len(keys)], use_threads=False).aggregate(asked)
-        grouped = [column.combine_chunks() for column in found.columns]
+        aggregated = pa.TableGroupBy(together, list(given)[: len(keys)], use_threads=False).aggregate(asked)
+        grouped = [column.combine_chunks() for column in aggregated.columns]
         for place in self._coded:
             grouped[place] = keys[place].take(grouped[len(keys)])
         measured = zip(self._measures, grouped[len(keys) + 1 :], values, strict=True)
