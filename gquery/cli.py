@@ -35,7 +35,7 @@ from gquery.terminal.messages import (
     stderr_console,
     stdout_console,
 )
-from gquery.terminal.progress import watch
+from gquery.terminal.output.progress import watch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gquery.result import Result
     from gquery.session import Graph
     from gquery.storage.load.report import LoadReport
-    from gquery.terminal.tables import Head
+    from gquery.terminal.output.tables import Head
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -155,7 +155,7 @@ def _print_table(result: Result, path: str | None, console: Console) -> Head:
     """Prints the first rows as a table."""
     from rich.console import Console
 
-    from gquery.terminal.tables import answer, head
+    from gquery.terminal.output.tables import answer, head
 
     found = watch(result, partial(head, result), console)
     if path is None:
@@ -239,14 +239,14 @@ def _info(chosen: Namespace) -> int:
 
         _print("\n".join(describe_installation()))
     else:
-        from gquery.terminal.schema_picture import show_schema
+        from gquery.terminal.output.schema_picture import show_schema
 
         show_schema(open_graph(chosen.graph, loading_options(chosen), stderr_console()), stdout_console())
     return ANSWERED
 
 
 def _warm(_: Namespace) -> int:
-    from gquery.terminal.progress import loading
+    from gquery.terminal.output.progress import loading
     from gquery.terminal.warming import warm
 
     console = stderr_console()

@@ -13,8 +13,8 @@ from gquery.settings import Settings
 from gquery.terminal.graphs import add_loading_options, loading_options
 from gquery.terminal.literals import read_literal
 from gquery.terminal.messages import UsageError, seconds
-from gquery.terminal.progress import watch
-from gquery.terminal.tables import answer, head
+from gquery.terminal.output.progress import watch
+from gquery.terminal.output.tables import answer, head
 
 if TYPE_CHECKING:
     from gquery.terminal.shell import Shell
@@ -73,7 +73,7 @@ def _help(shell: Shell, name: str) -> None:
 
 
 def _schema(shell: Shell, _: str) -> None:
-    from gquery.terminal.schema_picture import show_schema
+    from gquery.terminal.output.schema_picture import show_schema
 
     show_schema(shell.loaded(), shell.console)
 

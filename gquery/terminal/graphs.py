@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gquery.opening import load, open
 from gquery.terminal.messages import UsageError, counted, seconds
-from gquery.terminal.progress import loading
+from gquery.terminal.output.progress import loading
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from gquery.terminal.messages import counted
-from gquery.terminal.progress import watch
+from gquery.terminal.output.progress import watch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +60,7 @@ def ask_for_motifs(chosen: Namespace, graph: Graph, console: Console) -> tuple[M
 
 def show_motifs(found: Motifs, console: Console) -> None:
     """The first rows as a table."""
-    from gquery.terminal.tables import Head, answer
+    from gquery.terminal.output.tables import Head, answer
 
     table = found.table.slice(0, SHOWN)
     console.print(answer(Head(table, len(found) > SHOWN), SHOWN, console))

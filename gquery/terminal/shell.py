@@ -28,8 +28,8 @@ from gquery.terminal.messages import (
     seconds,
     show_error,
 )
-from gquery.terminal.progress import watch
-from gquery.terminal.tables import answer, head
+from gquery.terminal.output.progress import watch
+from gquery.terminal.output.tables import answer, head
 
 if TYPE_CHECKING:
     from rich.console import Console

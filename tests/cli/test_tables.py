@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import gquery
-from gquery.terminal.tables import Head, answer, cell, fit, head, type_name
+from gquery.terminal.output.tables import Head, answer, cell, fit, head, type_name
 
 
 def drawn(table: pa.Table, width: int = 80, shown: int = 100) -> list[str]:

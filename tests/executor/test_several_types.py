@@ -14,7 +14,7 @@ import pytest
 
 import gquery
 from gquery.executor.relational.unions import cast, is_known
-from gquery.terminal.tables import type_name
+from gquery.terminal.output.tables import type_name
 
 
 @functools.cache

@@ -14,8 +14,8 @@ from gquery.settings import MatchMode
 from gquery.terminal.commands import COMMANDS
 from gquery.terminal.entry.pattern_context import Context, Place, context_of
 from gquery.terminal.entry.syntax import keywords
+from gquery.terminal.output.tables import type_name
 from gquery.terminal.shell import SETTINGS
-from gquery.terminal.tables import type_name
 
 if TYPE_CHECKING:
     from gquery.storage.schema import Schema

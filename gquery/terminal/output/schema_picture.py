@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from gquery.grammar.literals import is_plain_name, quote_name
 from gquery.terminal.messages import counted
-from gquery.terminal.tables import printable, type_name
+from gquery.terminal.output.tables import printable, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
