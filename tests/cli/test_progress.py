@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import gquery
-from gquery.terminal import progress
+from gquery.terminal.output import progress
 from gquery.terminal.messages import seconds
 
 
