@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gquery.errors import MemoryLimitError
 from gquery.executor.cpu.census.canonical import Search
 from gquery.executor.cpu.census.classes import Classes
-from gquery.executor.cpu.census.layout import Layout
+from gquery.executor.cpu.census.layout import turned
 from gquery.executor.cpu.census.tally import Tally, empty, find_slots, new_tally, slots_for, with_room
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.progress import Control
@@ -58,13 +58,18 @@ class Settled:
         find_slots(self._known, codes, slots)
         new = self._known.codes[self._placed : int(self._known.used[0])]
         if len(new):
-            parts = _parts(self._classes.layout, new)
-            places = np.full(parts.shape, -1, np.int32)
-            places[parts >= 0] = self._classes.places(parts[parts >= 0], self._search, self._control.check)
-            self._places[self._placed : self._placed + len(new)] = places
+            self._place(new)
             self._placed += len(new)
         self._sums = np.concatenate([self._sums, np.zeros(len(self._classes) - len(self._sums), np.int64)])
         settle(counts, slots, self._places, self._sums)
+
+    def _place(self, new: NDArray[np.int64]) -> None:
+        parts = np.empty((len(new), _PARTS), np.int64)
+        split(new, self._classes.layout, parts)
+        there = parts >= 0
+        places = self._places[self._placed : self._placed + len(new)]
+        places[:] = -1
+        places[there] = self._classes.places(parts[there], self._search, self._control.check)
 
     def _room_for(self, codes: int) -> int:
         """How many codes more can be known: all, where need be because the others are forgotten, or fewer."""
@@ -83,31 +88,26 @@ class Settled:
         return min(codes, before)
 
 
-def _parts(layout: Layout, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[codes, 4]: each code, and what was counted too much where it is of an edge between two vertices beside a
-    set: the two without their edge, and either as if it were beside the other alone. Elsewhere -1."""
+@kernel
+def split(codes, layout, parts):  # type: ignore[no-untyped-def]
+    """Writes each code, and what was counted too much where it is of an edge between two vertices beside a set: the two
+    without their edge, and either as if it were beside the other alone. Elsewhere -1."""
     places = layout.size - 2
-    own, other = int(layout.positions[places]), int(layout.positions[places + 1])
-    top = other + layout.colour_bits + places * layout.state_bits
-    rest, colour = (1 << own) - 1, (1 << layout.colour_bits) - 1
-    base, first, second = codes & rest, (codes >> own) & ((1 << other - own) - 1), (codes >> other)
-    edge = second >> (top - other)
-    second = second & ((1 << top - other) - 1)
-    parts = np.stack([
-        codes,
-        base | first << own | second << other,
-        base | first << own | (second & colour) << other | edge << top,
-        base | second << own | (first & colour) << other | turned_states(layout, edge) << top,
-    ], axis=1)  # fmt: skip
-    parts[(edge == 0) | (second >> layout.colour_bits == 0), 1:] = -1
-    return parts
-
-
-def turned_states(layout: Layout, states: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`turned` for NumPy."""
-    if not layout.directed:
-        return states
-    return (states >> layout.types) | ((states & ((1 << layout.types) - 1)) << layout.types)
+    own, other = layout.positions[places], layout.positions[places + 1]
+    length = layout.colour_bits + places * layout.state_bits
+    one = np.int64(1)
+    colour = (one << layout.colour_bits) - 1
+    for index in range(len(codes)):
+        code = codes[index]
+        first, second = (code >> own) & ((one << length) - 1), (code >> other) & ((one << length) - 1)
+        edge = code >> (other + length)
+        parts[index, 0], parts[index, 1:] = code, -1
+        if edge and second > colour:
+            base = code & ((one << own) - 1)
+            parts[index, 1] = base | (first << own) | (second << other)
+            parts[index, 2] = base | (first << own) | ((second & colour) << other) | (edge << (other + length))
+            back = np.int64(turned(layout, edge)) << (other + length)
+            parts[index, 3] = base | (second << own) | ((first & colour) << other) | back
 
 
 @kernel
