@@ -1,6 +1,8 @@
 """Network motifs beside the times of other tools: `python -m benchmarks.motifs` prints the table of
 `results/motifs.md`.
 
+With `sets` or `queries` behind it, one of the tables of larger networks.
+
 A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
 CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`
 (one core of a machine of the same kind, the tool's own figure for its census). Every count is compared with the
@@ -11,23 +13,33 @@ from __future__ import annotations
 
 import csv
 import math
+import sys
 import time
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
+import gquery
 from gquery.executor.cpu.census.counting import Coloured, Crew, census
 from gquery.executor.cpu.census.layout import layout_of
 from gquery.executor.cpu.census.pairs import Arcs
 from gquery.executor.cpu.random_graphs.shuffled import Null
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
+from gquery.motif.queries import counted_by_queries
+from gquery.motif.question import read_question
+from gquery.motif.simple import simplified
+from gquery.settings import Settings
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "data" / "motif" / "reference"
 ENOUGH, MOST = 0.5, 50  # seconds that a census is repeated for, and how often
 RANDOM = ((3, 1000), (4, 1000), (5, 1000))  # size, random graphs: of the yeast network
 THREADS = 2
+SETS = {"YP": (2361, 6646), "MM": (4293, 7987), "HS": (1509, 5598)}  # vertices and edges
+QUARTERS, FEW = (0.45, 0.22, 0.22, 0.11), 3  # of R-MAT; random graphs
+LARGE = ("facebook_combined", "ca-AstroPh", "email-Enron")
 
 
 def network(name: str, size: int, directed: bool) -> Coloured:
@@ -35,13 +47,18 @@ def network(name: str, size: int, directed: bool) -> Coloured:
     ids: dict[str, int] = {}
     with (REFERENCE / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
         ends = [[ids.setdefault(end, len(ids)) for end in row] for row in list(csv.reader(lines))[1:]]
-    pairs = np.array(ends)
-    pairs = np.argsort(np.argsort(-np.bincount(pairs.ravel()), kind="stable"))[pairs]
+    return numbered(np.array(ends), size, directed)
+
+
+def numbered(pairs: NDArray[np.int64], size: int, directed: bool) -> Coloured:
+    """A graph of arcs, int[m, 2], its vertices numbered by falling degree."""
+    vertices, ends = np.unique(pairs, return_inverse=True)
+    pairs = np.argsort(np.argsort(-np.bincount(ends.ravel()), kind="stable"))[ends.reshape(-1, 2)]
     if not directed:
         pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     tails, heads = (np.ascontiguousarray(side, np.int32) for side in pairs.T)
     arcs = Arcs(tails, heads, np.zeros(len(tails), np.int32))
-    return Coloured(arcs, np.zeros(len(ids), np.int32), layout_of(size, 1, 1, directed))
+    return Coloured(arcs, np.zeros(len(vertices), np.int32), layout_of(size, 1, 1, directed))
 
 
 def counted(graph: Coloured) -> dict[str, int]:
@@ -117,6 +134,53 @@ def print_random_graphs() -> None:
         )
 
 
+def made(vertices: int, edges: int) -> Coloured:
+    """A directed graph of six-vertex motifs, as R-MAT makes it (Chakrabarti, Zhan and Faloutsos, SDM 2004)."""
+    random, bits = np.random.default_rng(1), (vertices - 1).bit_length()
+    pairs = np.zeros((0, 2), np.int64)
+    while len(pairs) < edges:
+        quarters = random.choice(4, p=QUARTERS, size=(2 * edges, bits))
+        drawn = np.stack([(quarters >> side & 1) @ (1 << np.arange(bits)) for side in (1, 0)], axis=1)
+        kept = drawn[(drawn[:, 0] != drawn[:, 1]) & (drawn < vertices).all(axis=1)]
+        pairs = np.unique(np.concatenate([pairs, kept]), axis=0)
+    return numbered(pairs[random.permutation(len(pairs))[:edges]], 6, True)
+
+
+def print_sets() -> None:
+    """Sets of the size of those in NEMO (Lin and others, IEEE TKDE 29(3), 2017), six vertices."""
+    print("| set | vertices | edges | subgraphs | classes | the graph, s | a random graph, s | memory, MB |")
+    print("|" + "---|" * 8)
+    for name, (vertices, edges) in SETS.items():
+        graph, control = made(vertices, edges), Control()
+        times = []
+        for graphs in (0, FEW):
+            began = time.process_time()
+            found = census(graph, Null("degrees", 10, 7), graphs, 1, control)
+            times.append(time.process_time() - began)
+        numbers = f"{vertices:,} | {edges:,} | {found.counts.sum():,} | {len(found.codes):,} | {times[0]:,.1f}"
+        each = (times[1] - times[0]) / FEW
+        print(f"| {name} | {numbers} | {each:,.1f} | {control.memory.peak / 1e6:,.0f} |", flush=True)
+
+
+def print_queries() -> None:
+    """Undirected motifs of four vertices in large networks: by sets of vertices, and by queries."""
+    print("| network | edges | subgraphs | by sets, s | by queries, s |")
+    print("|---|---|---|---|---|")
+    for name in LARGE:
+        loaded = gquery.load(REFERENCE.parents[1] / "snap" / f"{name}.txt.gz", undirected=True)
+        graph = simplified(loaded.snapshot, read_question(4, {"directed": False})).graph
+        null, one = Null("degrees", 10, 7), Settings(threads=1)
+        counted_by_queries(graph, null, 0, one, Control())  # kernels are there
+        began = time.process_time()
+        found = counted_by_queries(graph, null, 0, one, Control())
+        queried = time.process_time() - began
+        assert np.array_equal(found.counts, census(graph, null, 0, 1, Control()).counts), name
+        times = f"{time.process_time() - began - queried:.2f} | {queried:.2f}"
+        print(f"| {name} | {len(graph.arcs.tails):,} | {found.counts.sum():,} | {times} |", flush=True)
+
+
+TABLES = {"sets": (print_sets,), "queries": (print_queries,), "": (print_censuses, print_random_graphs)}
+
 if __name__ == "__main__":
-    print_censuses()
-    print_random_graphs()
+    for print_table in TABLES[sys.argv[1] if len(sys.argv) > 1 else ""]:
+        print_table()

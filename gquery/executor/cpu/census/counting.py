@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.cpu.census.canonical import new_search
-from gquery.executor.cpu.census.classes import Classes, Settled
+from gquery.executor.cpu.census.classes import Classes
 from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.pairs import Arcs, Pairs, fill_pairs, room_for, room_for_sorting
+from gquery.executor.cpu.census.settling import Settled
 from gquery.executor.cpu.census.tally import new_tally, slots_for, with_room
 from gquery.executor.cpu.census.walk import DEPTH, FULL, MORE, ROOT, ROOT_END, WANTED, advance, new_walk
 from gquery.executor.cpu.machine.slices import run_slices
@@ -26,7 +27,7 @@ from gquery.records import record
 _SLICE = 1 << 22  # looks at neighbours between two looks at the clock: some milliseconds
 _SHARES = 16  # pieces of the roots for each thread
 _MOST = 2.0**62  # subgraphs, as often as they are found: what is taken from them fits, too
-_SLOT = 40  # bytes of a tally and what is known of a code
+_SLOT = 24  # bytes of a tally for a code
 
 
 def too_many() -> UnsupportedError:
@@ -79,7 +80,7 @@ class Counter:
         self._walk = new_walk(layout, self.pairs)
         self._tally = new_tally()
         self._search = new_search(layout.size)
-        self._settled = Settled(classes, self._search)
+        self._settled = Settled(classes, self._search, control)
         self._held = 0
         self._hold(sum(array.nbytes for bundle in (self.pairs, self._walk) for array in bundle))
         self._hold(_SLOT * len(self._tally.codes))
@@ -95,6 +96,7 @@ class Counter:
     def release(self) -> None:
         """Gives back what was reserved."""
         self._release(self._held)
+        self._settled.release()
 
     def read(self, arcs: Arcs) -> Pairs:
         """Turns to a graph."""
@@ -119,7 +121,7 @@ class Counter:
         except MemoryLimitError:
             if before < free:
                 raise
-            self._settled.forget(self._tally, self._control.check)
+            self._settled.add(self._tally)
             return
         self._tally = with_room(self._tally, free)
         self._release(_SLOT * before)
@@ -132,7 +134,8 @@ class Counter:
         """int64[classes so far]: what was counted since the last time, times the ways of each class."""
         self._expect_numbers_that_fit()
         self._walk.bound[0] = 0
-        return self._settled.sums(self._tally, self._control.check)
+        self._settled.add(self._tally)
+        return self._settled.sums()
 
 
 class Crew:
