@@ -41,7 +41,10 @@ class EdgeDelta:
 
 def together(parts: Iterable[EdgeEnds]) -> EdgeEnds:
     """Edges as source, target and id, ascending by id."""
-    columns = list(zip(*parts, strict=True))
+    found = list(parts)
+    if len(found) == 1:
+        return found[0]
+    columns = list(zip(*found, strict=True))
     if not columns:
         return np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)
     source, target, ids = (np.concatenate(column) for column in columns)

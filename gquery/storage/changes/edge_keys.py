@@ -14,6 +14,7 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
+from gquery.storage.sorting import distinct
 
 Ids = NDArray[np.int64]
 
@@ -38,7 +39,7 @@ def edges_at(edges: Edges, vertices: NDArray[np.integer[Any]], types: Iterable[s
             adjacency = edges.kept(AdjacencyKey((type_,), direction))
             begins, ends = adjacency.bounds(vertices)
             found.append(adjacency.edges[ranges(begins, ends)])
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 def entries_of(adjacency: Adjacency, source: Ids, target: Ids) -> tuple[Ids, Ids]:
@@ -47,12 +48,24 @@ def entries_of(adjacency: Adjacency, source: Ids, target: Ids) -> tuple[Ids, Ids
     return _bisected(adjacency, first, end, target), _bisected(adjacency, first, end, target + 1)
 
 
+def has_entries(adjacency: Adjacency, source: Ids, target: Ids) -> NDArray[np.bool_]:
+    """Whether each target is in the row of its source."""
+    first, end = adjacency.bounds(source)
+    low = _bisected(adjacency, first, end, target)
+    found: NDArray[np.bool_] = low < end
+    found[found] = adjacency.neighbours[low[found]] == target[found]
+    return found
+
+
 def _bisected(adjacency: Adjacency, low: Ids, high: Ids, target: Ids) -> Ids:
     """The first entry of [low, high) whose neighbour is the target or behind it."""
-    while np.any(open_ := low < high):
-        middle = (low + high) >> 1
-        before = open_ & (adjacency.neighbours.take(middle, mode="clip") < target)
-        low, high = np.where(before, middle + 1, low), np.where(open_ & ~before, middle, high)
+    low, length = low.copy(), high - low
+    while length.any():
+        half = length >> 1
+        ahead = low + half
+        before = (length > 0) & (adjacency.neighbours.take(ahead, mode="clip") < target)
+        low[before] = ahead[before] + 1
+        length = np.where(before, length - half - 1, half)
     return low
 
 

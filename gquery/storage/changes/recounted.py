@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.edge_delta import EdgeDelta, together
-from gquery.storage.changes.edge_keys import edges_at, entries_of
+from gquery.storage.changes.edge_keys import edges_at, entries_of, has_entries
 from gquery.storage.changes.rows import EdgeEnds
 from gquery.storage.counted.counts import Between, Counts, DegreeSums, TypeCounts, Verify
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
+from gquery.storage.sorting import distinct
 
 Ids = NDArray[np.int64]
 Degrees = Mapping[Direction, Ids]
@@ -76,7 +77,8 @@ class _Type:
         self._new, self._gone = delta.new.get(name, nothing), delta.gone.get(name, nothing)
         self._same = _at(before.edges, name, moved, self._gone[2])
         ends = (*self._new[:2], *self._gone[:2], *self._same[:2])
-        self._vertices = np.unique(np.concatenate(ends)).astype(np.int64)
+        self._vertices = distinct(np.concatenate(ends)).astype(np.int64)
+        self._has_loops = any(row.loops for row in self._was.between) or bool(np.any(self._new[0] == self._new[1]))
 
     def counts(self) -> TypeCounts:
         simple, simple_both = self._simple()
@@ -122,18 +124,19 @@ class _Type:
 
     def _degrees_of(self, vertices: Ids, edges: Edges) -> Degrees:
         out, into = (np.subtract(*_kept(edges, self._name, side).bounds(vertices)[::-1]) for side in ("out", "in"))
-        loops = np.subtract(*entries_of(_kept(edges, self._name, "out"), vertices, vertices)[::-1])
+        loops = np.zeros_like(out)
+        if self._has_loops:
+            loops = np.subtract(*entries_of(_kept(edges, self._name, "out"), vertices, vertices)[::-1])
         return {"out": out, "in": into, "both": out + into - loops}
 
     def _simple(self) -> tuple[bool, bool]:
         """Whether there are no parallel edges, and none in both directions: those that are new are looked up."""
         out = _kept(self._after.edges, self._name, "out")
-        source, target = (side.astype(np.int64) for side in self._new[:2])
-        along = np.subtract(*entries_of(out, source, target)[::-1])
-        back = np.subtract(*entries_of(out, target, source)[::-1])
-        simple = bool(np.all(along <= 1))
-        one_way = simple and bool(np.all((along + back <= 1) | (source == target)))
-        return self._was.simple and simple, self._was.simple_both and one_way
+        simple = self._was.simple and out.simple
+        if not (simple and self._was.simple_both):
+            return simple, False
+        source, target = (side[self._new[0] != self._new[1]].astype(np.int64) for side in self._new[:2])
+        return True, not has_entries(out, target, source).any()
 
 
 def _kept(edges: Edges, name: str, direction: Direction) -> Adjacency:

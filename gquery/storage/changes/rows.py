@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from gquery.arrays import ranges
 from gquery.records import record
-from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency, seen
+from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency, order_of_pairs, seen
 from gquery.storage.schema import Direction
+from gquery.storage.sorting import distinct
 
 Ids = NDArray[np.int64]
 Vertices = NDArray[np.int32]
@@ -180,7 +181,7 @@ class _Rows:
 
 def changed(adjacency: Adjacency, delta: Delta) -> Adjacency:
     """The adjacency with the changes of a batch. New edges have higher ids than those that are there."""
-    touched = np.unique(np.concatenate([delta.own, delta.gone_own])).astype(np.int64)
+    touched = distinct(np.concatenate([delta.own, delta.gone_own])).astype(np.int64)
     if not len(touched):
         return adjacency
     entries = adjacency.entries + len(delta.own) - len(delta.gone_own)
@@ -188,7 +189,8 @@ def changed(adjacency: Adjacency, delta: Delta) -> Adjacency:
     written = int((ends - begins).sum()) + len(delta.own)
     if entries > max(_SMALL, _WHOLE * written):
         base = adjacency if isinstance(adjacency, ChangedAdjacency) else _with_room(adjacency)
-        after = base.with_rows(touched, _merged(adjacency, touched, delta), entries)
+        rows = np.searchsorted(touched, delta.own)
+        after = base.with_rows(touched, _merged(adjacency, touched, rows, delta), entries)
         if after is not None:
             return after
     return _anew(adjacency, touched, delta)
@@ -212,13 +214,14 @@ def _anew(adjacency: Adjacency, touched: Ids, delta: Delta) -> Adjacency:
     first, end = int(touched[0]), int(touched[-1]) + 1
     if adjacency.rows:
         first, end = min(first, adjacency.first), max(end, adjacency.first + adjacency.rows)
-    found = _merged(adjacency, np.arange(first, end), delta)
+    found = _merged(adjacency, np.arange(first, end), delta.own - np.int64(first), delta)
     offsets = np.concatenate([[0], np.cumsum(found.lengths)])
     return Adjacency(first, offsets, found.neighbours, found.edges, found.simple)
 
 
-def _merged(adjacency: Adjacency, vertices: Ids, delta: Delta) -> _Rows:
-    """The rows of some vertices, all that change among them, as they are then: ascending by neighbour and by edge."""
+def _merged(adjacency: Adjacency, vertices: Ids, rows: Ids, delta: Delta) -> _Rows:
+    """The rows of some vertices, all that change among them, as they are then: ascending by neighbour and by edge.
+    rows: those of the new entries, by their places among the vertices."""
     begins, ends = adjacency.bounds(vertices)
     entries = ranges(begins, ends)
     edges = adjacency.edges[entries]
@@ -227,10 +230,11 @@ def _merged(adjacency: Adjacency, vertices: Ids, delta: Delta) -> _Rows:
     if len(delta.gone):
         there = np.isin(edges, delta.gone, invert=True)
         keys, edges = keys[there], edges[there]
-    new = np.searchsorted(vertices, delta.own) << _HALF | delta.others
-    order = np.argsort(new, kind="stable")
-    places = np.searchsorted(keys, new[order], side="right")
-    keys, edges = np.insert(keys, places, new[order]), np.insert(edges, places, delta.edges[order])
+    if len(rows):
+        new = rows << _HALF | delta.others
+        order = order_of_pairs(rows.astype(np.int32), delta.others)
+        places = np.searchsorted(keys, new[order], side="right")
+        keys, edges = np.insert(keys, places, new[order]), np.insert(edges, places, delta.edges[order])
     lengths = np.bincount(keys >> _HALF, minlength=len(vertices))
     simple = not bool(np.any(keys[1:] == keys[:-1]))
     return _Rows(lengths, keys.astype(np.int32), edges, simple)

@@ -19,6 +19,8 @@ from gquery.storage.tables import VertexTable
 
 Rows = NDArray[np.int64]
 
+_SPARSE = 32  # times as many numbers as ids that a table may have
+
 
 def vertices_with(snapshot: Snapshot, tables: Sequence[int], ids: pa.ChunkedArray) -> tuple[Rows, NDArray[np.bool_]]:
     """For each of some ids, which are int64 or string, the vertex of the first of the tables that has it, ABSENT where
@@ -70,12 +72,18 @@ def _plain(id_type: pa.DataType) -> pa.DataType:
 
 
 class _Values:
-    """Ids in the order of some rows."""
+    """Ids in the order of some rows; numbers close together also in a table of all numbers between them."""
 
     def __init__(self, ids: pa.ChunkedArray) -> None:
         self._order = order_of(ids)
         numbers = pa.types.is_integer(ids.type)
         self._sorted = to_numpy(ids)[self._order].astype(np.int64) if numbers else Index(ids, self._order)
+        self._dense: Rows | None = None
+        if isinstance(self._sorted, np.ndarray) and len(self._sorted):
+            span = int(self._sorted[-1]) - int(self._sorted[0]) + 1
+            if span <= _SPARSE * len(self._sorted):
+                self._dense = np.full(span + 1, ABSENT, np.int64)  # the last is of those beyond
+                self._dense[self._sorted[::-1] - self._sorted[0]] = self._order[::-1]  # backwards: the first one stays
 
     def rows(self, wanted: pa.ChunkedArray) -> Rows:
         """The first row of each; ABSENT where there is none, and for null."""
@@ -88,6 +96,9 @@ class _Values:
             there = known & (begins < ends)
         else:
             numbers = to_numpy(wanted)
+            if self._dense is not None:
+                inside = known & (numbers >= self._sorted[0]) & (numbers <= self._sorted[-1])
+                return self._dense[np.where(inside, numbers - self._sorted[0], -1)]
             begins = np.searchsorted(self._sorted, numbers)
             there = known & (self._sorted.take(begins, mode="clip") == numbers)
         return np.where(there, self._order.take(begins, mode="clip"), ABSENT).astype(np.int64)
