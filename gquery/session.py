@@ -111,6 +111,12 @@ class Graph:
         changed._remembered = self._remembered
         return changed
 
+    def followed_by(self, snapshot: Snapshot) -> Graph:
+        """The next version of the graph, with the same settings."""
+        following = Graph(snapshot, self.report, self.settings)
+        following._remembered = self._remembered.renewed()
+        return following
+
     @property
     def schema(self) -> Schema:
         return self.snapshot.schema

@@ -32,6 +32,8 @@ from gquery.storage.tables import EdgeTable, VertexTable, largest_number
 if TYPE_CHECKING:
     from gquery.storage.deleted import Deleted
 
+LoadSignatures = Callable[[int, "Snapshot"], NDArray[np.uint64]]
+
 _EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
 _AT_ONCE = 1 << 17  # entries of an adjacency that are looked through at a time
@@ -50,7 +52,7 @@ class Snapshot:
         edges: Iterable[EdgeTable] | Edges,
         vertex_numbers: Numbering | None = None,
         load_counts: Callable[[], Counts] | None = None,
-        load_signatures: Callable[[int, Snapshot], NDArray[np.uint64]] | None = None,
+        load_signatures: LoadSignatures | None = None,
     ) -> None:
         """`vertex_numbers`: one table after the other when None. The rest loads what exists already, on disk or with
         another snapshot. Signatures are loaded for some of their bits."""
@@ -63,7 +65,7 @@ class Snapshot:
         """Whether this was made of another snapshot: then there may be ids that nobody has, and what is counted may be
         on the safe side."""
         self._load_counts = load_counts
-        self.load_signatures = load_signatures or CountedSignatures()
+        self.load_signatures: LoadSignatures = load_signatures or CountedSignatures()
         self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
         self.vertex_cache = Cache()
         """Of what vertices alone tell: snapshots that have the same vertices share it."""
@@ -175,22 +177,17 @@ class Snapshot:
 
     def loops(self, types: tuple[str, ...], meter: Meter | None = None) -> Adjacency:
         """The edges of the types that lead from a vertex to itself."""
-        adjacency = self.adjacency(types, "out", meter).compact()
-        entries = adjacency.entries
+        adjacency = self.adjacency(types, "out", meter)
 
         def build() -> Adjacency:
-            own = np.concatenate([np.zeros(0, np.int64), *map(own_entries, range(0, entries, _AT_ONCE))])
-            source = adjacency.neighbours[own]
-            return build_adjacency(source, source, adjacency.edges[own])
-
-        def own_entries(begin: int) -> NDArray[np.int64]:
-            """Those of some entries that are neighbours of themselves."""
-            end = min(begin + _AT_ONCE, entries)
-            source = adjacency.first - 1 + np.searchsorted(adjacency.offsets, np.arange(begin, end), "right")
-            return begin + np.flatnonzero(source == adjacency.neighbours[begin:end])
+            whole = adjacency.compact()
+            parts = (_own_entries(whole, begin) for begin in range(0, whole.entries, _AT_ONCE))
+            own = np.concatenate([np.zeros(0, np.int64), *parts])
+            source = whole.neighbours[own]
+            return build_adjacency(source, source, whole.edges[own])
 
         loops = self.statistics.loops(types, tuple(range(len(self.vertex_tables))))
-        most = 32 * min(_AT_ONCE, entries) + building_bytes(loops, adjacency.rows)
+        most = 32 * min(_AT_ONCE, adjacency.entries) + building_bytes(loops, adjacency.rows)
         return self.cache.get(("loops", types), build, most, "the self-loops", meter)
 
     def identity(self, meter: Meter | None = None) -> Adjacency:
@@ -200,6 +197,12 @@ class Snapshot:
             vertices = np.arange(self.vertex_count + 1)
             return Adjacency(0, vertices, vertices[:-1].astype(np.int32), vertices[:-1], True)
 
-        return self.vertex_cache.get(
-            "identity", build, 20 * self.vertex_count + 8, "an adjacency of all vertices", meter
-        )
+        most = 20 * self.vertex_count + 8
+        return self.vertex_cache.get("identity", build, most, "an adjacency of all vertices", meter)
+
+
+def _own_entries(adjacency: Adjacency, begin: int) -> NDArray[np.int64]:
+    """Those of some entries, from one on, that are neighbours of themselves."""
+    end = min(begin + _AT_ONCE, adjacency.entries)
+    source = adjacency.first - 1 + np.searchsorted(adjacency.offsets, np.arange(begin, end), "right")
+    return begin + np.flatnonzero(source == adjacency.neighbours[begin:end])

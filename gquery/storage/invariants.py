@@ -104,6 +104,8 @@ class Invariants:
     def kinds(self) -> Mapping[Kind, int]:
         """The bit of a vertex's signature for each kind of neighbour, those with most edges first; the last bit is
         shared by all that are left. Of all types, so nothing is verified: signatures are, bit by bit."""
+        if self._counts.kinds is not None:
+            return self._counts.kinds
         edges: Counter[Kind] = Counter()
         for name, entry in self._counts.types.items():
             for row in entry.between:

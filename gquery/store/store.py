@@ -217,7 +217,7 @@ class Store:
             self._show(after)
 
     def _show(self, snapshot: Snapshot) -> None:
-        self._graph = Graph(snapshot, self._graph.report, self._graph.settings)
+        self._graph = self._graph.followed_by(snapshot)
 
     def __repr__(self) -> str:
         return f"<gquery.Store: version {self.version}, {self._graph!r}>"

@@ -34,13 +34,20 @@ class Remembered:
 
     def __init__(self) -> None:
         self.orders: Recent[Advice] = Recent(_ORDERS)
+        self._trees: Recent[Query] = Recent(_TEXTS // 4)
         self._texts: Recent[Any] = Recent(_TEXTS)
+
+    def renewed(self) -> Remembered:
+        """What holds of the next version of the graph too: trees, and orders, which are advice."""
+        new = Remembered()
+        new.orders, new._trees = self.orders, self._trees
+        return new
 
     def tree(self, text: str, make: Callable[[], Query]) -> Query:
         """The syntax tree of a text. What is no text is `make`'s to refuse."""
         if not isinstance(text, str):
             return make()
-        tree: Query = self._texts.get(text, make, lambda _: _size(text))
+        tree: Query = self._trees.get(text, make, lambda _: _size(text))
         return tree
 
     def bound(self, asked: Asked, make: Callable[[], BoundQuery]) -> BoundQuery:

@@ -14,12 +14,16 @@ from gquery.storage.changes.columns.placing import ANY_ID
 from gquery.storage.changes.columns.rearranged import Changes, rearranged
 from gquery.storage.changes.columns.shape import Shape
 from gquery.storage.changes.edge_delta import EdgeDelta
+from gquery.storage.changes.edge_keys import edges_at
 from gquery.storage.changes.recounted import recounted
+from gquery.storage.counted.signatures import CountedSignatures
 from gquery.storage.edges import AdjacencyKey, Edges
-from gquery.storage.graph import Snapshot
+from gquery.storage.graph import LoadSignatures, Snapshot
 from gquery.storage.tables import EdgeTable, VertexTable, largest_number
 
 Ids = NDArray[np.int64]
+
+_MANY = 16  # of so many vertices one has another signature: then all are counted anew
 
 
 def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
@@ -33,13 +37,13 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
         tables, numbers = rearranged(tables, numbers, changes)
     delta = EdgeDelta(snapshot, batch)
     edges = _edges(snapshot, batch, delta)
-    unmoved = edges is snapshot.edges and not changes.moves
-    after = Snapshot(tables, edges, numbers, load_signatures=snapshot.load_signatures if unmoved else None)
+    after = Snapshot(tables, edges, numbers)
     after.is_changed = True
-    if "counts" in snapshot.__dict__:
-        counts = recounted(snapshot, after, delta, _moved(snapshot, after, batch))
-        if counts is not None:
-            after.counts = counts
+    moved = _moved(snapshot, after, batch)
+    counts = recounted(snapshot, after, delta, moved) if "counts" in snapshot.__dict__ else None
+    if counts is not None:
+        after.counts = counts
+        after.load_signatures = _signatures(snapshot, delta, moved)
     _carry(snapshot, after, delta)
     if "free_id" in snapshot.__dict__:
         after.free_id = max([snapshot.free_id, *(largest_number(table.ids) + 1 for table in changes.new)])
@@ -88,11 +92,26 @@ def _carry(before: Snapshot, after: Snapshot, delta: EdgeDelta) -> None:
     def carry(key: object, value: Sized) -> Sized | None:
         if isinstance(key, AdjacencyKey) and isinstance(value, Adjacency):
             return delta.adjacency(key, value)
+        match key, value:
+            case ("loops", tuple(types)), Adjacency():
+                return delta.loops(types, value)
         return None
 
     after.cache.carried(before.cache, carry)
     if before.vertex_tables is after.vertex_tables:
         after.vertex_cache, after.indexes = before.vertex_cache, before.indexes
+
+
+def _signatures(before: Snapshot, delta: EdgeDelta, moved: Ids) -> LoadSignatures:
+    """Those from before, where only those change that are at changed edges, or beside a vertex in another table."""
+    if not (delta.new or delta.gone or len(moved)):
+        return before.load_signatures
+    if not isinstance(before.load_signatures, CountedSignatures):
+        return CountedSignatures()
+    sides = [side for of in (delta.new, delta.gone) for ends in of.values() for side in ends[:2]]
+    near = before.edges.ends_of(edges_at(before.edges, moved, before.schema.types))
+    touched = np.concatenate([np.zeros(0, np.int64), *sides, *near]).astype(np.int64)
+    return before.load_signatures.changed(touched, before.vertex_count // _MANY)
 
 
 def _moved(before: Snapshot, after: Snapshot, batch: Batch) -> Ids:

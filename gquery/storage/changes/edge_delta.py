@@ -38,6 +38,12 @@ class EdgeDelta:
         new, gone = (together(of[type_] for type_ in key.types if type_ in of) for of in (self.new, self.gone))
         return changed(before, Delta.of(new, gone, key.direction))
 
+    def loops(self, types: tuple[str, ...], before: Adjacency) -> Adjacency:
+        """What the self-loops of some types are after the batch."""
+        parts = (together(of[type_] for type_ in types if type_ in of) for of in (self.new, self.gone))
+        new, gone = (tuple(side[source == target] for side in (source, target, ids)) for source, target, ids in parts)
+        return changed(before, Delta.of(new, gone, "out"))
+
 
 def together(parts: Iterable[EdgeEnds]) -> EdgeEnds:
     """Edges as source, target and id, ascending by id."""

@@ -22,6 +22,7 @@ from gquery.storage.changes.rows import EdgeEnds
 from gquery.storage.counted.counts import Between, Counts, DegreeSums, TypeCounts, Verify
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
+from gquery.storage.invariants import SIGNATURE_BITS, Kind
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 
@@ -45,7 +46,22 @@ def recounted(before: Snapshot, after: Snapshot, delta: EdgeDelta, moved: Ids) -
         tuple(table.count for table in after.vertex_tables),
         known,
         None if verify is None else _Unchanged.of(verify, frozenset(types) | frozenset(delta.new)),
+        _kinds(before.invariants.kinds, known),
     )
+
+
+def _kinds(before: Mapping[Kind, int], types: Mapping[str, TypeCounts]) -> Mapping[Kind, int]:
+    """The bits of signatures as they were, and others for kinds of neighbours that are new."""
+    now: set[Kind] = set()
+    for name, counts in types.items():
+        for row in counts.between:
+            now |= {(name, "out", row.target), (name, "in", row.source)}
+    if now <= before.keys():
+        return before
+    kinds = dict(before)
+    for kind in sorted(now - before.keys()):
+        kinds[kind] = min(max(kinds.values(), default=-1) + 1, SIGNATURE_BITS - 1)
+    return kinds
 
 
 @dataclass(frozen=True, slots=True)

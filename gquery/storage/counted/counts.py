@@ -73,6 +73,8 @@ class Counts:
     vertices: tuple[int, ...]
     types: Mapping[str, TypeCounts]
     verify: Verify | None = field(default=None, compare=False, repr=False)
+    kinds: Mapping[tuple[str, Direction, int], int] | None = field(default=None, compare=False, repr=False)
+    """The bits of signatures that were counted before the graph changed; None where the numbers here say which."""
 
     def of_type(self, name: str) -> TypeCounts:
         """The numbers of one type; LoadError when they are not those of its edges."""

@@ -14,19 +14,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.arrays import ranges
+from gquery.storage.counted.copies import PrivateCopies
 from gquery.storage.schema import Direction
+from gquery.storage.sorting import distinct
 
 if TYPE_CHECKING:
     from gquery.storage.graph import Snapshot
 
 _BYTES = 8
+_NOBODY = np.zeros(0, np.int64)
 
 
 class CountedSignatures:
     """Signatures that are counted when first asked for; snapshots that have the same edges share them. A vertex that is
     newer than they are has none of its bits. Safe from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: PrivateCopies | None = None, touched: NDArray[np.int64] = _NOBODY) -> None:
+        """base: the signatures of a snapshot that had the same bits. touched: the vertices that may have others now."""
+        self._base = base
+        self._touched = touched
         self._words: NDArray[np.uint64] | None = None
         self._lock = threading.Lock()
 
@@ -34,8 +41,41 @@ class CountedSignatures:
         """All bits, whichever are asked for."""
         with self._lock:
             if self._words is None:
-                self._words = count_signatures(snapshot)
+                self._words = self._made(snapshot)
             return self._words
+
+    def _made(self, snapshot: Snapshot) -> NDArray[np.uint64]:
+        if self._base is None:
+            return count_signatures(snapshot)
+        words = self._base.copy(snapshot.vertex_count)
+        words[self._touched] = signatures_of(self._touched, snapshot)
+        return words
+
+    def changed(self, touched: NDArray[np.int64], most: int) -> CountedSignatures:
+        """Those of a graph in which vertices may have others. most: so many are not looked at one by one."""
+        with self._lock:
+            if self._base is None and self._words is not None:
+                self._base = PrivateCopies(self._words)
+            every = distinct(np.concatenate([self._touched, touched]))
+            return (
+                CountedSignatures() if self._base is None or len(every) > most else CountedSignatures(self._base, every)
+            )
+
+
+def signatures_of(vertices: NDArray[np.int64], snapshot: Snapshot) -> NDArray[np.uint64]:
+    """The signatures of some vertices, by their rows."""
+    found = np.zeros(len(vertices), np.uint64)
+    bits: dict[tuple[str, Direction], NDArray[np.uint64]] = {}
+    for (type_, direction, table), bit in snapshot.invariants.kinds.items():
+        of_tables = bits.setdefault((type_, direction), np.zeros(len(snapshot.vertex_tables), np.uint64))
+        of_tables[table] |= np.uint64(1) << np.uint64(bit)
+    for (type_, direction), of_tables in bits.items():
+        adjacency = snapshot.adjacency([type_], direction)
+        begins, ends = adjacency.bounds(vertices)
+        others = adjacency.neighbours[ranges(begins, ends)]
+        rows = np.repeat(np.arange(len(vertices)), ends - begins)
+        np.bitwise_or.at(found, rows, of_tables[snapshot.vertex_numbers.tables_of(others)])
+    return found
 
 
 def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:

@@ -16,7 +16,9 @@ from gquery.session import Graph
 from gquery.storage.changes import rows
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.compacted import compacted
+from gquery.storage.counted import copies
 from gquery.storage.counted.counting import count
+from gquery.storage.counted.signatures import count_signatures
 from gquery.storage.graph import Snapshot
 from tests.storage.changes.model import TYPES, Model
 
@@ -125,3 +127,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, gquery.Node | gquery.Relationship):
         return sorted((name, each) for name, each in value.properties.items() if each is not None)
     return sorted(value) if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("short", [1 << 20, 0])
+def test_signatures_are_kept_up(seed: int, short: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those that are counted anew; short: whether they are copied or mapped."""
+    monkeypatch.setattr(copies, "_SHORT", short)
+    monkeypatch.setattr("gquery.storage.changes.applied._MANY", 1)
+    random, model = Random(f"signatures {seed}"), Model()
+    snapshot = model.snapshot()
+    for _ in range(20):
+        snapshot = applied(snapshot, model.batch(random))
+        if random.random() < 0.5:
+            assert snapshot.signatures().tolist() == count_signatures(snapshot).tolist()
+        _ = snapshot.counts
