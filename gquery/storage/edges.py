@@ -122,6 +122,11 @@ class Edges:
         changed._kept = kept
         return changed
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Every edge type, in the order in which the tables first show it."""
+        return tuple(dict.fromkeys(table.type for table in self.tables))
+
     def tables_of(self, types: Collection[str]) -> list[int]:
         """The edge tables of some types, ascending."""
         return [index for index, table in enumerate(self.tables) if table.type in types]

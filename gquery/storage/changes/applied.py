@@ -109,7 +109,7 @@ def _signatures(before: Snapshot, delta: EdgeDelta, moved: Ids) -> LoadSignature
     if not isinstance(before.load_signatures, CountedSignatures):
         return CountedSignatures()
     sides = [side for of in (delta.new, delta.gone) for ends in of.values() for side in ends[:2]]
-    near = before.edges.ends_of(edges_at(before.edges, moved, before.schema.types))
+    near = before.edges.ends_of(edges_at(before.edges, moved, before.edges.types))
     touched = np.concatenate([np.zeros(0, np.int64), *sides, *near]).astype(np.int64)
     return before.load_signatures.changed(touched, before.vertex_count // _MANY)
 

@@ -37,7 +37,7 @@ def recounted(before: Snapshot, after: Snapshot, delta: EdgeDelta, moved: Ids) -
     better."""
     if len(moved) > _MOST_MOVED:
         return None
-    types = {name for name in before.schema.types if name in delta.new or name in delta.gone or len(moved)}
+    types = {name for name in before.edges.types if name in delta.new or name in delta.gone or len(moved)}
     known = {name: counts for name, counts in before.counts.types.items() if name not in types}
     for name in {*types, *delta.new}:
         known[name] = _Type(name, before, after, delta, moved).counts()

@@ -119,15 +119,19 @@ class ChangedAdjacency(Adjacency):
         return self.neighbours.nbytes + self.edges.nbytes + self.directory.nbytes
 
     def bounds(self, vertices: NDArray[np.integer[Any]]) -> tuple[Ids, Ids]:
-        inside = (vertices >= 0) & (vertices < self._rows)
-        rows = np.where(inside, vertices, 0).astype(np.int64)
-        numbers = self._numbers.take(rows >> PAGE_BITS, mode="clip") if self._rows else np.zeros(len(rows), np.int32)
+        rows = vertices.astype(np.int64)
         begins, ends = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        paged = np.flatnonzero(inside & (numbers != _BASE))
-        pair = self._room.pages[numbers[paged], rows[paged] & (PAGE_ROWS - 1)]
-        begins[paged], ends[paged] = pair[:, 0], pair[:, 1]
-        kept = np.flatnonzero(inside & (numbers == _BASE))
-        begins[kept], ends[kept] = (self._room.offsets[rows[kept] - self._room.first + side] for side in (0, 1))
+        inside: NDArray[np.int64] | slice = slice(None)
+        if len(rows) and (rows.min() < 0 or rows.max() >= self._rows):
+            inside = np.flatnonzero((rows >= 0) & (rows < self._rows))
+            rows = rows[inside]
+        numbers = self._numbers[rows >> PAGE_BITS]
+        is_base = numbers == _BASE
+        pair = self._room.pages[np.where(is_base, _EMPTY, numbers), rows & (PAGE_ROWS - 1)]
+        if is_base.any():
+            kept = rows[is_base] - self._room.first
+            pair[is_base, 0], pair[is_base, 1] = self._room.offsets[kept], self._room.offsets[kept + 1]
+        begins[inside], ends[inside] = pair[:, 0], pair[:, 1]
         return begins, ends
 
     def compact(self) -> Adjacency:

@@ -121,6 +121,15 @@ def is_ours(name: str) -> bool:
     return any(pattern.fullmatch(name) for pattern in (_DATA_FILE, _LOG, _UNFINISHED))
 
 
+def manifest_there(directory: Path) -> tuple[int, ...] | None:
+    """What tells the manifest that a folder has now from those that it had; None where there is none."""
+    try:
+        status = os.stat(directory / NAME)
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
 def log_name(digest: str) -> str:
     """The file of the changes since a manifest was written, if there is one."""
     return f"changes-{digest[:16]}.log"

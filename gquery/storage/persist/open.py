@@ -44,11 +44,15 @@ _ROWS = pa.large_list(pa.struct([("neighbour", pa.int32()), ("edge", pa.int64())
 def open_snapshot(path: str | os.PathLike[str]) -> Snapshot:
     """The graph that was saved to a folder. LoadError when there is none, or a file is missing or cut short; damage
     within a file is a LoadError when the file is first needed."""
-    directory = folder_of(path)
+    return open_saved(folder_of(path))[0]
+
+
+def open_saved(directory: Path) -> tuple[Snapshot, str]:
+    """The graph in a folder, and the digest of its manifest."""
     manifest = read_manifest(directory)
     while True:
         try:
-            return _Opened(directory, manifest).snapshot()
+            return _Opened(directory, manifest).snapshot(), manifest.digest
         except LoadError:
             newer = read_manifest(directory)
             if newer == manifest:

@@ -53,8 +53,9 @@ def placed(
         source, is_new = sources.shapes[alike.source], alike.source >= sources.tables
         wanted: dict[str, list[pa.Array]] = alike.wanted(values)
         if is_new:
-            rows = to_arrow(alike.ids - sources.numbers.of([alike.source])[0].begin)
-            given = sources.new[alike.source - sources.tables].take(rows)
+            given = sources.new[alike.source - sources.tables]
+            if len(alike.ids) < given.num_rows:
+                given = given.take(to_arrow(alike.ids - sources.numbers.of([alike.source])[0].begin))
             wanted = {
                 name: column.chunks for name, column in zip(given.column_names, given.columns, strict=True)
             } | wanted
@@ -89,6 +90,11 @@ class _Alike:
 
 
 def _alike(sources: Sources, ids: Ids, values: Sequence[NewValues], labels: Sequence[NewLabels]) -> Iterator[_Alike]:
+    if not values and not labels:  # then all are new
+        for source in range(sources.tables, len(sources.shapes)):
+            own = sources.numbers.ids([source], np.int64)
+            yield _Alike(source, None, np.searchsorted(ids, own), own, ())
+        return
     codes = sources.numbers.tables_of(ids)[None]
     named = np.zeros(len(ids), np.int64)
     for number, each in enumerate(labels, 1):

@@ -52,6 +52,8 @@ def rearranged(
     extended = numbers.added(range(len(tables), len(every)), [table.count for table in changes.new])
     sources = Sources([*map(Shape.of, tables), *changes.shapes], extended, changes.properties)
     shapes, ids, goes = placed(sources, changes.values, changes.labels)
+    if not (changes.moves or len(changes.gone)):
+        return _appended(tables, numbers, changes.new, shapes, goes)
     moved = goes != extended.tables_of(ids)  # tables of the batch are none of those afterwards, whatever their numbers
     moved[np.searchsorted(ids, numbers.count) :] = True
     cut = _cut(extended, *_with_gone(ids[moved], goes[moved], changes.gone))
@@ -63,6 +65,28 @@ def rearranged(
         if _is_same(table, shapes[number], pieces[number], patches[number]):
             found[number] = table
     return cast(tuple[Table, ...], tuple(found)), after
+
+
+def _appended(
+    tables: Sequence[Table],
+    numbers: Numbering,
+    new: Sequence[Table],
+    shapes: Sequence[Shape],
+    goes: NDArray[np.int64],
+) -> tuple[tuple[Table, ...], Numbering]:
+    """The tables where rows come behind others, and nothing else changes. goes: the table of each new row."""
+    first = np.cumsum([0, *(table.count for table in new)])[:-1].tolist()
+    into: list[int] = [int(goes[begin]) if table.count else 0 for begin, table in zip(first, new, strict=True)]
+    pieces = [[Piece(table, 0, table.count)] if table.count else [] for table in tables]
+    pieces += [[] for _ in range(len(shapes) - len(tables))]
+    for table, own in zip(into, new, strict=True):
+        if own.count:
+            pieces[table].append(Piece(own, 0, own.count))
+    grown = {*into, *range(len(tables), len(shapes))}
+    found = [
+        shape.filled(pieces[number], {}) if number in grown else tables[number] for number, shape in enumerate(shapes)
+    ]
+    return cast(tuple[Table, ...], tuple(found)), numbers.added(into, [table.count for table in new])
 
 
 class _Cut(NamedTuple):

@@ -25,7 +25,7 @@ def check(batch: Batch, snapshot: Snapshot) -> None:
         raise ValueError("more vertices than can be numbered")
     _are_there(batch.gone_vertices, snapshot.vertex_numbers, None, snapshot.vertex_count)
     _are_there(batch.gone_edges, snapshot.edges.numbers, snapshot.edges.gone, snapshot.edge_count)
-    left = np.setdiff1d(edges_at(snapshot.edges, batch.gone_vertices, snapshot.schema.types), batch.gone_edges)
+    left = np.setdiff1d(edges_at(snapshot.edges, batch.gone_vertices, snapshot.edges.types), batch.gone_edges)
     if len(left):
         raise ValueError("edges of vertices that are gone")
     for new in batch.edges:

@@ -23,9 +23,9 @@ from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.durable.checked import check
 from gquery.storage.changes.durable.records import REFUSALS, decoded, encoded
 from gquery.storage.graph import Snapshot
-from gquery.storage.persist import open_snapshot
 from gquery.storage.persist.files import at_once, open_regular, sync_directory
-from gquery.storage.persist.manifest import folder_of, log_name, read_manifest
+from gquery.storage.persist.manifest import folder_of, log_name, manifest_there
+from gquery.storage.persist.open import open_saved
 
 _MARK = b"gqry"
 _HEAD = struct.Struct("<4sQQI")
@@ -46,10 +46,10 @@ def open_changed(path: str | os.PathLike[str]) -> Opened:
     """The newest version of a graph in a folder. LoadError for what is damaged."""
     directory = folder_of(path)
     while True:
-        digest = read_manifest(directory).digest
-        snapshot = open_snapshot(directory)
+        there = manifest_there(directory)
+        snapshot, digest = open_saved(directory)
         content = _read(directory / log_name(digest))
-        if read_manifest(directory).digest == digest:  # else it was saved anew meanwhile, and its log has gone
+        if there == manifest_there(directory):  # else it was saved anew meanwhile, and its log has gone
             return _replayed(snapshot, directory / log_name(digest), digest, content)
 
 

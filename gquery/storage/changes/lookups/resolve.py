@@ -37,7 +37,7 @@ def resolved(snapshot: Snapshot, insert: Tables, delete: Tables, set_: Tables) -
     gone_vertices, gone_edges = _read(loading, "delete", delete)
     before = _Known(loading, snapshot)
     gone = np.unique(np.concatenate([NOBODY, *map(before.named, gone_vertices)]))
-    edges = [edges_at(snapshot.edges, gone, snapshot.schema.types), *map(before.edges_like, gone_edges)]
+    edges = [edges_at(snapshot.edges, gone, snapshot.edges.types), *map(before.edges_like, gone_edges)]
     doomed = np.unique(np.concatenate(edges))
     new_vertices, new_edges = _read(loading, "insert", insert)
     after = _Known(loading, snapshot, gone)
@@ -59,6 +59,8 @@ def _read(loading: Loading, what: str, tables: Tables) -> tuple[list[VertexRows]
     if not isinstance(tables, Mapping):
         hint = 'write for example {"Person": people, ("Person", "KNOWS", "Person"): knows}'
         raise LoadError(f"`{what}` is a {type(tables).__name__}, not a dict", hint=hint)
+    if not tables:
+        return [], []
     of_edges = {key: table for key, table in tables.items() if isinstance(key, tuple)}
     of_vertices = {key: table for key, table in tables.items() if not isinstance(key, tuple)}
     return read_vertices(loading, of_vertices, None), read_edges(loading, of_edges, None)
@@ -110,8 +112,9 @@ class _Known:
     def _the(self, rows: VertexRows | EdgeRows, labels: tuple[str, ...], ids: pa.ChunkedArray, column: str) -> Ids:
         """The vertex with each id."""
         found, several = self._find(labels, ids)
-        hint = self._similar(labels)
-        self._refuse(rows, column, ids, found == ABSENT, f"no {described(labels)} has this id", hint)
+        absent = found == ABSENT
+        if absent.any():
+            self._refuse(rows, column, ids, absent, f"no {described(labels)} has this id", self._similar(labels))
         hint = "name the labels that the vertex has, and not some of them"
         self._refuse(rows, column, ids, several, "the id stands for several vertices", hint)
         return found
@@ -123,6 +126,8 @@ class _Known:
         labels is meant before one that has others too, which `exact` leaves out."""
         found, several = np.full(len(ids), ABSENT, np.int64), np.zeros(len(ids), np.bool_)
         for same in (True,) if exact else (True, False):
+            if not same and not (found == ABSENT).any():
+                break
             here, again = self._find_among(labels, ids, same)
             new = (found == ABSENT) & (here != ABSENT)
             found[new], several[new] = here[new], again[new]
@@ -173,7 +178,7 @@ class _Known:
 
     def _edges(self, rows: EdgeRows) -> tuple[Ids, Ids]:
         """The row and the edge, for each edge between the ends of a row."""
-        types = self._snapshot.schema.types
+        types = self._snapshot.edges.types
         if rows.type not in types:
             hint = did_you_mean(rows.type, types)
             raise LoadError(f"there are no edges of type `{rows.type}`", file=rows.origin.file or None, hint=hint)
