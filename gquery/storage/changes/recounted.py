@@ -8,7 +8,7 @@ alone now (`invariants.py` says where a no can be wrong). Whoever counts anew kn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +27,8 @@ from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 
 Ids = NDArray[np.int64]
-Degrees = Mapping[Direction, Ids]
 
+_DIRECTIONS: tuple[Direction, ...] = ("out", "in")
 _MOST_MOVED = 1 << 16  # vertices that go to other tables, before all is counted anew
 
 
@@ -122,14 +122,12 @@ class _Type:
 
     def _degrees(self) -> tuple[DegreeSums, ...]:
         sums = {row[:2]: list(row[2:]) for row in self._was.degrees}
-        old = self._vertices[self._vertices < self._before.vertex_count]
-        for vertices, numbers, edges, sign in (
-            (old, self._before.vertex_numbers, self._before.edges, -1),
-            (self._vertices, self._after.vertex_numbers, self._after.edges, 1),
-        ):
-            tables = numbers.tables_of(vertices)
-            for direction, degrees in self._degrees_of(vertices, edges).items():
-                for table in np.unique(tables[degrees > 0]).tolist():
+        there = np.searchsorted(self._vertices, self._before.vertex_count)  # those that are new come behind
+        tables_before = self._before.vertex_numbers.tables_of(self._vertices[:there])
+        tables_after = self._after.vertex_numbers.tables_of(self._vertices)
+        for direction, before, after in self._each_degree():
+            for tables, degrees, sign in ((tables_before, before[:there], -1), (tables_after, after, 1)):
+                for table in set(tables[degrees > 0].tolist()):
                     each = degrees[(tables == table) & (degrees > 0)]
                     row = sums.setdefault((table, direction), [0, 0, 0, 0])
                     row[0] += sign * len(each)
@@ -138,12 +136,26 @@ class _Type:
                     row[3] = max(row[3], int(each.max()))
         return tuple(DegreeSums(*key, *row) for key, row in sorted(sums.items()) if row[0])
 
-    def _degrees_of(self, vertices: Ids, edges: Edges) -> Degrees:
-        out, into = (np.subtract(*_kept(edges, self._name, side).bounds(vertices)[::-1]) for side in ("out", "in"))
+    def _each_degree(self) -> Iterator[tuple[Direction, Ids, Ids]]:
+        """The degrees of the touched vertices before and after, by direction."""
+        kept = [_kept(self._before.edges, self._name, direction) for direction in _DIRECTIONS]
+        out, into = (np.subtract(*adjacency.bounds(self._vertices)[::-1]) for adjacency in kept)
         loops = np.zeros_like(out)
         if self._has_loops:
-            loops = np.subtract(*entries_of(_kept(edges, self._name, "out"), vertices, vertices)[::-1])
-        return {"out": out, "in": into, "both": out + into - loops}
+            loops = np.subtract(*entries_of(kept[0], self._vertices, self._vertices)[::-1])
+        more_out, more_into, more_loops = (self._more(*sides) for sides in ((0, 0), (1, 1), (0, 1)))
+        yield "out", out, out + more_out
+        yield "in", into, into + more_into
+        both = out + into - loops
+        yield "both", both, both + more_out + more_into - more_loops
+
+    def _more(self, side: int, other: int) -> Ids:
+        """How many edges more each touched vertex has at both of these ends."""
+        more = np.zeros(len(self._vertices), np.int64)
+        for ends, sign in ((self._new, 1), (self._gone, -1)):
+            own = ends[side][ends[side] == ends[other]]
+            np.add.at(more, np.searchsorted(self._vertices, own), sign)
+        return more
 
     def _simple(self) -> tuple[bool, bool]:
         """Whether there are no parallel edges, and none in both directions: those that are new are looked up."""

@@ -75,6 +75,11 @@ class _Room:
         page[:, 0], page[:, 1] = adjacency.bounds(np.arange(vertex, vertex + PAGE_ROWS))
         return self._pages_used - 1
 
+    def page_of_offsets(self, page: int) -> Ids:
+        """int64[rows, 2]: the bounds of rows that are where they were."""
+        begin = page * PAGE_ROWS - self.first
+        return np.stack([self.offsets[begin : begin + PAGE_ROWS], self.offsets[begin + 1 : begin + PAGE_ROWS + 1]], 1)
+
     def taken(self, entries: int, pages: int) -> tuple[int, int] | None:
         """Where so many more entries and pages begin; None where there is no room for them."""
         with self._lock:
@@ -150,18 +155,16 @@ class ChangedAdjacency(Adjacency):
         if taken is None:
             return None
         begin, first = taken
-        room.neighbours[begin:][: len(found.edges)], room.edges[begin:][: len(found.edges)] = (
-            found.neighbours,
-            found.edges,
-        )
-        own = pages[:, None] * PAGE_ROWS + np.arange(PAGE_ROWS)
+        room.neighbours[begin : begin + len(found.edges)] = found.neighbours
+        room.edges[begin : begin + len(found.edges)] = found.edges
+        numbers = np.full(_pages(rows), _EMPTY, np.int32)
+        numbers[: len(self._numbers)] = self._numbers
         written = room.pages[first : first + len(pages)]
-        written[..., 0], written[..., 1] = (side.reshape(own.shape) for side in self.bounds(own.ravel()))
+        for place, (page, number) in enumerate(zip(pages.tolist(), numbers[pages].tolist(), strict=True)):
+            written[place] = room.pages[number] if number != _BASE else room.page_of_offsets(page)
         places = np.searchsorted(pages, vertices >> PAGE_BITS), vertices & (PAGE_ROWS - 1)
         ends = begin + np.cumsum(found.lengths)
         written[(*places, 0)], written[(*places, 1)] = ends - found.lengths, ends
-        numbers = np.full(_pages(rows), _EMPTY, np.int32)
-        numbers[: len(self._numbers)] = self._numbers
         numbers[pages] = np.arange(first, first + len(pages))
         longest = max(self._longest, int(found.lengths.max()))
         return ChangedAdjacency(room, numbers, rows, entries, longest, found.simple and self.simple)
