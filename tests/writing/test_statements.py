@@ -154,6 +154,10 @@ FAILING = {
     "MERGE of null": ("UNWIND [1, null] AS x MERGE (:X {x: x})", "`x`, which is null"),
     "an id twice": ("CREATE (:Person {id: 3})", "with the id 3 already"),
     "an id twice in one clause": ("CREATE (:Person {id: 7}), (:Person {id: 7})", "with the id 7 already"),
+    "an id of a node with more labels": (
+        "MATCH (n {id: 1}) SET n:Old CREATE (:Person {id: 1})",
+        "with the id 1 already",
+    ),
     "an id of another": ("MATCH (n {id: 1}) SET n.id = 2", "with the id 2 already"),
     "an id that is taken away": ("MATCH (n {id: 1}) SET n = {name: 'x'}", "which it keeps"),
     "an error behind what was written": ("CREATE (:X) WITH 1 AS one RETURN one % 0", "zero"),
