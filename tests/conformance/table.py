@@ -42,8 +42,8 @@ _COLUMNS = """\
 _WRITING = """
 ## Scenarios that write
 
-[Statements](writing.md) on a store: their answers, the counts of what they change, the graph afterwards, and errors, after which the graph is as it
-was. Their set-ups are executed in the same way.
+[Statements](writing.md) on a store: their answers, the counts of what they change, the graph afterwards, and errors,
+after which the graph is as it was. Their set-ups are executed in the same way.
 
 """
 
