@@ -39,6 +39,16 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (n:Key) RETURN n.k, n.c ORDER BY n.k",
         [("x", 2), ("y", 1)],
     ),
+    "MERGE takes what is equal, whatever its type": (
+        "UNWIND [1, 1.0, true, '1', [1], [1]] AS k MERGE (n:Key {k: k})",
+        "MATCH (n:Key) RETURN count(*)",
+        [(4,)],
+    ),
+    "rows that are alike are as many as they are": (
+        "MATCH ()-[:KNOWS]->()--() CREATE (:X)",
+        "MATCH (x:X) RETURN count(*)",
+        [(6,)],
+    ),
     "MERGE that sets what it looks for looks again for each row": (
         "UNWIND [1, 2, 3] AS row MERGE (n:Key {k: 1}) ON MATCH SET n.k = 2",
         "MATCH (n:Key) RETURN n.k ORDER BY n.k",
