@@ -17,9 +17,9 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gquery.errors import ExecutionError, GQueryError
-from gquery.terminal.asking import ask
+from gquery.terminal.asking import ask, execute
 from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
-from gquery.terminal.graphs import describe_load, loading_options, open_graph
+from gquery.terminal.graphs import describe_load, loading_options, open_graph, open_store
 from gquery.terminal.messages import (
     ANSWERED,
     BROKEN_PIPE,
@@ -84,9 +84,10 @@ def _shell(chosen: Namespace) -> int:
     shell.change(**settings_of(chosen))
     if chosen.graph is not None:
         shell.open(chosen.graph, loading_options(chosen))
-    if sys.stdin.isatty():
-        return run(shell)
-    return shell.execute_all(sys.stdin.read())
+    try:
+        return run(shell) if sys.stdin.isatty() else shell.execute_all(sys.stdin.read())
+    finally:
+        shell.close()
 
 
 def _load(chosen: Namespace) -> int:
@@ -131,12 +132,11 @@ def _run(chosen: Namespace) -> int:
 
 
 def _asked(chosen: Namespace, text: str, console: Console) -> Result:
-    graph, parameters = _graph(chosen, console), dict(chosen.param)
+    parameters = dict(chosen.param)
     if not chosen.write:
-        return ask(graph, text, parameters, console)
-    from gquery.terminal.writing import Writer
-
-    return Writer(graph, chosen.graph).execute(text, parameters, graph.settings, console)
+        return ask(_graph(chosen, console), text, parameters, console)
+    with open_store(chosen.graph) as store:
+        return execute(store, text, parameters, settings_of(chosen), console)
 
 
 def _write_rows(result: Result, format: str, path: str | None, console: Console) -> int:

@@ -91,7 +91,10 @@ def _open(shell: Shell, arguments: str) -> None:
     parser.add_argument("folder")
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args(_split(arguments))
-    shell.open(chosen.folder, {}, chosen.write)
+    if chosen.write:
+        shell.open_to_write(chosen.folder)
+    else:
+        shell.open(chosen.folder, {})
 
 
 def _save(shell: Shell, path: str) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from gquery.session import Graph
     from gquery.storage.load.report import LoadReport
+    from gquery.store import Store
 
 _DELIMITERS = {"\\t": "\t", "tab": "\t"}
 _OPTIONS = (
@@ -95,6 +96,16 @@ def open_graph(path: str, options: dict[str, Any], console: Console) -> Graph:
         given = ", ".join("--" + name.removesuffix("s").replace("_", "-") for name in options)
         raise UsageError(f"{path} is a saved graph, {given} cannot change it", hint="give the option to `gquery load`")
     return open(path)
+
+
+def open_store(path: str) -> Store:
+    """Opens a saved graph that statements may change. Raises LoadError, UsageError where it is no saved one."""
+    from gquery.storage.persist import is_saved
+    from gquery.store import Store
+
+    if not is_saved(path):
+        raise UsageError(f"{path} is no saved graph, and cannot be written to", hint="save it by `gquery load`")
+    return Store.open(path)
 
 
 def describe_load(report: LoadReport) -> list[str]:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from gquery.errors import GQueryError, did_you_mean
 from gquery.settings import Device, Settings, parse_memory, parse_mode, parse_strict
-from gquery.terminal.asking import ask
+from gquery.terminal.asking import ask, execute
 from gquery.terminal.commands import run_command
 from gquery.terminal.entry.syntax import BARE_COMMANDS, statements
-from gquery.terminal.graphs import describe_load, open_graph
+from gquery.terminal.graphs import describe_load, open_graph, open_store
 from gquery.terminal.literals import read_seconds
 from gquery.terminal.messages import (
     ANSWERED,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from gquery.result import Result
     from gquery.session import Graph
-    from gquery.terminal.writing import Writer
+    from gquery.store import Store
 
 _FEWEST_ROWS = 10
 _OTHER_LINES = 9  # of a screen: a table's frame and head, the line below it, the prompt
@@ -56,7 +56,7 @@ class Shell:
         self.parameters: dict[str, object] = {}
         self.timing = True
         self.graph: Graph | None = None
-        self.writer: Writer | None = None
+        self.store: Store | None = None
         self.name = ""
         self.last: Result | None = None
         self.last_text = ""
@@ -118,10 +118,12 @@ class Shell:
     def ask(self, text: str) -> Result:
         """The result of a query, or of a statement that writes where the graph may be written to."""
         graph = self.loaded()
-        if self.writer is None:
+        if self.store is None:
             return ask(graph, text, self.parameters, self.notes)
-        result = self.writer.execute(text, self.parameters, self.settings, self.notes)
-        self.graph = self.writer.store.graph.with_settings(**asdict(self.settings))
+        settings = asdict(self.settings)
+        del settings["threads"]
+        result = execute(self.store, text, self.parameters, settings, self.notes)
+        self.graph = self.store.graph.with_settings(**asdict(self.settings))
         return result
 
     # --- what the commands change --------------------------------------------------------------------------------
@@ -132,24 +134,31 @@ class Shell:
             raise UsageError("there is no graph yet", hint="`:load SOURCE` or `:open FOLDER` brings one")
         return self.graph
 
-    def open(self, path: str, options: dict[str, Any], writing: bool = False) -> None:
-        """Opens or loads a graph in place of the present one; writing: statements may change what is saved there."""
+    def open(self, path: str, options: dict[str, Any]) -> None:
+        """Opens or loads a graph in place of the present one."""
         graph = open_graph(path, options, self.notes)
-        writer = None
-        if writing:
-            from gquery.terminal.writing import Writer
-
-            writer = Writer(graph, path)
         if graph.report is not None:
             self.notes.print("\n".join(describe_load(graph.report)), markup=False, highlight=False)
         self.use(graph, Path(path).name or path)
-        self.writer = writer
+
+    def open_to_write(self, path: str) -> None:
+        """Opens a saved graph, which statements may change, in place of the present one."""
+        self.close()
+        store = open_store(path)
+        self.use(store.graph, Path(path).name or path)
+        self.store = store
+
+    def close(self) -> None:
+        """Lets others write to the graph."""
+        if self.store is not None:
+            self.store.close()
+            self.store = None
 
     def use(self, graph: Graph, name: str) -> None:
         """Takes a graph; what was asked of the old one is forgotten."""
         self.graph = graph.with_settings(**asdict(self.settings))
         self.name = name
-        self.writer = None
+        self.close()
         self.last, self.last_text = None, ""
 
     def set(self, name: str, text: str) -> None:

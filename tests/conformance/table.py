@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import gquery
+from tests.conformance import tck_writes
 from tests.conformance.tck_features import Scenario
 from tests.conformance.tck_run import SCENARIOS, run
 from tests.conformance.tck_values import UnreadableError
@@ -33,15 +34,24 @@ openCypher's graphs have no schema, so the scenarios run with `strict=False`: a 
 does not have is [no error there](language.md#names-that-the-graph-does-not-have). A scenario that expects an error
 passes when it is of that kind and says what is wrong, before the query runs where the scenario wants that.
 
+"""
+_COLUMNS = """\
 | scenarios | all | pass | not supported | differ | not built |
 |---|---:|---:|---:|---:|---:|
+"""
+_WRITING = """
+## Scenarios that write
+
+[Statements](writing.md) on a store: their answers, the counts of what they change, the graph afterwards, and errors,
+after which the graph is as it was. Their set-ups are executed in the same way.
+
 """
 
 
 def outcome(scenario: Scenario) -> tuple[str, str]:
     """What became of it, and why."""
     try:
-        run(scenario)
+        (tck_writes.run if scenario in tck_writes.SCENARIOS else run)(scenario)
     except gquery.UnsupportedError as error:
         return OUTCOMES[1], error.message
     except UnreadableError as error:
@@ -69,13 +79,15 @@ def table(found: dict[str, tuple[str, str]]) -> str:
 
 
 def main(wanted: str) -> None:
-    found = worst(scenario for scenario in SCENARIOS if scenario.name.startswith(wanted))
-    text = table(found)
-    if wanted:
-        for name, (how, why) in found.items():
+    tables = []
+    for scenarios in (SCENARIOS, tck_writes.SCENARIOS):
+        found = worst(scenario for scenario in scenarios if scenario.name.startswith(wanted))
+        tables.append(_COLUMNS + table(found))
+        for name, (how, why) in found.items() if wanted else ():
             if how != OUTCOMES[0]:
                 print(f"{name} {how}: {why}")
-    else:
+    text = _WRITING.join(tables)
+    if not wanted:
         PAGE.write_text(_HEAD + text)
     print(text, end="")
 

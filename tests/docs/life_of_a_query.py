@@ -120,6 +120,15 @@ sorted by Arrow (`relational/direct`).
 ```
 {answer}
 ```
+
+## What writes
+
+A statement that changes a graph goes the same way, several times ([writing](writing.md)). In `planner/binding/updates`,
+`stages.py` cuts it into stages, each of which reads first and changes then; `stage.py` binds a stage over the graph
+that the stages before have made: its segments, which begin with their rows, and an `Update` at the end
+(`ir/updates.py`). All rows of a stage are read before `executor/updates` makes one batch of them, and
+`storage/changes` the next snapshot. Ids keep their meaning, so that the rows go on. `gquery/store/statement.py` holds
+this on one screen; the store shows the last snapshot to others when all stages are done.
 """
 
 

@@ -39,6 +39,16 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (n:Key) RETURN n.k, n.c ORDER BY n.k",
         [("x", 2), ("y", 1)],
     ),
+    "MERGE takes what is equal, whatever its type": (
+        "UNWIND [1, 1.0, true, '1', [1], [1]] AS k MERGE (n:Key {k: k})",
+        "MATCH (n:Key) RETURN count(*)",
+        [(4,)],
+    ),
+    "rows that are alike are as many as they are": (
+        "MATCH ()-[:KNOWS]->()--() CREATE (:X)",
+        "MATCH (x:X) RETURN count(*)",
+        [(6,)],
+    ),
     "MERGE that sets what it looks for looks again for each row": (
         "UNWIND [1, 2, 3] AS row MERGE (n:Key {k: 1}) ON MATCH SET n.k = 2",
         "MATCH (n:Key) RETURN n.k ORDER BY n.k",
@@ -154,6 +164,10 @@ FAILING = {
     "MERGE of null": ("UNWIND [1, null] AS x MERGE (:X {x: x})", "`x`, which is null"),
     "an id twice": ("CREATE (:Person {id: 3})", "with the id 3 already"),
     "an id twice in one clause": ("CREATE (:Person {id: 7}), (:Person {id: 7})", "with the id 7 already"),
+    "an id of a node with more labels": (
+        "MATCH (n {id: 1}) SET n:Old CREATE (:Person {id: 1})",
+        "with the id 1 already",
+    ),
     "an id of another": ("MATCH (n {id: 1}) SET n.id = 2", "with the id 2 already"),
     "an id that is taken away": ("MATCH (n {id: 1}) SET n = {name: 'x'}", "which it keeps"),
     "an error behind what was written": ("CREATE (:X) WITH 1 AS one RETURN one % 0", "zero"),

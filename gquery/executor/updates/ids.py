@@ -1,4 +1,5 @@
-"""Users' ids that statements write: each vertex keeps one, and no two of the same labels have the same."""
+"""Users' ids that statements write: each vertex keeps one, and no two have the same of which one has the other's
+labels."""
 
 from __future__ import annotations
 
@@ -12,16 +13,17 @@ from gquery.storage.changes.batch import NewValues
 from gquery.storage.changes.lookups.keys import vertices_with
 from gquery.storage.graph import Snapshot
 from gquery.storage.load.assembly.lookup import ABSENT, repeats
+from gquery.storage.tables import VertexTable
 
 
 def expect_new_ids(
     snapshot: Snapshot, labels: tuple[str, ...], ids: pa.ChunkedArray, own: NDArray[np.int64] | None = None
 ) -> None:
-    """Raises ExecutionError where vertices with these labels have one of the ids, but for the vertices that get them
-    (`own`), or two get the same."""
+    """Raises ExecutionError where vertices with these labels, more or some of them have one of the ids, but for the
+    vertices that get them (`own`), or two get the same."""
     if not (pa.types.is_integer(ids.type) or pa.types.is_string(ids.type)):
         raise ExecutionError(f"an id is a whole number or a text, not {ids.type}")
-    tables = [place for place, table in enumerate(snapshot.vertex_tables) if set(table.labels) == set(labels)]
+    tables = [place for place, table in enumerate(snapshot.vertex_tables) if _is_like(table, {*labels})]
     found, _ = vertices_with(snapshot, tables, ids)
     taken = found != ABSENT
     if own is not None:
@@ -32,6 +34,12 @@ def expect_new_ids(
         named = "".join(f":{label}" for label in labels)
         hint = "MERGE takes the one that is there"
         raise ExecutionError(f"there is a ({named}) with the id {ids[place].as_py()!r} already", hint=hint)
+
+
+def _is_like(table: VertexTable, labels: set[str]) -> bool:
+    """Whether an id of the table's vertices is one of those of vertices with the labels."""
+    own = {*table.labels}
+    return own == labels or (table.id_name is not None and bool(own and labels) and (own < labels or own > labels))
 
 
 def expect_ids(snapshot: Snapshot, given: NewValues) -> None:

@@ -68,6 +68,18 @@ def _codes(values: pa.Array) -> NDArray[np.int64]:
     """A number for each value, equal where values are."""
     try:
         return to_numpy(values.dictionary_encode().indices).astype(np.int64)
-    except pa.ArrowNotImplementedError:  # values that Arrow has no hash of, such as lists
-        known: dict[str, int] = {}
-        return np.array([known.setdefault(repr(value), len(known)) for value in values.to_pylist()], np.int64)
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError):  # values that Arrow has no hash of, such as lists
+        known: dict[object, int] = {}
+        return np.array([known.setdefault(_hashed(value), len(known)) for value in values.to_pylist()], np.int64)
+
+
+def _hashed(value: object) -> object:
+    """What Python finds equal where openCypher does: 1 is 1.0, and not true."""
+    match value:
+        case bool():
+            return bool, value
+        case list():
+            return tuple(map(_hashed, value))
+        case dict():
+            return tuple((key, _hashed(each)) for key, each in value.items())
+    return value
