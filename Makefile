@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden conformance soak fuzz kills asan benchmark counting bench-gpu clean
+.PHONY: demo test check golden conformance soak fuzz kills asan benchmark continuous counting bench-gpu clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -46,7 +46,10 @@ benchmark: .venv/developing
 	$(BIN)/python -m benchmarks.lsqb
 	$(BIN)/python -m benchmarks.ldbc
 
-# DATA: the folder with the published graphs and queries.
+# DATA: the folder with the published graphs, streams and queries.
+continuous: .venv/developing
+	$(BIN)/python -m benchmarks.continuous --data $(DATA)
+
 counting: .venv/developing
 	$(BIN)/python -m benchmarks.counting --data $(DATA)
 	$(BIN)/python -m benchmarks.ablation --data $(DATA)

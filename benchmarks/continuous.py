@@ -72,7 +72,7 @@ class Ids:
         for table, each in enumerate(snapshot.vertex_tables):
             ids = numbers.ids([table], np.int64).tolist()
             self.vertices.update(zip(each.ids.to_pylist(), ids, strict=True))
-        ends = np.sort(snapshot.ends, axis=0)
+        ends = np.sort(np.stack(snapshot.edges.ends_of(np.arange(snapshot.edge_count))), axis=0)
         self._edges = {pair: edge for edge, pair in enumerate(zip(*ends.tolist(), strict=True))}
         self._next = snapshot.edge_count
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import pyarrow as pa
 
+from gquery.continuous.terms import of_one_edge
 from gquery.executor.devices import backend_of
 from gquery.executor.engine import Engine
 from gquery.executor.progress import Control
@@ -17,13 +18,15 @@ from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
+from gquery.planner.search.alike.orbits import edge_orbits
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.second_half import SecondHalf
-from gquery.planner.search.settled import Settled
+from gquery.planner.search.settled import Settled, can_be_turned
 from gquery.records import record
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
+from gquery.storage.parted.snapshot import Parted
 
 _PLANS = 64  # that are kept
 _ORDERS = 1 << 20  # bytes
@@ -57,6 +60,29 @@ class Answering:
         """The rows of a query on a snapshot. known_by: what tells the query apart, and all that its plan relies on."""
         planned = self._planned.get(known_by, lambda: self._plan(query(), snapshot, control))
         return _rows(self._chain(planned, snapshot, control), control)
+
+    def answer_of_one_edge(
+        self, known_by: Hashable, query: BoundQuery, places: tuple[int, ...], snapshot: Parted, control: Control
+    ) -> pa.Table:
+        """The rows that an edge makes which is apart alone, and in no match twice."""
+        planned = self._planned.get(known_by, lambda: self._plan_of_one_edge(query, places, snapshot, control))
+        return _rows(self._chain(planned, snapshot, control), control)
+
+    def _plan_of_one_edge(
+        self, query: BoundQuery, places: tuple[int, ...], snapshot: Parted, control: Control
+    ) -> _Planned:
+        """Of edges that are alike only one is looked at: what is found there is turned. Where it cannot be turned, all
+        are."""
+        (whole,) = self._plan(query, snapshot, control).plan.matches
+        orbits = [orbit for orbit in edge_orbits(whole.problem, control.check) if not orbit.keys().isdisjoint(places)]
+        few = self._plan(of_one_edge(query, [next(iter(orbit)) for orbit in orbits]), snapshot, control)
+        if not all(map(can_be_turned, few.plan.matches)):
+            return self._plan(of_one_edge(query, places), snapshot, control)
+        halves = {
+            step.number: Settled(few.second_halves[step.number].planned, tuple(orbit.values()))
+            for step, orbit in zip(few.plan.matches, orbits, strict=True)
+        }
+        return _Planned(few.plan, halves, {})
 
     def chain(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> Chain:
         """The query, ready to run."""

@@ -13,7 +13,7 @@ from gquery.continuous.answers import Answering
 from gquery.continuous.between import Between
 from gquery.continuous.netting import differences, net
 from gquery.continuous.reading import names_read
-from gquery.continuous.terms import changed, is_monotone, is_row_wise, possible
+from gquery.continuous.terms import are_apart, changed, is_monotone, is_row_wise, possible
 from gquery.errors import BindError
 from gquery.executor.progress import Control
 from gquery.grammar import ast
@@ -98,6 +98,8 @@ class Standing:
         if parted is None or not places:
             return self._of_none(bound, snapshot, control)
         known_by = (bound.key, places, parted.invariants)
+        if len(parted.apart) == 1 and are_apart(match.graph):
+            return self._answering.answer_of_one_edge((*known_by, 1), bound.query, places, parted, control)
         return self._answering.answer_again(known_by, lambda: changed(bound.query, places), parted, control)
 
     def _of_none(self, bound: _Bound, snapshot: Snapshot, control: Control) -> pa.Table:

@@ -9,7 +9,7 @@ and sorting too, is done once for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
@@ -49,21 +49,36 @@ def _is_cut(project: Project) -> bool:
     return project.projection.skip is not None or project.projection.limit is not None
 
 
-def _led(match: Match, place: int) -> Match:
-    """The term of the edge at a place, whose order begins there."""
+def _led(match: Match, place: int, alone: bool = False) -> Match:
+    """The term of the edge at a place, whose order begins there. alone: it is the only edge of the change."""
     edge, vertices = match.graph.edges[place], match.graph.vertices
     ends = dict.fromkeys((edge.source, edge.target))
-    return replace(match, graph=term(match.graph, place), lead=tuple(vertices[end].variable for end in ends))
+    return replace(match, graph=term(match.graph, place, alone), lead=tuple(vertices[end].variable for end in ends))
 
 
-def term(graph: QueryGraph, place: int) -> QueryGraph:
+def term(graph: QueryGraph, place: int, alone: bool = False) -> QueryGraph:
     """The term of the edge at a place."""
-    edges = (replace(edge, relation=Types(_types(edge, place))) for edge in graph.edges)
+    edges = (replace(edge, relation=Types(_types(edge, place, alone))) for edge in graph.edges)
     return replace(graph, edges=tuple(edges))
 
 
-def _types(edge: QueryEdge, place: int) -> tuple[str, ...]:
-    if edge.index > place:
+def are_apart(graph: QueryGraph) -> bool:
+    """Whether no data edge is in a match twice."""
+    (mode, *modes) = (scope.mode for scope in graph.scopes)
+    pairs = {frozenset((edge.source, edge.target)) for edge in graph.edges}
+    return not modes and (mode == "different edges" or (mode == "different nodes" and len(pairs) == len(graph.edges)))
+
+
+def of_one_edge(bound: BoundQuery, places: Iterable[int]) -> BoundQuery:
+    """The query of what the change of one edge did, which is in no match twice: the terms of some edges, in which all
+    others are edges that stay."""
+    match, *others = bound.segments
+    assert isinstance(match, Match)
+    return replace(bound, segments=(_all([_led(match, place, alone=True) for place in places], match), *others))
+
+
+def _types(edge: QueryEdge, place: int, alone: bool) -> tuple[str, ...]:
+    if edge.index > place or (alone and edge.index < place):
         return edge.types
     apart = tuple(map(apart_type, edge.types))
     return tuple(sorted(apart if edge.index == place else (*apart, *edge.types)))
@@ -85,8 +100,11 @@ def changed(bound: BoundQuery, places: tuple[int, ...]) -> BoundQuery:
     """The query of what a change did, by the terms of some edges, one at least."""
     match, *others = bound.segments
     assert isinstance(match, Match)
-    terms = tuple(_led(match, place) for place in places)
-    first: Segment = terms[0]
-    if len(terms) > 1:
-        first = Apply("rows", tuple((each,) for each in terms), None, False, (), match.output)
-    return replace(bound, segments=(first, *others))
+    return replace(bound, segments=(_all([_led(match, place) for place in places], match), *others))
+
+
+def _all(terms: Sequence[Match], match: Match) -> Segment:
+    """What has the rows of all terms of a pattern."""
+    if len(terms) == 1:
+        return terms[0]
+    return Apply("rows", tuple((each,) for each in terms), None, False, (), match.output)

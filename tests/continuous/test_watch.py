@@ -201,3 +201,21 @@ def test_a_version_that_failed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(QueryTimeout):
             watch.next()
     assert len(_told(watch.next())[1]) == 3
+
+
+def test_what_statements_write() -> None:
+    """A statement is one version, whatever clauses it has."""
+    store = _store([(0, 1), (1, 2)])
+    rings = store.watch(RINGS)
+    store.execute("MATCH (a:Account {id: 2}), (b:Account {id: 0}) CREATE (a)-[:PAID]->(b) SET a.name = 'x'")
+    change = rings.next()
+    assert change is not None
+    assert (change.version, change.added.num_rows, change.removed.num_rows) == (1, 3, 0)
+    store.execute("MATCH (a:Account {id: 1}) DETACH DELETE a")
+    change = rings.next()
+    assert change is not None
+    assert (change.version, change.added.num_rows, change.removed.num_rows) == (2, 0, 3)
+    store.execute("MATCH (a {id: 0}) CREATE (a)-[:PAID]->(:Account {id: 9})-[:PAID]->(:Account {id: 8})-[:PAID]->(a)")
+    change = rings.next()
+    assert change is not None
+    assert (change.added.num_rows, change.removed.num_rows) == (3, 0)

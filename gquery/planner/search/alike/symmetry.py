@@ -140,6 +140,13 @@ class Symmetry:
             bound = min(ENDLESS, bound * factorial(min(count, 60)))
         return bound
 
+    def generators(self, check: Check) -> list[Automorphism]:
+        """Automorphisms that make all others, where these are not too hard to find: whether vertices that change places
+        may be one data vertex is not asked."""
+        quads, order = self.problem.constraints.different_pairs, range(self.size)
+        found = stabiliser_chain(self._links, self.colours, quads, order, check)
+        return [generator for level in found for generator in level.generators]
+
     def break_along(self, order: tuple[int, ...], check: Check) -> Breaking:
         """How symmetry can be broken along a matching order: not at all when automorphisms are too hard to find."""
         found = stabiliser_chain(self._links, self.colours, self.problem.constraints.different_pairs, order, check)
