@@ -247,6 +247,35 @@ def test_a_known_list_is_matched_again() -> None:
     assert ask(TRIANGLE, text.replace("r*", "r*1")) == []
 
 
+REPEATED = [
+    "((a:P)-[r:K]->(b))", "((a)-[r:K]->(b:Q))", "((a:P)<-[:K]-(b))", "((a)-[r:K]->(b) WHERE a.v < b.v)",
+    "((a {v: 1})-[r:K]->(b))", "((a)-[r:K]->(b WHERE b.v > 1))", "((a)-[r:K]->(b) WHERE a.v <= x.v)",
+    "((a:P WHERE a.v > 0)-[r:K WHERE r.w > 1]->(b) WHERE b.v <> a.v OR r.w = 3)", "((:P)-[:K]->(:P|Q))",
+    "((a)<-[r:K]-(b) WHERE b.v IN [1, 2] AND r.w < 4)", "((a)-[r:K]->(b {v: x.v}))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", REPEATED)
+def test_what_is_asked_of_nodes_each_time(pattern: str) -> None:
+    """However often it is repeated: over six edges there are no paths of more than six."""
+    for seed in range(6):
+        chance = Random(f"repeated {seed}")
+        ids = {"P": [0, 1, 2], "Q": [10, 11]}
+        every = [(label, number) for label, numbers in ids.items() for number in numbers]
+        edges: dict[tuple[str, str, str], dict[str, list[int]]] = {}
+        for _ in range(6):
+            (one, source), (other, target) = chance.choice(every), chance.choice(every)
+            columns = edges.setdefault((one, "K", other), {"source": [], "target": [], "w": []})
+            for name, value in (("source", source), ("target", target), ("w", chance.randint(1, 4))):
+                columns[name].append(value)
+        vertices = {label: {"id": each, "v": [chance.randint(1, 3) for _ in each]} for label, each in ids.items()}
+        asked = gquery.from_arrow(vertices=vertices, edges=edges)
+        lists = [f"size({name})" for name in "ar" if f"({name}" in pattern or f"[{name}" in pattern]
+        for answer in ("x.id, y.id", "DISTINCT y.id", ", ".join(["count(*)", *lists])):
+            text = f"MATCH (x){pattern}{{}}(y) RETURN {answer}"
+            assert ask(asked, text.replace("{}", "+")) == ask(asked, text.replace("{}", "{1,6}")), (seed, text)
+
+
 def test_limits_stop_the_search() -> None:
     many = "MATCH ({id: 0})-[r:K*]->(b) RETURN b.id LIMIT 5"
     assert len(LADDER.query(many).rows()) == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import filterfalse
@@ -95,6 +96,18 @@ NOTHING = " \0"
 def is_hidden(variable: str) -> bool:
     """Whether no clause can name the variable: it has no name, or one that only its block knows."""
     return variable.startswith(" ")
+
+
+_NUMBERED = re.compile(r"(.+) \d+")  # as `lengths.names.Unused` makes them
+_NAMELESS = ("node", "relationship", "element")
+
+
+def spoken(variable: str) -> str:
+    """How messages name a variable: one that stands for one of several as these are called."""
+    name = variable.strip()
+    numbered = _NUMBERED.fullmatch(name)
+    known = name if numbered is None else numbered[1]
+    return f"a {known}" if numbered and known in _NAMELESS else f"`{known}`"
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from gquery.errors import BindError, Notice, Span
+from gquery.planner.binding.scope import spoken
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, Type
 from gquery.planner.ir.functions.calls import comparable, has_order
 from gquery.planner.ir.types.common_type import list_of, temporal_family, unify
@@ -126,7 +127,10 @@ def notices(function: str, arguments: tuple[Expression, ...], span: Span) -> Ite
         if other is None or own is None or _may_match(function, own, other):
             continue
         answer = {"<>": "always true", "=": "never true", "in": "never true"}.get(function, "never true or false")
-        name = f"`{this.variable.strip()}.{this.key}`" if this.key else f"id({this.variable.strip()})"
+        known = spoken(this.variable)
+        element = known.strip("`")
+        name = f"`{element}.{this.key}`" if this.key else f"id({element})"
+        name = f"`{this.key}` of {known}" if this.key and known == element else name
         hint = None
         if own.kind is Kind.STRING and this.key:
             hint = "where a few words such as n/a made it text, load it with null=['n/a'] (--null n/a)"

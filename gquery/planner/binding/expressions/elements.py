@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gquery.errors import BindError, Span, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.labels import expect_known
+from gquery.planner.binding.scope import spoken
 from gquery.planner.ir.expr import (
     INTEGER,
     NULL,
@@ -121,7 +122,7 @@ def once(
 
 def _no_property(binder: ExpressionBinder, subject: Expression, key: str, span: Span) -> BindError:
     known = subject.variable if isinstance(subject, Column) else subject.name if isinstance(subject, Local) else None
-    name = f"a {subject.type.kind.value.lower()}" if known is None else f"`{known.strip()}`"
+    name = f"a {subject.type.kind.value.lower()}" if known is None else spoken(known)
     properties: Mapping[str, object] = {}
     if subject.type.kind is Kind.NODE:
         tables = subject.type.tables

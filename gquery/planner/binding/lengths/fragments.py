@@ -10,6 +10,7 @@ from typing import Literal
 from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
+from gquery.planner.binding.lengths.repeated import as_relationship
 from gquery.planner.binding.mentions import named, names_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
 from gquery.planner.ir.segments import PathMode
@@ -85,7 +86,7 @@ class Pieces:
                 continue
             parts += self._fragment(path, nodes, begin, place, word is not None)
             begin = place + 1
-            link = self._link(path, _one_relationship(relationship), nodes[place], nodes[begin])
+            link = self._link(path, as_relationship(relationship, self._unused), nodes[place], nodes[begin])
             parts.append(link.way)
             if relationship.inside is not None:
                 self._name_nodes(relationship.inside, link.way)
@@ -196,27 +197,6 @@ class Pieces:
         if path.mode == "acyclic" or (self.mode == "different nodes" and not closed):
             return "acyclic"
         return "simple" if path.mode == "simple" or self.mode == "different nodes" else "any"
-
-
-def _one_relationship(relationship: ast.RelationshipPattern) -> ast.RelationshipPattern:
-    """A repeated pattern as a relationship of variable length. Raises where it is more than that."""
-    inside = relationship.inside
-    if inside is None:
-        return relationship
-    first, *_, last = inside.nodes
-    told = any(part is not None for node in inside.nodes for part in (node.labels, node.properties, node.where))
-    round_ = first.variable is not None and last.variable is not None and first.variable.name == last.variable.name
-    one, where = inside.relationships[0], relationship.where
-    own = set() if one.variable is None else {one.variable.name}
-    if told or round_ or len(inside.relationships) > 1 or (where is not None and not own.issuperset(names_in(where))):
-        raise UnsupportedError(
-            "gquery repeats a pattern any number of times only where it is one relationship and says nothing of nodes",
-            span=relationship.span,
-            hint="give it small bounds, such as {1,3}",
-        )
-    if where is not None and one.where is not None:
-        where = ast.Binary("and", one.where, where, span=where.span)
-    return replace(one, where=where or one.where, length=relationship.length)
 
 
 def _asked_of_all(path: ast.PathPattern, mode: MatchMode | None) -> PathMode | Literal["trail", "shortest"] | None:

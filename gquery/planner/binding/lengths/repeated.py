@@ -1,0 +1,77 @@
+"""A repeated pattern of one relationship, as a relationship of variable length.
+
+What it asks of the nodes at its ends is asked of where each relationship begins and ends: `((a:P)-[r]->(b))+` is
+`-[r* WHERE startNode(r):P]->`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gquery.errors import Span, UnsupportedError
+from gquery.grammar import ast
+from gquery.planner.binding.lengths.names import Unused, substituted
+from gquery.planner.binding.mentions import below, names_in
+from gquery.planner.binding.subqueries.pattern_condition import all_of
+
+_ENDS: Mapping[ast.Direction, tuple[str, str]] = {"out": ("startnode", "endnode"), "in": ("endnode", "startnode")}
+_PATTERNS = (ast.Subquery, ast.Exists, ast.PatternPredicate)
+
+
+def as_relationship(repeated: ast.RelationshipPattern, unused: Unused) -> ast.RelationshipPattern:
+    """Raises UnsupportedError where it is more than one relationship, or leads both ways between nodes of which
+    something is asked."""
+    inside = repeated.inside
+    if inside is None:
+        return repeated
+    (first, last), one = (inside.nodes[0], inside.nodes[-1]), inside.relationships[0]
+    names = {each.variable.name for each in (first, last) if each.variable is not None}
+    same = first.variable is not None and last.variable is not None and len(names) == 1
+    conditions = [each for each in (one.where, repeated.where) if each is not None]
+    asked = _is_asked(first) or _is_asked(last) or any(names.intersection(names_in(each)) for each in conditions)
+    directed = one.direction in _ENDS
+    if len(inside.relationships) > 1 or same or (asked and not (directed and _is_plain(inside, repeated.where))):
+        raise UnsupportedError(
+            "gquery repeats a pattern any number of times only where it is one relationship, with a direction if "
+            "something is asked of its nodes",
+            span=repeated.span,
+            hint="give it small bounds, such as {1,3}",
+        )
+    if asked:
+        variable = one.variable or unused.named("relationship", one.span)
+        one = replace(one, variable=variable)
+        ends = [_end(function, variable, repeated.span) for function in _ENDS[one.direction]]
+        known = {node.variable.name: end for node, end in zip((first, last), ends, strict=True) if node.variable}
+        for node, end in zip((first, last), ends, strict=True):
+            conditions += _asked_of(node, end)
+        conditions = [substituted(each, known) for each in conditions]
+    return replace(one, where=all_of(conditions), length=repeated.length)
+
+
+def _is_asked(node: ast.NodePattern) -> bool:
+    return any(part is not None for part in (node.labels, node.properties, node.where))
+
+
+def _is_plain(inside: ast.PathPattern, where: ast.Expression | None) -> bool:
+    """Whether no condition has patterns of its own, and no properties are a parameter's."""
+    parts: tuple[ast.NodePattern | ast.RelationshipPattern, ...] = (*inside.nodes, *inside.relationships)
+    conditions = [each for each in (where, *(part.where for part in parts)) if each is not None]
+    patterns = any(isinstance(part, _PATTERNS) for each in conditions for part in below(each))
+    return not patterns and not any(isinstance(part.properties, ast.Parameter) for part in parts)
+
+
+def _end(function: str, relationship: ast.Variable, span: Span) -> ast.FunctionCall:
+    return ast.FunctionCall(function, (relationship,), False, False, span, span=span)
+
+
+def _asked_of(node: ast.NodePattern, end: ast.FunctionCall) -> Iterator[ast.Expression]:
+    """What a node says, of the end of a relationship."""
+    if node.labels is not None:
+        yield ast.LabelTest(end, node.labels, span=node.labels.span)
+    if isinstance(node.properties, ast.MapLiteral):
+        for entry in node.properties.entries:
+            own = ast.Property(end, entry.key, entry.span, span=entry.span)
+            yield ast.Binary("=", own, entry.value, span=entry.span)
+    if node.where is not None:
+        yield node.where
