@@ -188,3 +188,15 @@ def test_stubs_that_find_no_place_are_told() -> None:
     graph = Coloured(arcs_of(star), np.zeros(6, np.int32), layout_of(3, 1, 1, True))
     assert census(graph, Null("stubs", 0, 1), 50, 1, Control()).random.left_out > 0
     assert census(graph, Null("degrees", 10, 1), 50, 1, Control()).random.left_out == 0
+
+
+def test_random_graphs_without_any_motif() -> None:
+    """A path among edges that have no end in common: random graphs may have none."""
+    pairs = np.array([[0, 1], [1, 2], *([end, end + 1] for end in range(3, 60, 2))])
+    for size in (3, 4):
+        graph = Coloured(arcs_of(pairs), np.zeros(61, np.int32), layout_of(size, 1, 1, True))
+        path = Coloured(arcs_of(np.array([[0, 1], [1, 2], [2, 3]])), np.zeros(4, np.int32), graph.layout)
+        for given in (graph, path):
+            found = census(given, Null("stubs", 10, 1), 50, 1, Control())
+            assert (found.random.counts.sum(axis=1) <= found.random.totals).all()
+            assert (found.random.totals == 0).any()

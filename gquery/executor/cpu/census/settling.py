@@ -45,8 +45,14 @@ class Settled:
 
     def sums(self) -> NDArray[np.int64]:
         """int64[classes so far]: the counts of each class, times its ways, since the last time."""
+        self._lengthen()
         sums, self._sums = self._sums, np.zeros(0, np.int64)
         return sums
+
+    def _lengthen(self) -> None:
+        """For classes that were met since."""
+        new = len(self._classes) - len(self._sums)
+        self._sums = np.concatenate([self._sums, np.zeros(new, np.int64)])
 
     def release(self) -> None:
         """Gives back what was reserved."""
@@ -60,7 +66,7 @@ class Settled:
         if len(new):
             self._place(new)
             self._placed += len(new)
-        self._sums = np.concatenate([self._sums, np.zeros(len(self._classes) - len(self._sums), np.int64)])
+        self._lengthen()
         settle(counts, slots, self._places, self._sums)
 
     def _place(self, new: NDArray[np.int64]) -> None:

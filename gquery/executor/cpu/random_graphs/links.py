@@ -16,7 +16,7 @@ from gquery.executor.cpu.census.pairs import Arcs
 from gquery.executor.cpu.census.tally import ODD
 from gquery.executor.cpu.machine.compile import inlined, kernel
 
-_SPARSE = 4  # places in the table for each arc
+_SPARSE = 16  # places in the table for each arc: most looks find none, and should find that at once
 
 
 class Links(NamedTuple):
@@ -36,10 +36,10 @@ class Links(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Which link leads from one vertex to another: keys int64[2^n], -1 for none, open addressing; links int32[2^n]."""
+    """Which links there are: arcs int32[2^n], -1 for none, open addressing. The arc of link i is 2i, and where it leads
+    both ways the one back 2i + 1; whose ends these are is asked of the link, so that the table is small."""
 
-    keys: NDArray[np.int64]
-    links: NDArray[np.int32]
+    arcs: NDArray[np.int32]
 
 
 def links_of(arcs: Arcs, colours: NDArray[np.int32], directed: bool, mutual: bool) -> Links:
@@ -71,91 +71,98 @@ def copy_of(links: Links) -> Links:
 
 def no_places(links: Links) -> Places:
     """An empty table with room for the links."""
-    size = 1 << (max(1, _SPARSE * 2 * len(links.tails)) - 1).bit_length()
-    return Places(np.full(size, -1, np.int64), np.zeros(size, np.int32))
+    arcs = len(links.tails) + int(links.symmetric[links.groups].sum())
+    size = 1 << (max(1, _SPARSE * arcs) - 1).bit_length()
+    return Places(np.full(size, -1, np.int32))
 
 
 @inlined
-def key_of(links, type, tail, head):  # type: ignore[no-untyped-def]
-    """The key of an arc."""
-    return (np.int64(type) * links.vertices + tail) * links.vertices + head
+def bucket(links, places, type, tail, head):  # type: ignore[no-untyped-def]
+    """Where an arc belongs."""
+    mixed = ((np.int64(type) * links.vertices + tail) * links.vertices + head) * ODD
+    return (mixed ^ (mixed >> 32)) & (len(places.arcs) - 1)
 
 
 @inlined
-def bucket(places, key):  # type: ignore[no-untyped-def]
-    """Where a key belongs."""
-    mixed = key * ODD
-    return (mixed ^ (mixed >> 32)) & (len(places.keys) - 1)
+def own_bucket(links, places, arc):  # type: ignore[no-untyped-def]
+    """Where an arc that there is belongs."""
+    link = arc >> 1
+    if arc & 1:
+        return bucket(links, places, links.types[link], links.heads[link], links.tails[link])
+    return bucket(links, places, links.types[link], links.tails[link], links.heads[link])
 
 
 @inlined
-def find(places, key):  # type: ignore[no-untyped-def]
-    """The link of a key, -1 where there is none."""
-    at = bucket(places, key)
-    while places.keys[at] != key:
-        if places.keys[at] < 0:
-            return np.int64(-1)
-        at = (at + 1) & (len(places.keys) - 1)
-    return np.int64(places.links[at])
+def find(links, places, type, tail, head):  # type: ignore[no-untyped-def]
+    """The link that leads there, -1 where there is none."""
+    at = bucket(links, places, type, tail, head)
+    while places.arcs[at] >= 0:
+        arc = places.arcs[at]
+        link = np.int64(arc >> 1)
+        begin, end = links.tails[link], links.heads[link]
+        if arc & 1:
+            begin, end = end, begin
+        if begin == tail and end == head and links.types[link] == type:
+            return link
+        at = (at + 1) & (len(places.arcs) - 1)
+    return np.int64(-1)
 
 
 @inlined
-def put(places, key, link):  # type: ignore[no-untyped-def]
-    """Adds a key that is not there."""
-    at = bucket(places, key)
-    while places.keys[at] >= 0:
-        at = (at + 1) & (len(places.keys) - 1)
-    places.keys[at], places.links[at] = key, link
+def put(links, places, arc):  # type: ignore[no-untyped-def]
+    """Adds an arc that is not there."""
+    at = own_bucket(links, places, arc)
+    while places.arcs[at] >= 0:
+        at = (at + 1) & (len(places.arcs) - 1)
+    places.arcs[at] = arc
 
 
 @inlined
-def drop(places, key):  # type: ignore[no-untyped-def]
-    """Removes a key that is there; those behind it move up, so that nothing marks the gap."""
-    mask = len(places.keys) - 1
-    gap = bucket(places, key)
-    while places.keys[gap] != key:
+def drop(links, places, arc):  # type: ignore[no-untyped-def]
+    """Removes an arc that is there; those behind it move up, so that nothing marks the gap."""
+    mask = len(places.arcs) - 1
+    gap = own_bucket(links, places, arc)
+    while places.arcs[gap] != arc:
         gap = (gap + 1) & mask
     at = (gap + 1) & mask
-    while places.keys[at] >= 0:
-        wanted = bucket(places, places.keys[at])
+    while places.arcs[at] >= 0:
+        wanted = own_bucket(links, places, places.arcs[at])
         if ((at - wanted) & mask) >= ((at - gap) & mask):
-            places.keys[gap], places.links[gap] = places.keys[at], places.links[at]
+            places.arcs[gap] = places.arcs[at]
             gap = at
         at = (at + 1) & mask
-    places.keys[gap] = -1
+    places.arcs[gap] = -1
 
 
 @inlined
 def put_link(links, places, link):  # type: ignore[no-untyped-def]
     """Adds the arcs of a link."""
-    tail, head, type = links.tails[link], links.heads[link], links.types[link]
-    put(places, key_of(links, type, tail, head), link)
+    put(links, places, 2 * link)
     if links.symmetric[links.groups[link]]:
-        put(places, key_of(links, type, head, tail), link)
+        put(links, places, 2 * link + 1)
 
 
 @inlined
 def drop_link(links, places, link):  # type: ignore[no-untyped-def]
-    """Removes the arcs of a link."""
-    tail, head, type = links.tails[link], links.heads[link], links.types[link]
-    drop(places, key_of(links, type, tail, head))
+    """Removes the arcs of a link, whose ends must be those it was added with."""
+    drop(links, places, 2 * link)
     if links.symmetric[links.groups[link]]:
-        drop(places, key_of(links, type, head, tail))
+        drop(links, places, 2 * link + 1)
 
 
 @inlined
 def is_free(links, places, type, tail, head):  # type: ignore[no-untyped-def]
     """Whether a link may lead there: it is no loop, and beside no other that it has to be apart from."""
-    if tail == head or find(places, key_of(links, type, tail, head)) >= 0:
+    if tail == head or find(links, places, type, tail, head) >= 0:
         return False
-    return links.apart == 0 or find(places, key_of(links, type, head, tail)) < 0
+    return links.apart == 0 or find(links, places, type, head, tail) < 0
 
 
 @kernel
 def place_all(links, places):  # type: ignore[no-untyped-def]
     """Fills the table."""
-    for at in range(len(places.keys)):
-        places.keys[at] = -1
+    for at in range(len(places.arcs)):
+        places.arcs[at] = -1
     for link in range(len(links.tails)):
         put_link(links, places, link)
 

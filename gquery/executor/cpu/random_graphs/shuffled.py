@@ -53,7 +53,7 @@ class Shuffler:
         chance = stream(self._null.seed, number)
         if self._null.model in ("degrees", "mutual"):
             return self._switched(chance, check)
-        self._places.keys.fill(-1)
+        self._places.arcs.fill(-1)
         kept = len(self._links.tails)
         if self._null.model == "stubs":
             kept = join_stubs(self._links, self._places, chance)

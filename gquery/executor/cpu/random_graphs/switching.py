@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gquery.executor.cpu.machine.compile import inlined, kernel
 from gquery.executor.cpu.random_graphs.chance import below
-from gquery.executor.cpu.random_graphs.links import drop_link, find, is_free, key_of, put_link
+from gquery.executor.cpu.random_graphs.links import drop_link, find, is_free, put_link
 
 
 @kernel
@@ -47,11 +47,11 @@ def switch(links, places, chance, attempts):  # type: ignore[no-untyped-def]
 def turn_triangle(links, places, one, other):  # type: ignore[no-untyped-def]
     """Turns a->b, b->c, c->a round where the third is an arc of the same group and nothing is in the way: 1 or 0."""
     a, b, c, type = links.tails[one], links.heads[one], links.heads[other], links.types[one]
-    third = find(places, key_of(links, type, c, a))
+    third = find(links, places, type, c, a)
     if third < 0 or links.groups[third] != links.groups[one]:
         return 0
     for tail, head in ((b, a), (c, b), (a, c)):
-        if find(places, key_of(links, type, tail, head)) >= 0:
+        if find(links, places, type, tail, head) >= 0:
             return 0
     for link in (one, other, third):
         drop_link(links, places, link)
