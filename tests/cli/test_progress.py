@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 import gquery
-from gquery.terminal.output import progress
 from gquery.terminal.messages import seconds
+from gquery.terminal.output import progress
 
 
 def console(terminal: bool) -> Console:
