@@ -5,8 +5,17 @@
 const int HANDFUL = WARP / 4 > 0 ? WARP / 4 : 1;  // tasks that a warp begins with at once, as the end comes near
 const uint64 TURN = 20000000;  // nanoseconds, after which no warp begins with another task
 
+// The sum of what all lanes have, in each of them.
+INNER Sum sum_known_to_all(Sum sum, uint64 modulus) {
+    sum = sum_of_warp(sum);
+    sum = Sum{__shfl_sync(ALL, sum.value, 0), __shfl_sync(ALL, sum.size, 0)};
+    if (modulus) sum.value %= modulus;
+    return sum;
+}
+
 // Adds up what the candidates of a level without inner levels below, in some words, stand for.
 INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
+    if (hand.levels[number].tallied) return sum_known_to_all(sum_tallied(hand, number, modulus), modulus);
     Sum sum{0, 0};
     if (lane() == 0) hand.prepared = -1;
     bool ready = false;
@@ -17,11 +26,7 @@ INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 mo
         if (lane() == 0) hand.found[number] += all;
         __syncwarp();
     }
-    if (!ready) return sum;
-    sum = sum_of_warp(sum);
-    sum = Sum{__shfl_sync(ALL, sum.value, 0), __shfl_sync(ALL, sum.size, 0)};
-    if (modulus) sum.value %= modulus;
-    return sum;
+    return ready ? sum_known_to_all(sum, modulus) : sum;
 }
 
 // Takes the next candidate of an open level; -1 when there is none.

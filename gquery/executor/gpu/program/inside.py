@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gquery.executor.gpu.program.table import Sums, Table
 from gquery.executor.gpu.resident import DeviceRows
+from gquery.executor.lowering.tallied import tallied_levels
 
 if TYPE_CHECKING:
     from gquery.executor.gpu.program.writing import Block, Writing
@@ -28,6 +29,7 @@ class Neighbourhoods:
         self._members = members
         self._by_degree = are_larger(self.table) and not self.table.program.listed
         self._kinds = kinds_of(self.table)
+        self._tallied = tallied_levels(self.table.program)
         size = _BITSETS if available is None else min(_BITSETS, available // 4)
         self._room = min(self._most_words(), size // (4 * len(self._kinds)))
         self._bits = self.tape.room.take(4 * self._room * len(self._kinds)) if self._is_enough else 0
@@ -150,7 +152,7 @@ class Neighbourhoods:
         leaves = [each for each in self.table.deeper[number] if each not in inner]
         lists = rows, different, smaller, inner, leaves
         counts = len(rows) // 2, *map(len, lists[1:])
-        return [level.minus, level.like, *counts, *map(data, lists)]
+        return [level.minus, level.like, int(number in self._tallied), *counts, *map(data, lists)]
 
     def _inner(self, number: int) -> list[int]:
         """The levels below one that are gone through: those with something below, or folded into them."""
