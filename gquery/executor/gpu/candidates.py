@@ -159,7 +159,7 @@ class CandidateSets:
             longest = min(self.rows.distinct(rows).longest, target.count)
             place = offsets + 8 * begin
             self._edges[rows, source, target] = DeviceRows(
-                0, source.count, place, entries, True, longest, most, longest, self.room
+                0, source.count, place, entries, True, longest, most, self.room
             )
         words = tape.data(ends[1:]), len(asked), tape.data(listed)
         count, partials = tape.constant(ends[-1]), tape.room.take(8 * self.device.blocks)

@@ -168,7 +168,7 @@ APART void go_inside(InsideHand &hand, const Inside &inside, int64 first, const 
     if (lane() == 0) {
         hand.inside = &inside;
         hand.bits = inside.bits + inside.before(task.root) - inside.before(first);
-        hand.members = inside.listed + inside.begins[task.root];
+        hand.members = inside.of(task.root);
         hand.size = inside.sizes[task.root];
         hand.words = words_of(hand.size);
         hand.task = task;
@@ -209,7 +209,7 @@ INNER void sum_task_alone(
     own.inside = &inside;
     own.levels = levels;
     own.bits = inside.bits + inside.before(task.root) - inside.before(first);
-    own.members = inside.listed + inside.begins[task.root];
+    own.members = inside.of(task.root);
     own.size = inside.sizes[task.root];
     own.words = words_of(own.size);
     own.positions[asked.top] = task.member;

@@ -27,7 +27,6 @@ class Neighbourhoods:
         self.tape = writing.tape
         self.table = writing.table
         self._members = members
-        self._by_degree = are_larger(self.table) and not self.table.program.listed
         self._kinds = kinds_of(self.table)
         self._tallied = tallied_levels(self.table.program)
         size = _BITSETS if available is None else min(_BITSETS, available // 4)
@@ -50,12 +49,7 @@ class Neighbourhoods:
     @property
     def _is_enough(self) -> bool:
         """Whether there is room for any root."""
-        return self._most <= _MEMBERS and self._words_of(self._most) <= self._room
-
-    @property
-    def _most(self) -> int:
-        """Members of a root, at most."""
-        return self._members.busy if self._by_degree else self._members.longest
+        return self._members.longest <= _MEMBERS and self._words_of(self._members.longest) <= self._room
 
     def _words_of(self, members: int) -> int:
         """The words of a root of so many members."""
@@ -64,7 +58,7 @@ class Neighbourhoods:
     def _most_words(self) -> int:
         """Those of all roots, at most."""
         rows, levels = self._members, len(self.table.program.levels)
-        return max(1, -(-self._most // _BITS) * (rows.entries + levels * min(rows.count, rows.entries)))
+        return max(1, -(-rows.longest // _BITS) * (rows.entries + levels * min(rows.count, rows.entries)))
 
     def sums(self, level: int, block: Block) -> Sums:
         """The sums over a level right below the roots of a block, and all below it."""
@@ -72,11 +66,8 @@ class Neighbourhoods:
         found = self.writing.new_sums(most)
         begins, sizes, row_ends, ends = (take(width * most) for width in (8, 4, 8, 8))
         partials = [take(8 * self.writing.device.blocks) for _ in range(2)]
-        listed = take(4 * self._members.entries) if self._by_degree else self._members.neighbours
-        inside = self._words([listed, begins, sizes, row_ends, ends])
+        inside = self._words([begins, sizes, row_ends, ends])
         total, first, cursor = tape.register(), tape.register(), tape.cell()
-        if self._by_degree:
-            self._list_larger(inside, block, (begins, sizes, listed), partials[0])
         tape.add(
             "MeasureInside", inside, *block.words, *partials, *found, rows=block.rows,
             writes=[row_ends, ends, *found], gathers=[block.columns], scatters=[begins, sizes, *partials],
@@ -103,17 +94,6 @@ class Neighbourhoods:
         tape.wait()
         return found
 
-    def _list_larger(self, inside: int, block: Block, members: tuple[int, int, int], partials: int) -> None:
-        """The members of each root are those with more neighbours, not those with larger ids: of symmetric matches the
-        one is found that has the smallest root in that order, whatever the order is in which its other vertices are
-        compared."""
-        tape, (begins, sizes, listed) = self.tape, members
-        given = [block.columns]
-        tape.add("CountLarger", inside, *block.words, partials, gathers=given, scatters=[begins, sizes, partials])
-        words = begins, block.rows, partials, tape.register(), tape.register()
-        tape.add("RunningSums", *words, gathers=[partials], scatters=[begins])
-        tape.add("ListLarger", inside, *block.words, gathers=[*given, sizes], scatters=[begins, listed])
-
     def _second(self, level: int) -> int:
         """The level of which a piece of a word is a task of its own, where there is enough below it; else -1."""
         inner = self._inner(level)
@@ -121,9 +101,9 @@ class Neighbourhoods:
 
     def _alone(self, level: int) -> int:
         """The most words of a root whose tasks are for a lane each: where there is one level of candidates below a
-        member, and roots have few members, since these are larger by degree."""
+        member, and roots have few members, since these lead up."""
         inner = self._inner(level)
-        return _ALONE if self._by_degree and len(inner) == 1 and not self._inner(inner[0]) else 0
+        return _ALONE if self.table.upwards and len(inner) == 1 and not self._inner(inner[0]) else 0
 
     def _words(self, arrays: list[int]) -> int:
         """Where the words of an `Inside` are."""
@@ -134,7 +114,7 @@ class Neighbourhoods:
         return data(
             [
                 self.table.words, data(levels), len(self.table.program.levels), *members, int(are_larger(self.table)),
-                int(self._by_degree), len(kinds), data(rows), *arrays, self._bits, self._room,
+                len(kinds), data(rows), *arrays, self._bits, self._room,
             ]
         )  # fmt: skip
 
@@ -147,7 +127,9 @@ class Neighbourhoods:
             if each.level
             for word in (self._kinds.index(self.table.walked(each, number)), each.level)
         ]
-        different, smaller = ([each for each in those if each] for those in (level.different, level.smaller))
+        different, smaller = (
+            [each for each in those if each] for those in (level.different, self.table.smaller(number))
+        )
         inner = self._inner(number)
         leaves = [each for each in self.table.deeper[number] if each not in inner]
         lists = rows, different, smaller, inner, leaves
@@ -162,8 +144,8 @@ class Neighbourhoods:
 def are_larger(table: Table) -> bool:
     """Whether all members must be larger than their root, be it by way of others."""
     larger = {0}
-    for number, level in enumerate(table.program.levels):
-        if larger.intersection(level.smaller):
+    for number in range(len(table.program.levels)):
+        if larger.intersection(table.smaller(number)):
             larger.add(number)
     return all(number in larger or level.folded for number, level in enumerate(table.program.levels))
 
