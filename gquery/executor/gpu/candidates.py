@@ -8,6 +8,7 @@ import numpy as np
 
 from gquery.executor.backend import FilterOutcome, Masks
 from gquery.executor.gpu.candidate_set import CandidateSet, Narrowing
+from gquery.executor.gpu.device import DeviceArray
 from gquery.executor.gpu.filtering import Condition, Filtering, Narrowed, blank, narrow, padded
 from gquery.executor.gpu.resident import DeviceRows, QueryRows
 from gquery.executor.gpu.tape import Room, Tape
@@ -135,6 +136,18 @@ class CandidateSets:
             tape.jump("Halt")
             (self._common[merged],) = narrowing.sets(tape.run(self.control).cells(narrowing.first))
         return self._common[merged]
+
+    def ranked(self, merged: tuple[int, ...], vertices: DeviceArray) -> CandidateSet:
+        """The same among ranks; vertices: those of all ranks."""
+        own = self.common(merged)
+        if own.everything:
+            return own
+        member = self.device.array(own.member, own.universe, np.uint8)[vertices]
+        tape = Tape(self.device)
+        narrowing = Narrowing(tape, [own], [self.room.hold(member)], self.room)
+        tape.jump("Halt")
+        (found,) = narrowing.sets(tape.run(self.control).cells(narrowing.first))
+        return found
 
     def candidate_edges(self, asked: Iterable[Asked], tape: Tape) -> dict[Asked, DeviceRows]:
         """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i. What is not

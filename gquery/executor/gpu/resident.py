@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from gquery.planner.ir.relations import Binding, Relation
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
+
+_COPYING = 64  # bytes of an entry, while rows are made of others: a fraction of what is free
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +50,13 @@ Arrays = tuple[DeviceArray, DeviceArray]
 """Offsets and neighbours."""
 
 
+class RankedRows(NamedTuple):
+    """An adjacency among the ranks of vertices, and the vertex of each rank, int32[universe]."""
+
+    rows: DeviceRows
+    vertices: DeviceArray
+
+
 class ResidentGraph:
     """What queries on a snapshot share: adjacencies and vertices of tables, copied when they are first asked for."""
 
@@ -54,6 +64,7 @@ class ResidentGraph:
         self.device = device
         self._adjacencies: dict[tuple[Relation, Direction], DeviceRows] = {}
         self._upwards: dict[tuple[Relation, Direction], DeviceRows] = {}
+        self._ranked: dict[tuple[Relation, Direction, bool], RankedRows] = {}
         self._edges: dict[tuple[Relation, Direction], DeviceArray] = {}
         self._tables: dict[tuple[int, ...], CandidateSet] = {}
         self._values: dict[Hashable, DeviceArray] = {}
@@ -111,6 +122,32 @@ class ResidentGraph:
             self._upwards[key] = replace(found, longest=longest)
         return self._upwards[key]
 
+    def ranked(
+        self, relation: Relation, direction: Direction, descending: bool, snapshot: Snapshot, memory: Budget
+    ) -> RankedRows:
+        """Vertices by how many neighbours they have, and an adjacency that is the same from both ends among these
+        ranks. descending: hubs are first."""
+        key = (relation, direction, descending)
+        if key not in self._ranked:
+            whole = self.adjacency(relation, direction, snapshot, memory)
+            self._ranked[key] = self._by_rank(whole, snapshot.vertex_count, descending)
+        return self._ranked[key]
+
+    def _by_rank(self, whole: DeviceRows, universe: int, descending: bool) -> RankedRows:
+        xp, (offsets, neighbours) = self.device.xp, _arrays(whole)
+        lengths = xp.zeros(universe, np.int64)
+        lengths[whole.first : whole.first + whole.count] = xp.diff(offsets)
+        keys = (whole.longest - lengths if descending else lengths) * universe + xp.arange(universe)
+        vertices = xp.sort(keys) % universe
+        rank = xp.empty(universe, np.int64)
+        rank[vertices] = xp.arange(universe)
+        source = xp.searchsorted(offsets, xp.arange(len(neighbours)), side="right") - 1 + whole.first
+        ends = xp.sort(rank[source] * universe + rank[neighbours]) % universe
+        begins = xp.zeros(universe + 1, np.int64)
+        xp.cumsum(lengths[vertices], out=begins[1:])
+        rows = self.placed(0, (begins, ends.astype(np.int32)), whole.simple, whole.longest)
+        return RankedRows(rows, vertices.astype(np.int32))
+
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""
         if tables not in self._tables:
@@ -160,9 +197,18 @@ class QueryRows:
         )
 
     def upwards(self, rows: Rows) -> DeviceRows | None:
-        """Those of the entries that lead up; None where rows have equal neighbours."""
-        asked = self._asked(rows)
-        return self.graph.upwards(*asked) if self.graph.adjacency(*asked).simple else None
+        """Those of the entries that lead up; None where rows have equal neighbours, or there is no room."""
+        return self.graph.upwards(*self._asked(rows)) if self._has_copies(rows) else None
+
+    def ranked(self, rows: Rows, descending: bool) -> RankedRows | None:
+        """The rows among ranks, as `ResidentGraph.ranked`; None as above."""
+        relation, direction, snapshot, memory = self._asked(rows)
+        return self.graph.ranked(relation, direction, descending, snapshot, memory) if self._has_copies(rows) else None
+
+    def _has_copies(self, rows: Rows) -> bool:
+        """Whether there may be others of the graph's rows, in which no neighbour stands twice."""
+        whole = self.graph.adjacency(*self._asked(rows))
+        return whole.simple and _COPYING * whole.entries < self.device.free_bytes()
 
     def edges(self, rows: Rows) -> DeviceArray:
         """The edge behind each of the entries, int64[m]."""

@@ -5,17 +5,8 @@
 const int HANDFUL = WARP / 4 > 0 ? WARP / 4 : 1;  // tasks that a warp begins with at once, as the end comes near
 const uint64 TURN = 20000000;  // nanoseconds, after which no warp begins with another task
 
-// The sum of what all lanes have, in each of them.
-INNER Sum sum_known_to_all(Sum sum, uint64 modulus) {
-    sum = sum_of_warp(sum);
-    sum = Sum{__shfl_sync(ALL, sum.value, 0), __shfl_sync(ALL, sum.size, 0)};
-    if (modulus) sum.value %= modulus;
-    return sum;
-}
-
-// Adds up what the candidates of a level without inner levels below, in some words, stand for.
-INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
-    if (hand.levels[number].tallied) return sum_known_to_all(sum_tallied(hand, number, modulus), modulus);
+// Adds up what the candidates of a level, in some words, stand for; a part of it in each lane.
+APART Sum sum_candidates(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
     Sum sum{0, 0};
     if (lane() == 0) hand.prepared = -1;
     bool ready = false;
@@ -26,7 +17,17 @@ INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 mo
         if (lane() == 0) hand.found[number] += all;
         __syncwarp();
     }
-    return ready ? sum_known_to_all(sum, modulus) : sum;
+    return sum;
+}
+
+// The same of a level without inner levels below, in each lane all of it.
+INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
+    Sum sum = hand.levels[number].tallied ? sum_tallied(hand, number, modulus)
+                                          : sum_candidates(hand, number, begin, end, modulus);
+    sum = sum_of_warp(sum);
+    sum = Sum{__shfl_sync(ALL, sum.value, 0), __shfl_sync(ALL, sum.size, 0)};
+    if (modulus) sum.value %= modulus;
+    return sum;
 }
 
 // Takes the next candidate of an open level; -1 when there is none.
@@ -184,7 +185,7 @@ APART void go_inside(InsideHand &hand, const Inside &inside, int64 first, const 
 }
 
 // Adds what a task comes to, by a warp.
-INNER void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
+APART void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
     OpenLevel &open = hand.open[asked.top];
     for (int i = 0; i < hand.levels[asked.top].child_count && open.product.size > 0; i++) {
         int child = hand.levels[asked.top].children[i], word = hand.task.word;
@@ -201,7 +202,7 @@ INNER void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
 }
 
 // Adds what a task comes to, by a lane.
-INNER void sum_task_alone(
+APART void sum_task_alone(
     const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, unsigned *found, uint64 modulus
 ) {
     const Inside &inside = *asked.roots.inside;

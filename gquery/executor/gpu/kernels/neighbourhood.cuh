@@ -11,8 +11,8 @@ struct InsideRow {
 };
 
 // Counts before pointers. different, smaller: levels but that of the root, which the masks know of. children: those that
-// are gone through; leaves: those of which only the number counts. tallied: they are one, and others like it, which is
-// counted for all candidates of the level at once.
+// are gone through; leaves: those of which only the number counts. tallied: how, where they are one, and others like it, which
+// is counted for all candidates of the level at once.
 struct InsideLevel {
     int64 minus, like, tallied, row_count, different_count, smaller_count, child_count, leaf_count;
     const InsideRow *rows;

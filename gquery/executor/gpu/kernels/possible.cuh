@@ -45,6 +45,9 @@ struct Task {
     int root, member, word, piece;
 };
 
+// How a level is tallied: any leaves, or two of which the second has one candidate less.
+enum Tally { NOT_TALLIED, ANY_TALLY, IN_PAIRS };
+
 const int PIECES = 4;  // of a word
 
 INNER unsigned bits_of_piece(int piece) { return ~0u >> (BITS - BITS / PIECES) << (BITS / PIECES * piece); }
@@ -73,6 +76,16 @@ struct InsideHand {
 struct InsideBlock {
     LevelAtHand levels[DEPTH];
     InsideHand hands[WARPS];
+};
+
+// What a lane has: as `InsideHand`, for itself.
+struct Lone {
+    const Inside *inside;
+    const LevelAtHand *levels;
+    const unsigned *bits;
+    const int *members;
+    int size, words;
+    int positions[DEPTH];
 };
 
 const int NEAR_ROWS = 3;  // of a level, whose places are kept at hand

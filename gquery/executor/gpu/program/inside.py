@@ -17,6 +17,8 @@ _MEMBERS = 1 << 16  # of a root
 _BITSETS = 1 << 30  # bytes at most
 _BITS = 32
 _ALONE = 8  # words of a root
+_ALONE_TALLIED = 2
+_NOT_TALLIED, _ANY_TALLY, _IN_PAIRS = range(3)  # as in kernels/possible.cuh
 
 
 class Neighbourhoods:
@@ -103,7 +105,9 @@ class Neighbourhoods:
         """The most words of a root whose tasks are for a lane each: where there is one level of candidates below a
         member, and roots have few members, since these lead up."""
         inner = self._inner(level)
-        return _ALONE if self.table.upwards and len(inner) == 1 and not self._inner(inner[0]) else 0
+        if len(inner) != 1 or self._inner(inner[0]):
+            return 0
+        return _ALONE_TALLIED if inner[0] in self._tallied else _ALONE if self.table.upwards else 0
 
     def _words(self, arrays: list[int]) -> int:
         """Where the words of an `Inside` are."""
@@ -134,7 +138,14 @@ class Neighbourhoods:
         leaves = [each for each in self.table.deeper[number] if each not in inner]
         lists = rows, different, smaller, inner, leaves
         counts = len(rows) // 2, *map(len, lists[1:])
-        return [level.minus, level.like, int(number in self._tallied), *counts, *map(data, lists)]
+        return [level.minus, level.like, self._tally(number), *counts, *map(data, lists)]
+
+    def _tally(self, number: int) -> int:
+        """How the kernels count what hangs on a level."""
+        if number not in self._tallied:
+            return _NOT_TALLIED
+        taken = [self.table.program.levels[each].minus for each in self.table.deeper[number]]
+        return _IN_PAIRS if taken == [0, 1] else _ANY_TALLY
 
     def _inner(self, number: int) -> list[int]:
         """The levels below one that are gone through: those with something below, or folded into them."""

@@ -8,8 +8,9 @@ from math import prod
 from typing import NamedTuple
 
 from gquery.executor.backend import Ranks
+from gquery.executor.gpu.candidate_set import CandidateSet
 from gquery.executor.gpu.candidates import Asked, CandidateSets
-from gquery.executor.gpu.program.cliques import clique_rows
+from gquery.executor.gpu.program.orders import clique_rows, ranking_of
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Tape
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
@@ -34,9 +35,9 @@ class Table:
 
     words: where these are. factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels of
     which a partial match that ends with level l carries positions, in the order of its columns. inputs[l]: the same for
-    those that level l extends. upwards: rows that lead from smaller to larger vertices, where cliques are counted along
-    these: nothing else has to say which is larger. longest[l]: at least as many positions as level l tries for any
-    partial match.
+    those that level l extends. ranked: rows among the ranks of vertices, where positions are these. upwards: rows that
+    lead from smaller to larger vertices, where cliques are counted along these: nothing else has to say which is
+    larger. longest[l]: at least as many positions as level l tries for any partial match.
     """
 
     def __init__(
@@ -46,7 +47,9 @@ class Table:
         self.program = program
         self.candidates = candidates
         self.tape = tape
-        self.sets = [candidates.common(level.candidates) for level in program.levels]
+        ranking = ranking_of(program) if at_all else None
+        self.ranked = candidates.rows.ranked(*ranking) if ranking else None
+        self.sets = self._sets()
         self.children = program.children()
         self.last = max(1, program.listed) - 1  # of the levels that are listed
         self.looked_at = [_looked_at(level, program) for level in program.levels]
@@ -69,6 +72,13 @@ class Table:
         self.longest = [self._longest_row(level) for level in range(len(program.levels))]
         self.entries = [self._entries(level) for level in range(len(program.levels))]
         self.words = self._written()
+
+    def _sets(self) -> list[CandidateSet]:
+        merged = [level.candidates for level in self.program.levels]
+        if not self.ranked:
+            return [self.candidates.common(each) for each in merged]
+        known = {each: self.candidates.ranked(each, self.ranked.vertices) for each in set(merged)}
+        return [known[each] for each in merged]
 
     @cached_property
     def deeper(self) -> list[list[int]]:
@@ -194,6 +204,8 @@ class Table:
     def walked(self, rows: Rows, target: int) -> DeviceRows:
         """The rows that lead to a level, in positions, each neighbour once."""
         if self.program.space == "vertices":
+            if self.ranked:
+                return self.ranked.rows
             return self.upwards or self.candidates.rows.distinct(rows)
         return self._edges[rows, self.sets[rows.level], self.sets[target]]
 

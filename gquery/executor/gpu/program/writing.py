@@ -345,6 +345,7 @@ class Writing:
             "RunningSums", work.ends, block.rows, partials, work.total, work.first, rows=block.rows,
             writes=[work.ends], gathers=[partials],
         )  # fmt: skip
+        tape.wait()  # whoever goes through the items looks for them in the sums of all rows
         return work
 
     def _items(self, work: Work, size: int, piece: Callable[[int, int], None]) -> None:
