@@ -52,7 +52,7 @@ class Measured:
         return self.branches or ((),) * len(step.branches)
 
 
-_TRIED = 0.04  # seconds, after which a card is given up that counts by an order that may be a bad one
+_TRIED = 0.1  # seconds, after which a card is given up that counts by an order that may be a bad one
 _UNWALKED = 0.2  # the same where it is only the order that is given up
 
 

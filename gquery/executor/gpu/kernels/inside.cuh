@@ -6,7 +6,7 @@ const int HANDFUL = WARP / 4 > 0 ? WARP / 4 : 1;  // tasks that a warp begins wi
 const uint64 TURN = 20000000;  // nanoseconds, after which no warp begins with another task
 
 // Adds up what the candidates of a level, in some words, stand for; a part of it in each lane.
-APART Sum sum_candidates(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
+INNER Sum sum_candidates(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
     Sum sum{0, 0};
     if (lane() == 0) hand.prepared = -1;
     bool ready = false;
@@ -185,7 +185,7 @@ APART void go_inside(InsideHand &hand, const Inside &inside, int64 first, const 
 }
 
 // Adds what a task comes to, by a warp.
-APART void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
+INNER void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
     OpenLevel &open = hand.open[asked.top];
     for (int i = 0; i < hand.levels[asked.top].child_count && open.product.size > 0; i++) {
         int child = hand.levels[asked.top].children[i], word = hand.task.word;
