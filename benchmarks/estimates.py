@@ -23,8 +23,8 @@ from benchmarks.lsqb.generate import generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery.errors import GQueryError
 from gquery.executor.cpu.engine import CpuCandidates
+from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
-from gquery.executor.run import Measured
 from gquery.session import Prepared
 
 ROOT = Path(__file__).resolve().parents[1]

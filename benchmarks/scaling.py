@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 import gquery
 from benchmarks.counting.suites import cases
 from benchmarks.query_files import SMALL_PATTERNS
+from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
-from gquery.executor.run import Measured
 from gquery.session import Prepared
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,10 +17,11 @@ import pyarrow as pa
 
 from gquery.errors import GQueryError, ParseError, QueryWarning
 from gquery.executor.chain.rows import Rows
-from gquery.executor.devices import backend_of, card_beside
+from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine, placed
+from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain, Measured
+from gquery.executor.run import Chain
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
@@ -160,8 +161,8 @@ class Planned:
         )
         self.notices, self.device = bound.notices, bound.device
         self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
-        beside = card_beside(settings)
-        self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, beside)
+        besides = card_beside(settings), walker_beside(settings)
+        self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, *besides)
         self.chain = Chain.of(self.plan, self.matchings, self.engine, made, check)
 
     def run(self, control: Control, measured: Sequence[Measured] = (), before: Rows | None = None) -> Rows:

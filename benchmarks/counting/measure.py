@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from benchmarks.counting.suites import Case, Suite, loaded
 from gquery.errors import GQueryError
+from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
-from gquery.executor.run import Measured
 from gquery.session import Prepared
 
 _WRAPPED = 2**64  # some research codes count modulo this

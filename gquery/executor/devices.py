@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 
 from gquery.errors import UnsupportedError
@@ -81,6 +81,11 @@ def card_beside(settings: Settings) -> CardBeside | None:
     """What `auto` may choose, where CuPy is installed."""
     choice = settings.device == "auto" and BACKENDS["auto"] is _cpu
     return CardBeside(settings) if choice and _has_cupy() else None
+
+
+def walker_beside(settings: Settings) -> Callable[[], Backend] | None:
+    """What walks for a backend that does not."""
+    return partial(_cpu, settings) if settings.device == "gpu" else None
 
 
 @cache

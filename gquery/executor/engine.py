@@ -59,13 +59,14 @@ class Beside(Protocol):
 @record(frozen=True, slots=True)
 class Engine:
     """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
-    the backend."""
+    the backend. walker: another whose walks make better plans of counts that the backend takes long for."""
 
     backend: Callable[[], Backend]
     snapshot: Snapshot
     parameters: Mapping[str, object]
     threads: int = 1
     beside: Beside | None = None
+    walker: Callable[[], Backend] | None = None
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:

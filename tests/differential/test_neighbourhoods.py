@@ -13,6 +13,7 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gquery
@@ -172,6 +173,38 @@ def test_what_is_chosen_by_cost(links: str) -> None:
         assert "Sum out " in plain.explain(text)
         assert not any(words in plain.explain(text) for words in ("pushed", "inside", "as many"))
         assert plain.query(text).scalar() == count
+
+
+@pytest.mark.parametrize("between", [2, 3])
+@pytest.mark.parametrize("mode", ["DIFFERENT NODES", "REPEATABLE ELEMENTS"])
+def test_corners_without_an_edge(mode: str, between: int, device: str) -> None:
+    """What is between two neighbours of a hub is counted for all second ones at once. The hub of all has several words
+    of neighbours, in whose rows numbers take several bits."""
+    people, injective = 50, mode == "DIFFERENT NODES"
+    near = np.triu(np.random.default_rng(between).random((people, people)) < 0.3)
+    near[0] = True
+    source, target = near.nonzero()
+    graph = gquery.from_arrow(
+        vertices={"V": {"id": np.arange(people)}}, edges={("V", "E", "V"): {"source": source, "target": target}}
+    )
+    near |= near.T
+    if injective:
+        np.fill_diagonal(near, False)
+    expected = 0
+    for hub in near:
+        inside = near[np.ix_(hub, hub)].astype(np.int64)
+        common = inside @ inside
+        if injective:
+            np.fill_diagonal(common, 0)
+        taken = [injective * number for number in range(between)]
+        expected += int(np.prod([np.maximum(common - each, 0) for each in taken], axis=0).sum())
+    others = [f"m{number}" for number in range(between)]
+    links = [f"(h)--({each})" for each in ("a", "b", *others)]
+    links += [f"({corner})--({each})" for corner in "ab" for each in others]
+    text = f"MATCH {mode} {', '.join(links)} RETURN count(*)"
+    found = graph.explain(text)
+    assert not injective or ("inside the neighbourhood" in found and "as many as for" in found), found
+    assert graph.query(text, device=device).scalar() == expected
 
 
 @pytest.mark.parametrize("lonely", [0, 1])

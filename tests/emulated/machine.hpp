@@ -2,6 +2,7 @@
 #pragma once
 
 #define ROLLED
+#define UNROLLED
 #define WARP 1
 #define GROUP 1
 #define BLOCK 1

@@ -10,7 +10,7 @@ import pytest
 
 import gquery
 from gquery.errors import MemoryLimitError
-from gquery.executor import devices, run
+from gquery.executor import devices, matching
 from gquery.executor.backend import Backend
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.executor.progress import Control
@@ -116,7 +116,7 @@ def rings() -> Graph:
 
 @pytest.mark.parametrize("seconds", [1e9, 0.0])
 def test_a_card_may_be_done_before_walks_would(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_TRIED", seconds)
+    monkeypatch.setattr(matching, "_TRIED", seconds)
     monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9, look=0.0))  # but for that it stays on the CPU
     expected = rings().query(RING, device="cpu").scalar()
     beside = Beside(emulated(Settings()))
@@ -126,8 +126,19 @@ def test_a_card_may_be_done_before_walks_would(seconds: float, monkeypatch: pyte
     assert beside.asked == 2
 
 
+@pytest.mark.parametrize("seconds", [1e9, 0.0])
+def test_a_card_alone_counts_by_what_walks_have_found(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_UNWALKED", seconds)
+    monkeypatch.setitem(devices.BACKENDS, "gpu", emulated)
+    expected = rings().query(RING, device="cpu").scalar()
+    assert rings().query(RING, device="gpu").scalar() == expected > 0
+    said = rings().with_settings(device="gpu").profile(RING)
+    assert ("by an order that the CPU has found" in said) == (not seconds)
+    assert ("done before the CPU" in said) == bool(seconds)
+
+
 def test_a_timeout_is_heard_while_a_card_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_TRIED", 1e9)
+    monkeypatch.setattr(matching, "_TRIED", 1e9)
     monkeypatch.setattr("gquery.session.card_beside", lambda _: Beside(emulated(Settings())))
     answer = rings().query(RING, timeout=1.0)
     monkeypatch.setattr(Control, "elapsed", 2.0)

@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
-from gquery.executor.cpu.search import frames, pack
+from gquery.executor.cpu.search import frames, pack, packed
 from tests.differential.test_neighbourhoods import PUSHED, WAYS, compare_near
 
 CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "short slices": [*WAYS["inside, every order"], (frames, "SLICE", 2)],
-    "no room for most": [*WAYS["inside, every order"], (pack, "_INSIDE", 8 * 24), (frames, "SLICE", 5)],
+    "no room for most": [
+        *WAYS["inside, every order"],
+        (pack, "_INSIDE", 8 * (24 + packed.PLANES)),
+        (frames, "SLICE", 5),
+    ],
     "pushed in short slices": [*PUSHED, (frames, "SLICE", 2)],
     "no room for counters": [*PUSHED, (pack, "_counters", lambda *_: 0)],
     "no room": [*WAYS["inside, every order"], (pack, "_INSIDE", 0)],

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compil
 PATTERNS = {
     "cliques": "(a)-[]-(b)-[]-(c)-[]-(a), (a)-[]-(d), (b)-[]-(d), (c)-[]-(d)",
     "wheels": "(h)-[]-(a)-[]-(b)-[]-(c)-[]-(d)-[]-(a), (h)-[]-(b), (h)-[]-(c), (h)-[]-(d)",
+    "bridges": "(h)-[]-(a)-[]-(b)-[]-(c)-[]-(d)-[]-(a)-[]-(e)-[]-(c), (h)-[]-(b), (h)-[]-(c), (h)-[]-(d), (h)-[]-(e)",
     "fans": "(h)-[]-(a)-[]-(b)-[]-(c), (h)-[]-(b), (h)-[]-(c), (h)-[]-(d)-[]-(b)",
 }
 

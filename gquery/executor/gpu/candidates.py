@@ -8,6 +8,7 @@ import numpy as np
 
 from gquery.executor.backend import FilterOutcome, Masks
 from gquery.executor.gpu.candidate_set import CandidateSet, Narrowing
+from gquery.executor.gpu.device import DeviceArray
 from gquery.executor.gpu.filtering import Condition, Filtering, Narrowed, blank, narrow, padded
 from gquery.executor.gpu.resident import DeviceRows, QueryRows
 from gquery.executor.gpu.tape import Room, Tape
@@ -136,6 +137,18 @@ class CandidateSets:
             (self._common[merged],) = narrowing.sets(tape.run(self.control).cells(narrowing.first))
         return self._common[merged]
 
+    def ranked(self, merged: tuple[int, ...], vertices: DeviceArray) -> CandidateSet:
+        """The same among ranks; vertices: those of all ranks."""
+        own = self.common(merged)
+        if own.everything:
+            return own
+        member = self.device.array(own.member, own.universe, np.uint8)[vertices]
+        tape = Tape(self.device)
+        narrowing = Narrowing(tape, [own], [self.room.hold(member)], self.room)
+        tape.jump("Halt")
+        (found,) = narrowing.sets(tape.run(self.control).cells(narrowing.first))
+        return found
+
     def candidate_edges(self, asked: Iterable[Asked], tape: Tape) -> dict[Asked, DeviceRows]:
         """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i. What is not
         known yet is there when the tape has begun."""
@@ -159,7 +172,7 @@ class CandidateSets:
             longest = min(self.rows.distinct(rows).longest, target.count)
             place = offsets + 8 * begin
             self._edges[rows, source, target] = DeviceRows(
-                0, source.count, place, entries, True, longest, most, longest, self.room
+                0, source.count, place, entries, True, longest, most, self.room
             )
         words = tape.data(ends[1:]), len(asked), tape.data(listed)
         count, partials = tape.constant(ends[-1]), tape.room.take(8 * self.device.blocks)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,12 +22,14 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
+_COPYING = 64  # bytes of an entry, while rows are made of others: a fraction of what is free
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceRows:
     """An adjacency on the device: as `Adjacency`, with the addresses of offsets int64[count + 1] and of neighbours
-    int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more; busy: no
-    row has more neighbours whose rows are at least as long. held: what keeps them where they are."""
+    int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more.
+    held: what keeps them where they are."""
 
     first: int
     count: int
@@ -35,7 +38,6 @@ class DeviceRows:
     simple: bool
     longest: int
     entries: int
-    busy: int
     held: object
 
     @property
@@ -48,12 +50,21 @@ Arrays = tuple[DeviceArray, DeviceArray]
 """Offsets and neighbours."""
 
 
+class RankedRows(NamedTuple):
+    """An adjacency among the ranks of vertices, and the vertex of each rank, int32[universe]."""
+
+    rows: DeviceRows
+    vertices: DeviceArray
+
+
 class ResidentGraph:
     """What queries on a snapshot share: adjacencies and vertices of tables, copied when they are first asked for."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self._adjacencies: dict[tuple[Relation, Direction], DeviceRows] = {}
+        self._upwards: dict[tuple[Relation, Direction], DeviceRows] = {}
+        self._ranked: dict[tuple[Relation, Direction, bool], RankedRows] = {}
         self._edges: dict[tuple[Relation, Direction], DeviceArray] = {}
         self._tables: dict[tuple[int, ...], CandidateSet] = {}
         self._values: dict[Hashable, DeviceArray] = {}
@@ -80,16 +91,62 @@ class ResidentGraph:
     def copied(self, adjacency: Adjacency) -> DeviceRows:
         adjacency = adjacency.compact()
         offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))
-        lengths = np.diff(adjacency.offsets)
-        longest = int(lengths.max(initial=0))
-        as_long = np.bincount(lengths, minlength=1)[::-1].cumsum()[::-1]  # rows of each length or more
-        busy = int(np.minimum(as_long, np.arange(len(as_long))).max())
-        return self.placed(adjacency.first, (offsets, neighbours), adjacency.simple, longest, busy)
+        longest = int(np.diff(adjacency.offsets).max(initial=0))
+        return self.placed(adjacency.first, (offsets, neighbours), adjacency.simple, longest)
 
-    def placed(self, first: int, arrays: Arrays, simple: bool, longest: int, busy: int) -> DeviceRows:
+    def placed(self, first: int, arrays: Arrays, simple: bool, longest: int) -> DeviceRows:
         offsets, neighbours = map(self.device.address, arrays)
         rows, entries = len(arrays[0]) - 1, len(arrays[1])
-        return DeviceRows(first, rows, offsets, neighbours, simple, longest, entries, busy, arrays)
+        return DeviceRows(first, rows, offsets, neighbours, simple, longest, entries, arrays)
+
+    def kept(self, whole: DeviceRows, kept: DeviceArray, simple: bool) -> DeviceRows:
+        """The entries for which `kept` is true; rows stay where they are."""
+        offsets, neighbours = _arrays(whole)
+        passed = self.device.xp.zeros(len(kept) + 1, np.int64)
+        self.device.xp.cumsum(kept, dtype=np.int64, out=passed[1:])
+        return self.placed(whole.first, (passed[offsets], neighbours[kept]), simple, whole.longest)
+
+    def upwards(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceRows:
+        """Of an adjacency that is the same from both ends the entries that lead up: to vertices with longer rows, or
+        with rows as long and larger ids. Hubs have few of these."""
+        key = (relation, direction)
+        if key not in self._upwards:
+            xp, whole = self.device.xp, self.adjacency(relation, direction, snapshot, memory)
+            offsets, neighbours = _arrays(whole)
+            lengths = xp.diff(offsets)
+            source = xp.searchsorted(offsets, xp.arange(len(neighbours)), side="right") - 1
+            target = neighbours - whole.first
+            longer = lengths[target] - lengths[source]
+            found = self.kept(whole, (longer > 0) | ((longer == 0) & (target > source)), whole.simple)
+            longest = int(xp.diff(_arrays(found)[0]).max()) if found.entries else 0
+            self._upwards[key] = replace(found, longest=longest)
+        return self._upwards[key]
+
+    def ranked(
+        self, relation: Relation, direction: Direction, descending: bool, snapshot: Snapshot, memory: Budget
+    ) -> RankedRows:
+        """Vertices by how many neighbours they have, and an adjacency that is the same from both ends among these
+        ranks. descending: hubs are first."""
+        key = (relation, direction, descending)
+        if key not in self._ranked:
+            whole = self.adjacency(relation, direction, snapshot, memory)
+            self._ranked[key] = self._by_rank(whole, snapshot.vertex_count, descending)
+        return self._ranked[key]
+
+    def _by_rank(self, whole: DeviceRows, universe: int, descending: bool) -> RankedRows:
+        xp, (offsets, neighbours) = self.device.xp, _arrays(whole)
+        lengths = xp.zeros(universe, np.int64)
+        lengths[whole.first : whole.first + whole.count] = xp.diff(offsets)
+        keys = (whole.longest - lengths if descending else lengths) * universe + xp.arange(universe)
+        vertices = xp.sort(keys) % universe
+        rank = xp.empty(universe, np.int64)
+        rank[vertices] = xp.arange(universe)
+        source = xp.searchsorted(offsets, xp.arange(len(neighbours)), side="right") - 1 + whole.first
+        ends = xp.sort(rank[source] * universe + rank[neighbours]) % universe
+        begins = xp.zeros(universe + 1, np.int64)
+        xp.cumsum(lengths[vertices], out=begins[1:])
+        rows = self.placed(0, (begins, ends.astype(np.int32)), whole.simple, whole.longest)
+        return RankedRows(rows, vertices.astype(np.int32))
 
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""
@@ -139,6 +196,20 @@ class QueryRows:
             (rows.relation, rows.direction, rows.edge, "distinct"), lambda: self._neighbours(self.of(rows))
         )
 
+    def upwards(self, rows: Rows) -> DeviceRows | None:
+        """Those of the entries that lead up; None where rows have equal neighbours, or there is no room."""
+        return self.graph.upwards(*self._asked(rows)) if self._has_copies(rows) else None
+
+    def ranked(self, rows: Rows, descending: bool) -> RankedRows | None:
+        """The rows among ranks, as `ResidentGraph.ranked`; None as above."""
+        relation, direction, snapshot, memory = self._asked(rows)
+        return self.graph.ranked(relation, direction, descending, snapshot, memory) if self._has_copies(rows) else None
+
+    def _has_copies(self, rows: Rows) -> bool:
+        """Whether there may be others of the graph's rows, in which no neighbour stands twice."""
+        whole = self.graph.adjacency(*self._asked(rows))
+        return whole.simple and _COPYING * whole.entries < self.device.free_bytes()
+
     def edges(self, rows: Rows) -> DeviceArray:
         """The edge behind each of the entries, int64[m]."""
         whole = self.graph.edges(*self._asked(rows))
@@ -164,7 +235,7 @@ class QueryRows:
         whole = self.graph.adjacency(*asked)
         if rows.edge is None:
             return whole
-        return self._kept(whole, self._mask(rows, self.graph.edges(*asked)), whole.simple)
+        return self.graph.kept(whole, self._mask(rows, self.graph.edges(*asked)), whole.simple)
 
     def _neighbours(self, whole: DeviceRows) -> DeviceRows:
         if whole.simple:
@@ -174,14 +245,7 @@ class QueryRows:
         first[1:] = neighbours[1:] != neighbours[:-1]
         begins = offsets[:-1]
         first[begins[begins < len(first)]] = True
-        return self._kept(whole, first, True)
-
-    def _kept(self, whole: DeviceRows, kept: DeviceArray, simple: bool) -> DeviceRows:
-        """The entries for which `kept` is true; rows stay where they are."""
-        offsets, neighbours = _arrays(whole)
-        passed = self.device.xp.zeros(len(kept) + 1, np.int64)
-        self.device.xp.cumsum(kept, dtype=np.int64, out=passed[1:])
-        return self.graph.placed(whole.first, (passed[offsets], neighbours[kept]), simple, whole.longest, whole.busy)
+        return self.graph.kept(whole, first, True)
 
 
 def _arrays(rows: DeviceRows) -> Arrays:

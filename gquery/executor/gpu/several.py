@@ -27,7 +27,7 @@ from gquery.records import record
 from gquery.storage.graph import Snapshot
 
 _WORTH = 1e8  # looks at neighbours, from which on a count may be shared
-_AFTER = 0.3  # seconds, after which it is: estimates of what takes long are not to be trusted
+_AFTER = 0.1  # seconds, after which it is: estimates of what takes long are not to be trusted
 
 Others = Sequence[Callable[[], Device]]
 """Makes the other cards ready, which only long counts need."""

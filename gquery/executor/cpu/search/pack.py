@@ -26,6 +26,7 @@ from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
 from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Level, Program, Rows, may_enumerate
 from gquery.executor.lowering.pushed import chains, pushed
+from gquery.executor.lowering.tallied import tallied_levels
 from gquery.storage.adjacency import Adjacency
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
@@ -48,6 +49,7 @@ class _Packer:
         self.threads = candidates.threads
         self.sets = [candidates.common(level.candidates) for level in program.levels]
         self.children = program.children()
+        self.tallied = tallied_levels(program)
         self.ranks = ranks
         self.from_root: dict[int, Adjacency] = {}  # rows of the first level, by their number
         self.among: dict[int, int] = {}  # and kinds of the others
@@ -148,6 +150,7 @@ class _Packer:
             self._set_size(row, level, all(adjacency.simple for adjacency in missed))
         assert row[packed.SET_COUNT] or level.like >= 0 or not level.minus
         row[packed.MINUS] = level.minus
+        row[packed.TALLIED] = number in self.tallied
         row[packed.CAP] = _CAPS[level.cap]
         self._remember(row, level)
         return row
@@ -197,7 +200,7 @@ class _Packer:
         available = self.memory.available
         most = _INSIDE if available is None else min(_INSIDE, available // 8 // self.threads)
         words = (longest + 63) // 64
-        room = InsideRoom(universe, longest, min(most // 8, (2 * width + kinds * longest) * words))
+        room = InsideRoom(universe, longest, min(most // 8, (2 * width + packed.PLANES + kinds * longest) * words))
         if available is not None and room.nbytes > available // 4 // self.threads:
             return None
         self.memory.reserve(self.threads * room.nbytes, "neighbourhoods")

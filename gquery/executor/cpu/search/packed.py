@@ -44,7 +44,8 @@ LIVE = 38  # bit i: the position at level i is needed below this level
 MINUS = 39  # so many fewer than the size of a leaf's set
 LIKE = 40  # another leaf that has the same set, a level; -1 for none
 COUNTER = 41  # of a pushed sum the end of a chain: which counters it adds to
-STEP_COLUMNS = 42
+TALLIED = 42  # 1 when its leaf is counted for all of its candidates at once
+STEP_COLUMNS = 43
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3
@@ -57,6 +58,7 @@ MATRIX, STRIDE = 7, 8  # address of all rows as bitsets, 0 without; bytes from o
 MATRIX_BEGIN, MATRIX_END = 9, 10  # the neighbours that the bitsets are of
 AMONG = 11  # inside the neighbourhood of a root: which of the kinds of rows, or one of the following
 FROM_ROOT, AGAIN = -1, -2  # rows of the root, those that one was before
+PLANES = 32  # rows of bitsets inside a neighbourhood that hold the bits of numbers of members
 ADJACENCY_COLUMNS = 12
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].

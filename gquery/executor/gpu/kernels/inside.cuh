@@ -5,8 +5,8 @@
 const int HANDFUL = WARP / 4 > 0 ? WARP / 4 : 1;  // tasks that a warp begins with at once, as the end comes near
 const uint64 TURN = 20000000;  // nanoseconds, after which no warp begins with another task
 
-// Adds up what the candidates of a level without inner levels below, in some words, stand for.
-INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
+// Adds up what the candidates of a level, in some words, stand for; a part of it in each lane.
+INNER Sum sum_candidates(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
     Sum sum{0, 0};
     if (lane() == 0) hand.prepared = -1;
     bool ready = false;
@@ -17,7 +17,13 @@ INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 mo
         if (lane() == 0) hand.found[number] += all;
         __syncwarp();
     }
-    if (!ready) return sum;
+    return sum;
+}
+
+// The same of a level without inner levels below, in each lane all of it.
+INNER Sum sum_bottom(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
+    Sum sum = hand.levels[number].tallied ? sum_tallied(hand, number, modulus)
+                                          : sum_candidates(hand, number, begin, end, modulus);
     sum = sum_of_warp(sum);
     sum = Sum{__shfl_sync(ALL, sum.value, 0), __shfl_sync(ALL, sum.size, 0)};
     if (modulus) sum.value %= modulus;
@@ -163,7 +169,7 @@ APART void go_inside(InsideHand &hand, const Inside &inside, int64 first, const 
     if (lane() == 0) {
         hand.inside = &inside;
         hand.bits = inside.bits + inside.before(task.root) - inside.before(first);
-        hand.members = inside.listed + inside.begins[task.root];
+        hand.members = inside.of(task.root);
         hand.size = inside.sizes[task.root];
         hand.words = words_of(hand.size);
         hand.task = task;
@@ -196,7 +202,7 @@ INNER void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
 }
 
 // Adds what a task comes to, by a lane.
-INNER void sum_task_alone(
+APART void sum_task_alone(
     const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, unsigned *found, uint64 modulus
 ) {
     const Inside &inside = *asked.roots.inside;
@@ -204,7 +210,7 @@ INNER void sum_task_alone(
     own.inside = &inside;
     own.levels = levels;
     own.bits = inside.bits + inside.before(task.root) - inside.before(first);
-    own.members = inside.listed + inside.begins[task.root];
+    own.members = inside.of(task.root);
     own.size = inside.sizes[task.root];
     own.words = words_of(own.size);
     own.positions[asked.top] = task.member;

@@ -13,6 +13,7 @@ typedef unsigned char byte;
 
 #ifndef WARP
 #define ROLLED _Pragma("unroll 1")  // a loop of few turns: written out it would only crowd others from the caches
+#define UNROLLED _Pragma("unroll")  // one that has to be written out, for its array to be registers
 #define WARP 32
 #define GROUP 8  // lanes that take a short row together
 #define BLOCK 256

@@ -11,24 +11,24 @@ struct InsideRow {
 };
 
 // Counts before pointers. different, smaller: levels but that of the root, which the masks know of. children: those that
-// are gone through; leaves: those of which only the number counts.
+// are gone through; leaves: those of which only the number counts. tallied: how, where they are one, and others like it, which
+// is counted for all candidates of the level at once.
 struct InsideLevel {
-    int64 minus, like, row_count, different_count, smaller_count, child_count, leaf_count;
+    int64 minus, like, tallied, row_count, different_count, smaller_count, child_count, leaf_count;
     const InsideRow *rows;
     const int64 *different, *smaller, *children, *leaves;
 };
 
-// members: a root's row; above: whether only what is larger than the root is one; by_degree: whether larger means that
-// there are more members, which leaves hubs few. kinds: what the bitsets are of. For each root of a block: where its
-// members begin among those that are listed, how many they are; and running sums of rows to write, and of the words of a kind: a row for each member and, of the first kind, a mask for each level. bits: `room` words a kind.
+// members: a root's row; above: whether only what is larger than the root is one. kinds: what the bitsets are of. For each
+// root of a block: where its members begin, how many they are; and running sums of rows to write, and of the words of a
+// kind: a row for each member and, of the first kind, a mask for each level. bits: `room` words a kind.
 struct Inside {
     const Program *program;
     const InsideLevel *levels;
     int64 level_count;
     Rows members;
-    int64 above, by_degree, kind_count;
+    int64 above, kind_count;
     const Rows *kinds;
-    int *listed;
     int64 *begins;
     int *sizes;
     int64 *row_ends, *ends;
@@ -36,11 +36,7 @@ struct Inside {
     int64 room;
 
     INNER_MEMBER int64 row_count(int64 size) const { return size ? kind_count * size + level_count : 0; }
-    INNER_MEMBER bool is_larger(int vertex, int root) const {
-        Range row = row_of(members, vertex), other = row_of(members, root);
-        int64 more = (row.end - row.begin) - (other.end - other.begin);
-        return more > 0 || (more == 0 && vertex > root);
-    }
+    INNER_MEMBER const int *of(int64 root) const { return members.neighbours + begins[root]; }
     INNER_MEMBER int64 before(int64 root) const { return root ? ends[root - 1] : 0; }
     INNER_MEMBER int64 rows_before(int64 root) const { return root ? row_ends[root - 1] : 0; }
 };
@@ -53,74 +49,6 @@ struct RootsInside {
     Given given;
     int64 first, last;
 };
-
-// Calls `each(row, vertex, larger)` for the row of each root and all entries of it, whole warps at once, and then
-// `done(row)`.
-template <typename Each, typename Done>
-INNER void each_larger(const Inside &inside, const Frontier &frontier, Each each, Done done) {
-    Share share = share_of(frontier.count);
-    for (int64 row = share.begin + threadIdx.x / WARP; row < share.end; row += WARPS) {
-        int root = frontier.at(0, row);
-        Range range = row_of(inside.members, root);
-        for (int64 begin = range.begin; begin < range.end; begin += WARP) {
-            int64 at = begin + lane();
-            int vertex = at < range.end ? inside.members.neighbours[at] : root;
-            each(row, vertex, at < range.end && inside.is_larger(vertex, root));
-        }
-        done(row);
-    }
-}
-
-// How many members each root has, by degree.
-struct CountLarger {
-    const Inside *inside;
-    Given given;
-    int64 *partials;
-};
-
-APART void perform(const CountLarger &asked, int64 *registers) {
-    const Inside &inside = *asked.inside;
-    int64 sum = 0;
-    int own = 0;
-    each_larger(
-        inside, asked.given.now(registers),
-        [&](int64, int, bool larger) { own += in_all(__ballot_sync(ALL, larger)); },
-        [&](int64 row) {
-            if (lane() == 0) {
-                inside.sizes[row] = own;
-                inside.begins[row] = own;
-                sum += own;
-            }
-            own = 0;
-        }
-    );
-    sum = sum_of_block(sum);
-    if (threadIdx.x == 0) asked.partials[blockIdx.x] = sum;
-}
-
-// Lists them, up to `begins` those of each root, which then says where they begin.
-struct ListLarger {
-    const Inside *inside;
-    Given given;
-};
-
-APART void perform(const ListLarger &asked, int64 *registers) {
-    const Inside &inside = *asked.inside;
-    int own = 0;
-    each_larger(
-        inside, asked.given.now(registers),
-        [&](int64 row, int vertex, bool larger) {
-            unsigned found = __ballot_sync(ALL, larger);
-            if (larger) inside.listed[inside.begins[row] - inside.sizes[row] + own + before(found)] = vertex;
-            own += in_all(found);
-        },
-        [&](int64 row) {
-            __syncwarp();
-            if (lane() == 0) inside.begins[row] -= inside.sizes[row];
-            own = 0;
-        }
-    );
-}
 
 // Sums of the roots become zero.
 struct MeasureInside {
@@ -137,13 +65,11 @@ APART void perform(const MeasureInside &measure, int64 *registers) {
     Share share = share_of(frontier.count);
     int64 rows = 0, words = 0;
     for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK) {
-        if (!inside.by_degree) {
-            int root = frontier.at(0, row);
-            Range range = row_of(inside.members, root);
-            if (inside.above) range.begin = first_above(inside.listed, range.begin, range.end, root);
-            inside.begins[row] = range.begin;
-            inside.sizes[row] = int(range.end - range.begin);
-        }
+        int root = frontier.at(0, row);
+        Range range = row_of(inside.members, root);
+        if (inside.above) range.begin = first_above(inside.members.neighbours, range.begin, range.end, root);
+        inside.begins[row] = range.begin;
+        inside.sizes[row] = int(range.end - range.begin);
         int64 size = inside.sizes[row], own = words_of(size) * (size + inside.level_count);
         inside.row_ends[row] = inside.row_count(size);
         inside.ends[row] = own;
@@ -205,7 +131,7 @@ INNER RowInside row_to_write(const RootsInside &roots, const int64 *registers, i
     int kind = number / size, own = number - kind * size;
     RowInside found;
     found.root = roots.given.now(registers).at(0, row);
-    found.members = inside.listed + inside.begins[row];
+    found.members = inside.of(row);
     found.size = size;
     found.level = kind < inside.kind_count ? -1 : number - int(inside.kind_count) * size;
     found.out = inside.bits + inside.before(row) - inside.before(first);

@@ -3,7 +3,7 @@
 
 // An `InsideLevel` where it is read often, by all warps of a block.
 struct LevelAtHand {
-    int minus, like, factor_count, row_count, different_count, smaller_count, child_count, leaf_count;
+    int minus, like, tallied, factor_count, row_count, different_count, smaller_count, child_count, leaf_count;
     unsigned kinds[DEPTH];  // words before the rows of the first member
     signed char row_levels[DEPTH], different[DEPTH], smaller[DEPTH], children[DEPTH], leaves[DEPTH];
 };
@@ -12,6 +12,7 @@ INNER void fetch_level(const Inside &inside, int number, LevelAtHand &level) {
     const InsideLevel &from = inside.levels[number];
     level.minus = int(from.minus);
     level.like = int(from.like);
+    level.tallied = int(from.tallied);
     level.factor_count = int(inside.program->levels[number].factor_count);
     level.row_count = int(from.row_count);
     level.different_count = int(from.different_count);
@@ -44,9 +45,12 @@ struct Task {
     int root, member, word, piece;
 };
 
+// How a level is tallied: any leaves, or two of which the second has one candidate less.
+enum Tally { NOT_TALLIED, ANY_TALLY, IN_PAIRS };
+
 const int PIECES = 4;  // of a word
 
-INNER unsigned bits_of_piece(int piece) { return ((1u << BITS / PIECES) - 1) << (BITS / PIECES * piece); }
+INNER unsigned bits_of_piece(int piece) { return ~0u >> (BITS - BITS / PIECES) << (BITS / PIECES * piece); }
 
 // What a warp has at hand: the neighbourhood that it is in, what the levels above are matched to, and which are open.
 // prepared: a leaf for which it has the words that are not empty of what the leaf can be whatever the level right above it
@@ -72,6 +76,16 @@ struct InsideHand {
 struct InsideBlock {
     LevelAtHand levels[DEPTH];
     InsideHand hands[WARPS];
+};
+
+// What a lane has: as `InsideHand`, for itself.
+struct Lone {
+    const Inside *inside;
+    const LevelAtHand *levels;
+    const unsigned *bits;
+    const int *members;
+    int size, words;
+    int positions[DEPTH];
 };
 
 const int NEAR_ROWS = 3;  // of a level, whose places are kept at hand
@@ -291,9 +305,9 @@ INNER int list_candidates(InsideHand &hand, int word, unsigned left) {
 }
 
 // Writes down the candidates of a level in the next words in which there are any; how many there are. window: where to
-// begin, then where to go on.
-APART int list_next(InsideHand &hand, int number, int &window, int end) {
-    Possible<InsideHand> possible(hand, number);
+// begin, then where to go on. without: a level of which nothing is asked.
+APART int list_next(InsideHand &hand, int number, int &window, int end, int without = -1) {
+    Possible<InsideHand> possible(hand, number, without, ANYTHING);
     window = window > possible.begin() ? window : possible.begin();
     for (; window < end; window += WARP) {
         int word = window + lane();

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gquery.executor.gpu.program.table import Sums, Table
 from gquery.executor.gpu.resident import DeviceRows
+from gquery.executor.lowering.tallied import tallied_levels
 
 if TYPE_CHECKING:
     from gquery.executor.gpu.program.writing import Block, Writing
@@ -16,6 +17,8 @@ _MEMBERS = 1 << 16  # of a root
 _BITSETS = 1 << 30  # bytes at most
 _BITS = 32
 _ALONE = 8  # words of a root
+_ALONE_TALLIED = 4  # the same where a lane tallies: numbers of members have to fit FEW_PLANES of kernels/tally.cuh
+_NOT_TALLIED, _ANY_TALLY, _IN_PAIRS = range(3)  # as in kernels/possible.cuh
 
 
 class Neighbourhoods:
@@ -26,8 +29,8 @@ class Neighbourhoods:
         self.tape = writing.tape
         self.table = writing.table
         self._members = members
-        self._by_degree = are_larger(self.table) and not self.table.program.listed
         self._kinds = kinds_of(self.table)
+        self._tallied = tallied_levels(self.table.program)
         size = _BITSETS if available is None else min(_BITSETS, available // 4)
         self._room = min(self._most_words(), size // (4 * len(self._kinds)))
         self._bits = self.tape.room.take(4 * self._room * len(self._kinds)) if self._is_enough else 0
@@ -48,12 +51,7 @@ class Neighbourhoods:
     @property
     def _is_enough(self) -> bool:
         """Whether there is room for any root."""
-        return self._most <= _MEMBERS and self._words_of(self._most) <= self._room
-
-    @property
-    def _most(self) -> int:
-        """Members of a root, at most."""
-        return self._members.busy if self._by_degree else self._members.longest
+        return self._members.longest <= _MEMBERS and self._words_of(self._members.longest) <= self._room
 
     def _words_of(self, members: int) -> int:
         """The words of a root of so many members."""
@@ -62,7 +60,7 @@ class Neighbourhoods:
     def _most_words(self) -> int:
         """Those of all roots, at most."""
         rows, levels = self._members, len(self.table.program.levels)
-        return max(1, -(-self._most // _BITS) * (rows.entries + levels * min(rows.count, rows.entries)))
+        return max(1, -(-rows.longest // _BITS) * (rows.entries + levels * min(rows.count, rows.entries)))
 
     def sums(self, level: int, block: Block) -> Sums:
         """The sums over a level right below the roots of a block, and all below it."""
@@ -70,11 +68,8 @@ class Neighbourhoods:
         found = self.writing.new_sums(most)
         begins, sizes, row_ends, ends = (take(width * most) for width in (8, 4, 8, 8))
         partials = [take(8 * self.writing.device.blocks) for _ in range(2)]
-        listed = take(4 * self._members.entries) if self._by_degree else self._members.neighbours
-        inside = self._words([listed, begins, sizes, row_ends, ends])
+        inside = self._words([begins, sizes, row_ends, ends])
         total, first, cursor = tape.register(), tape.register(), tape.cell()
-        if self._by_degree:
-            self._list_larger(inside, block, (begins, sizes, listed), partials[0])
         tape.add(
             "MeasureInside", inside, *block.words, *partials, *found, rows=block.rows,
             writes=[row_ends, ends, *found], gathers=[block.columns], scatters=[begins, sizes, *partials],
@@ -101,17 +96,6 @@ class Neighbourhoods:
         tape.wait()
         return found
 
-    def _list_larger(self, inside: int, block: Block, members: tuple[int, int, int], partials: int) -> None:
-        """The members of each root are those with more neighbours, not those with larger ids: of symmetric matches the
-        one is found that has the smallest root in that order, whatever the order is in which its other vertices are
-        compared."""
-        tape, (begins, sizes, listed) = self.tape, members
-        given = [block.columns]
-        tape.add("CountLarger", inside, *block.words, partials, gathers=given, scatters=[begins, sizes, partials])
-        words = begins, block.rows, partials, tape.register(), tape.register()
-        tape.add("RunningSums", *words, gathers=[partials], scatters=[begins])
-        tape.add("ListLarger", inside, *block.words, gathers=[*given, sizes], scatters=[begins, listed])
-
     def _second(self, level: int) -> int:
         """The level of which a piece of a word is a task of its own, where there is enough below it; else -1."""
         inner = self._inner(level)
@@ -119,9 +103,11 @@ class Neighbourhoods:
 
     def _alone(self, level: int) -> int:
         """The most words of a root whose tasks are for a lane each: where there is one level of candidates below a
-        member, and roots have few members, since these are larger by degree."""
+        member, and roots have few members, since these lead up."""
         inner = self._inner(level)
-        return _ALONE if self._by_degree and len(inner) == 1 and not self._inner(inner[0]) else 0
+        if len(inner) != 1 or self._inner(inner[0]):
+            return 0
+        return _ALONE_TALLIED if inner[0] in self._tallied else _ALONE if self.table.upwards else 0
 
     def _words(self, arrays: list[int]) -> int:
         """Where the words of an `Inside` are."""
@@ -132,7 +118,7 @@ class Neighbourhoods:
         return data(
             [
                 self.table.words, data(levels), len(self.table.program.levels), *members, int(are_larger(self.table)),
-                int(self._by_degree), len(kinds), data(rows), *arrays, self._bits, self._room,
+                len(kinds), data(rows), *arrays, self._bits, self._room,
             ]
         )  # fmt: skip
 
@@ -145,12 +131,21 @@ class Neighbourhoods:
             if each.level
             for word in (self._kinds.index(self.table.walked(each, number)), each.level)
         ]
-        different, smaller = ([each for each in those if each] for those in (level.different, level.smaller))
+        different, smaller = (
+            [each for each in those if each] for those in (level.different, self.table.smaller(number))
+        )
         inner = self._inner(number)
         leaves = [each for each in self.table.deeper[number] if each not in inner]
         lists = rows, different, smaller, inner, leaves
         counts = len(rows) // 2, *map(len, lists[1:])
-        return [level.minus, level.like, *counts, *map(data, lists)]
+        return [level.minus, level.like, self._tally(number), *counts, *map(data, lists)]
+
+    def _tally(self, number: int) -> int:
+        """How the kernels count what hangs on a level."""
+        if number not in self._tallied:
+            return _NOT_TALLIED
+        taken = [self.table.program.levels[each].minus for each in self.table.deeper[number]]
+        return _IN_PAIRS if taken == [0, 1] else _ANY_TALLY
 
     def _inner(self, number: int) -> list[int]:
         """The levels below one that are gone through: those with something below, or folded into them."""
@@ -160,8 +155,8 @@ class Neighbourhoods:
 def are_larger(table: Table) -> bool:
     """Whether all members must be larger than their root, be it by way of others."""
     larger = {0}
-    for number, level in enumerate(table.program.levels):
-        if larger.intersection(level.smaller):
+    for number in range(len(table.program.levels)):
+        if larger.intersection(table.smaller(number)):
             larger.add(number)
     return all(number in larger or level.folded for number, level in enumerate(table.program.levels))
 

@@ -8,7 +8,9 @@ from math import prod
 from typing import NamedTuple
 
 from gquery.executor.backend import Ranks
+from gquery.executor.gpu.candidate_set import CandidateSet
 from gquery.executor.gpu.candidates import Asked, CandidateSets
+from gquery.executor.gpu.program.orders import clique_rows, ranking_of
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Tape
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
@@ -33,14 +35,21 @@ class Table:
 
     words: where these are. factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels of
     which a partial match that ends with level l carries positions, in the order of its columns. inputs[l]: the same for
-    those that level l extends. longest[l]: at least as many positions as level l tries for any partial match.
+    those that level l extends. ranked: rows among the ranks of vertices, where positions are these. upwards: rows that
+    lead from smaller to larger vertices, where cliques are counted along these: nothing else has to say which is
+    larger. longest[l]: at least as many positions as level l tries for any partial match.
     """
 
-    def __init__(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], tape: Tape) -> None:
+    def __init__(
+        self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], tape: Tape, at_all: bool
+    ) -> None:
+        """at_all: it begins at all candidates of its first level."""
         self.program = program
         self.candidates = candidates
         self.tape = tape
-        self.sets = [candidates.common(level.candidates) for level in program.levels]
+        ranking = ranking_of(program) if at_all else None
+        self.ranked = candidates.rows.ranked(*ranking) if ranking else None
+        self.sets = self._sets()
         self.children = program.children()
         self.last = max(1, program.listed) - 1  # of the levels that are listed
         self.looked_at = [_looked_at(level, program) for level in program.levels]
@@ -50,6 +59,8 @@ class Table:
         asarray, hold = tape.device.xp.asarray, tape.room.hold
         self.factors = {level: self._new_factor(level) for level, each in enumerate(program.levels) if each.folded}
         self._ranks = [(hold(asarray(left)), hold(asarray(right))) for left, right in ranks]
+        clique = clique_rows(program) if at_all else None
+        self.upwards = candidates.rows.upwards(clique) if clique else None
         self._edges: dict[Asked, DeviceRows] = {}
         if program.space == "candidates":
             asked = (
@@ -61,6 +72,13 @@ class Table:
         self.longest = [self._longest_row(level) for level in range(len(program.levels))]
         self.entries = [self._entries(level) for level in range(len(program.levels))]
         self.words = self._written()
+
+    def _sets(self) -> list[CandidateSet]:
+        merged = [level.candidates for level in self.program.levels]
+        if not self.ranked:
+            return [self.candidates.common(each) for each in merged]
+        known = {each: self.candidates.ranked(each, self.ranked.vertices) for each in set(merged)}
+        return [known[each] for each in merged]
 
     @cached_property
     def deeper(self) -> list[list[int]]:
@@ -147,12 +165,18 @@ class Table:
             data([word for rows in level.backward for word in self._rows(rows, number)]),
             data([word for rows in level.absent for word in self._rows(rows, number)]),
             data(level.different),
-            data(level.smaller),
+            data(self.smaller(number)),
             data([each for pair in level.pairs for each in pair]),
             data([word for each in level.comparisons for word in self._compare(each)]),
             data([word for child in folded for word in self.factors[child]]),
         ]
-        counts = [len(level.backward), len(level.absent), len(level.different), len(level.smaller), len(level.pairs)]
+        counts = [
+            len(level.backward),
+            len(level.absent),
+            len(level.different),
+            len(self.smaller(number)),
+            len(level.pairs),
+        ]
         counts += [len(level.comparisons), len(folded), len(own), len(kept)]
         addresses = [own.test if by_vertex else 0, own.vertices if by_vertex and not own.everything else 0]
         weights = (level.weights[0], level.weights[-1] + 1) if level.weights else (0, 0)
@@ -180,8 +204,14 @@ class Table:
     def walked(self, rows: Rows, target: int) -> DeviceRows:
         """The rows that lead to a level, in positions, each neighbour once."""
         if self.program.space == "vertices":
-            return self.candidates.rows.distinct(rows)
+            if self.ranked:
+                return self.ranked.rows
+            return self.upwards or self.candidates.rows.distinct(rows)
         return self._edges[rows, self.sets[rows.level], self.sets[target]]
+
+    def smaller(self, level: int) -> tuple[int, ...]:
+        """The levels whose vertices must be smaller."""
+        return () if self.upwards else self.program.levels[level].smaller
 
     def _longest_row(self, level: int) -> int:
         """At least as many positions as a level tries for any partial match."""

@@ -12,6 +12,7 @@ from gquery.errors import UnsupportedError
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidates import CandidateSets
 from gquery.executor.gpu.program.inside import Neighbourhoods
+from gquery.executor.gpu.program.pool import positions_of, shuffled
 from gquery.executor.gpu.program.pushing import Pushing, chains_with_ends
 from gquery.executor.gpu.program.table import NO_SUMS, Sums, Table
 from gquery.executor.gpu.tape import Run, Tape
@@ -101,7 +102,7 @@ class Writing:
         program = pushed(program) if found else program
         self.program = program
         self.tape = Tape(candidates.device)
-        self.table = Table(program, candidates, ranks, self.tape)
+        self.table = Table(program, candidates, ranks, self.tape, pool is None)
         self.device = candidates.device
         self.found = self.tape.cell(len(program.levels))
         self._zero = self.tape.constant(0)
@@ -113,14 +114,14 @@ class Writing:
         self._share = (self.tape.register(), self.tape.register()) if shared else None
         self._at_all = pool is None
         self.width = 1 if pool is None else len(pool)
-        if pool is None:
-            self.given = len(self.table.sets[0])
-            self._pool = 0 if program.space == "candidates" else self.table.sets[0].vertices
-        else:
-            placed = self._placed(pool)
+        self.given = len(self.table.sets[0])
+        if pool is not None or shared:
+            placed = shuffled(self.table) if pool is None else positions_of(self.table, pool)
             self.given = placed.shape[1]
             self._pool = self.tape.room.take(placed.nbytes)
             self.device.write(self._pool, placed)
+        else:
+            self._pool = 0 if program.space == "candidates" else self.table.sets[0].vertices
         most = max((len(level.weights) for level in program.levels), default=0)
         self._scratch = self.tape.room.take(8 + 5 * 8 * most * self.device.threads) if most else 0
         if most:
@@ -205,17 +206,6 @@ class Writing:
         self.tape.add("AddToTotals", *ways, block.rows, *totals, rows=block.rows, **ways.touched())
 
     # --- the start -----------------------------------------------------------------------------------------------
-
-    def _placed(self, pool: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The positions of those of the pool that are candidates."""
-        if not 1 <= len(pool) <= self.table.last + 1:
-            raise ValueError(f"a pool of {len(pool)} levels for a program that lists {self.program.listed}")
-        vertices = [each.fetched() for each in self.table.sets[: len(pool)]]
-        inside = np.logical_and.reduce([np.isin(*each) for each in zip(pool, vertices, strict=True)])
-        kept = pool[:, inside]
-        if self.program.space == "candidates":
-            kept = np.stack([np.searchsorted(*each) for each in zip(vertices, kept, strict=True)])
-        return np.ascontiguousarray(kept, np.int32)
 
     def _block_size(self, available: int | None) -> int:
         """Partial matches of a block, so that one for each level fits the arena."""
@@ -355,6 +345,7 @@ class Writing:
             "RunningSums", work.ends, block.rows, partials, work.total, work.first, rows=block.rows,
             writes=[work.ends], gathers=[partials],
         )  # fmt: skip
+        tape.wait()  # whoever goes through the items looks for them in the sums of all rows
         return work
 
     def _items(self, work: Work, size: int, piece: Callable[[int, int], None]) -> None:

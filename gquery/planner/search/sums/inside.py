@@ -11,8 +11,9 @@ import math
 from collections.abc import Mapping
 
 from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.relations import Types
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
-from gquery.planner.search.sums.factorise import Tree
+from gquery.planner.search.sums.factorise import Level, Tree
 from gquery.storage.statistics import Statistics
 
 _WORD = 64  # bits
@@ -47,6 +48,7 @@ class Neighbourhoods:
         row, wide = 0.0, self._wide(root)
         below = members = read = 0.0
         accepted = [model.sizes[root]]
+        tallied = self._tallied(tree, above)
         for level in tree.levels[1:]:
             smaller = above.get(level.vertex, ())
             if larger.intersection(smaller):
@@ -60,13 +62,41 @@ class Neighbourhoods:
                 members, row = max(members, near), max(row, looks)
                 rows = (model.near[level.vertex] & context).bit_count()
                 read += 0.0 if level.like >= 0 else visits * (rows - 1)
-                below += visits * (costs.test if level.like >= 0 else costs.inside(rows, 1 + wide / _WORD))
+                words = 1 + wide / _WORD
+                if level.parent not in tallied:
+                    below += visits * (costs.test if level.like >= 0 else costs.inside(rows, words))
+                elif level.like < 0:
+                    far = tree.levels[level.parent]
+                    added = model.extension(level.vertex, context & ~(1 << far.vertex))[0] / (1 + len(smaller))
+                    below += accepted[far.parent] * added * costs.inside(1, words)
+                    below += min(visits, accepted[-1]) * costs.test
         if read <= model.sizes[root] * members:  # each row is read once: it need not be written before
             return math.inf
         searched = sum(not level.folded for level in tree.levels)
         share = 0.5 if len(larger) >= searched else 1.0
         numbering = costs.inside_enter + costs.inside_number * row * searched
         return model.sizes[root] * (numbering + share * self._look() * row * wide) + below
+
+    def _tallied(self, tree: Tree, above: Mapping[int, tuple[int, ...]]) -> set[int]:
+        """The levels whose leaf is counted for all of their candidates at once: `lowering/tallied.py` says which."""
+        below: dict[int, list[int]] = {}
+        for number, level in enumerate(tree.levels[1:], 1):
+            below.setdefault(level.parent, []).append(number)
+        return {
+            far
+            for far, (first, *others) in below.items()
+            if far and first not in below and all(tree.levels[other].like == first for other in others)
+            if self._leads_through(tree.levels[first], tree.levels[far].vertex, tree.levels[0].vertex, above)
+        }
+
+    def _leads_through(self, leaf: Level, far: int, root: int, above: Mapping[int, tuple[int, ...]]) -> bool:
+        """Whether a leaf leads from other neighbours of the root to the vertex above it, which has no other tie."""
+        near, context = self.model.near, sum(1 << other for other in leaf.context)
+        edges = [edge for edge in self.problem.graph.incident()[far] if edge.other(far) == leaf.vertex]
+        tied = near[leaf.vertex] & context & ~(1 << root | 1 << far)
+        if not tied or near[far] & context & ~(1 << root) or leaf.folded or far in above.get(leaf.vertex, ()):
+            return False
+        return len(edges) == 1 and edges[0].direction(far) == "both" and isinstance(edges[0].relation, Types)
 
     def _look(self) -> float:
         """Finding out whether a vertex is among the neighbours: that stands in an array of all vertices."""

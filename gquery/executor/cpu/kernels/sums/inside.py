@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.kernels.sums.neighbourhood import Inside, enter, leave
+from gquery.executor.cpu.kernels.sums.neighbourhood import Inside, enter, leave, row_inside
 from gquery.executor.cpu.kernels.sums.numbers import (
     Tree,
     add_row,
@@ -54,6 +54,7 @@ from gquery.executor.cpu.search.packed import (
     SIBLING,
     SMALLER_BEGIN,
     SMALLER_END,
+    TALLIED,
 )
 
 _ONE, _ALL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -63,8 +64,7 @@ _ONE, _ALL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 def row_at(tables, walk, inside, index):  # type: ignore[no-untyped-def]
     """Where the bits of a row of `backward` begin."""
     adjacency = tables.backward[index]
-    member = np.int64(walk.positions[adjacency[LEVEL]])
-    return (2 * inside.width + adjacency[AMONG] * inside.size + member) * inside.words
+    return row_inside(inside, adjacency[AMONG], np.int64(walk.positions[adjacency[LEVEL]]))
 
 
 @inlined
@@ -136,8 +136,8 @@ def bit_at(inside, begin, member):  # type: ignore[no-untyped-def]
 
 
 @inner
-def open_inside(tables, walk, inside, level):  # type: ignore[no-untyped-def]
-    """Writes the candidates of a level that is gone through."""
+def open_inside(tables, walk, inside, level, without):  # type: ignore[no-untyped-def]
+    """Writes the candidates of a level that is gone through. without: a level of which nothing is asked."""
     steps, backward, bits = tables.steps, tables.backward, inside.bits
     begin, mask = level * inside.words, (inside.width + level) * inside.words
     floor = floor_inside(tables, walk, level)
@@ -145,7 +145,7 @@ def open_inside(tables, walk, inside, level):  # type: ignore[no-untyped-def]
     for word in range(first, inside.words):
         bits[begin + word] = bits[mask + word]
     for index in range(steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]):
-        if backward[index, AMONG] >= 0:
+        if backward[index, AMONG] >= 0 and backward[index, LEVEL] != without:
             other = row_at(tables, walk, inside, index)
             for word in range(first, inside.words):
                 bits[begin + word] &= bits[other + word]
@@ -153,7 +153,7 @@ def open_inside(tables, walk, inside, level):  # type: ignore[no-untyped-def]
         bits[begin + first] &= _ALL << np.uint64(floor & 63)
     for index in range(steps[level, DIFFERENT_BEGIN], steps[level, DIFFERENT_END]):
         member = np.int64(walk.positions[tables.different[index]])
-        if member >= 0:
+        if member >= 0 and tables.different[index] != without:
             bits[begin + (member >> 6)] &= ~(_ONE << np.uint64(member & 63))
     walk.pivots[level] = first
 
@@ -209,6 +209,83 @@ def sum_members(tables, walk, inside, tree, level, left):  # type: ignore[no-unt
     return below, looks
 
 
+@inlined
+def leads_to(tables, leaf, level):  # type: ignore[no-untyped-def]
+    """The kind of rows that lead from a leaf to a level, and whether the two must differ."""
+    steps, backward = tables.steps, tables.backward
+    kind, apart = np.int64(0), False
+    for index in range(steps[leaf, BACKWARD_BEGIN], steps[leaf, BACKWARD_END]):
+        if backward[index, LEVEL] == level:
+            kind = backward[index, AMONG]
+    for index in range(steps[leaf, DIFFERENT_BEGIN], steps[leaf, DIFFERENT_END]):
+        apart |= tables.different[index] == level
+    return kind, apart
+
+
+@inner
+def sum_tallied(tables, walk, inside, tree, level):  # type: ignore[no-untyped-def]
+    """The sum over a level whose leaf is counted for all of its candidates at once, modulo and about, and the looks.
+    The rows of all that the leaf can be are added up bit by bit: plane p has the bits p of the candidates' numbers."""
+    steps, bits, words = tables.steps, inside.bits, inside.words
+    leaf = np.int64(steps[level, CHILD])
+    kind, apart = leads_to(tables, leaf, level)
+    open_inside(tables, walk, inside, level, np.int64(-1))
+    open_inside(tables, walk, inside, leaf, level)
+    first, own, planes = walk.pivots[level], level * words, 2 * inside.width * words
+    used = np.int64(0)
+    looks = words - first
+    while True:
+        member = next_inside(walk, inside, leaf)
+        if member < 0:
+            break
+        begin = row_inside(inside, kind, member)
+        looks += (words - first) >> 2
+        for word in range(first, words):
+            carry = bits[begin + word] & bits[own + word]
+            if apart and member >> 6 == word:
+                carry &= ~(_ONE << np.uint64(member & 63))
+            plane = np.int64(0)
+            while carry != 0:
+                place = planes + plane * words + word
+                if plane == used:
+                    for other in range(planes + plane * words + first, planes + (plane + 1) * words):
+                        bits[other] = 0
+                    used += 1
+                both = bits[place] & carry
+                bits[place] ^= carry
+                carry = both
+                plane += 1
+    value, size = np.uint64(0), 0.0
+    for word in range(first, words):
+        walk.found[level] += count_bits(bits[own + word])  # type: ignore[call-arg]
+        left = np.uint64(0)
+        for plane in range(used):
+            left |= bits[planes + plane * words + word]
+        while left != 0:
+            bit = np.uint64(count_bits((left & (~left + _ONE)) - _ONE))
+            left &= left - _ONE
+            number = np.int64(0)
+            for plane in range(used):
+                number |= np.int64(bits[planes + plane * words + word] >> bit & _ONE) << plane
+            product, about = product_tallied(steps, leaf, number, tree.modulus)
+            value = reduced(value + product, tree.modulus)
+            size += about
+            looks += 1
+    return value, size, looks
+
+
+@inlined
+def product_tallied(steps, leaf, number, modulus):  # type: ignore[no-untyped-def]
+    """What a candidate stands for that a leaf, and those like it, have so many members for."""
+    product, size = np.uint64(1), 1.0
+    while leaf >= 0:
+        left = max(number - steps[leaf, MINUS], np.int64(0))
+        product = reduced(product * np.uint64(left), modulus)
+        size = times(size, left)
+        leaf = np.int64(steps[leaf, SIBLING])
+    return product, size
+
+
 @kernel
 def sum_inside(plan, work, marked, room, given, sums, sizes, budget):  # type: ignore[no-untyped-def]
     """One slice, as `total` does it: adds to `sums` uint64[] and `sizes` float64[], for each row of `given` int32[1,
@@ -259,12 +336,16 @@ def sum_inside(plan, work, marked, room, given, sums, sizes, budget):  # type: i
         if entering == 1:
             entering = np.int64(0)
             budget -= 1 + (inside.words >> 2)
-            if not is_leaf(steps, level):
-                open_inside(tables, walk, inside, level)
+            if steps[level, TALLIED] != 0:
+                value, size, looks = sum_tallied(tables, walk, inside, tree, level)
+                budget -= looks
+            elif is_leaf(steps, level):
+                found = size_inside(tables, walk, inside, level)
+                value, size = np.uint64(found), float(found)
+            else:
+                open_inside(tables, walk, inside, level, np.int64(-1))
                 tree.sums[level], tree.sizes[level] = np.uint64(0), 0.0
                 continue
-            found = size_inside(tables, walk, inside, level)
-            value, size = np.uint64(found), float(found)
         else:
             below, looks = sum_members(tables, walk, inside, tree, level, min(budget, QUANTUM))
             budget -= looks

@@ -25,6 +25,7 @@ from gquery.executor.cpu.search.packed import (
     FROM_ROOT,
     NEIGHBOURS,
     OFFSETS,
+    PLANES,
     ROWS,
     SMALLER_BEGIN,
     SMALLER_END,
@@ -52,8 +53,8 @@ def new_room(room: InsideRoom) -> Room:
 
 class Inside(NamedTuple):
     """The neighbourhood of one root. members: its vertices, ascending; place: the number of each, -1 for all others;
-    bits: for each level the candidates that are left, then all that it can have, then the rows of each kind of edges by
-    member, `words` words each. size: members; width: levels."""
+    bits: for each level the candidates that are left, then all that it can have, then planes of numbers, then the rows
+    of each kind of edges by member, `words` words each. size: members; width: levels."""
 
     members: NDArray[np.int32]
     place: NDArray[np.int32]
@@ -61,6 +62,12 @@ class Inside(NamedTuple):
     size: int
     words: int
     width: int
+
+
+@inlined
+def row_inside(inside, kind, member):  # type: ignore[no-untyped-def]
+    """Where the bits of a member's row of a kind begin."""
+    return (2 * inside.width + PLANES + kind * inside.size + member) * inside.words
 
 
 @inner
@@ -133,7 +140,7 @@ def write_rows(adjacency, inside, number, lowest):  # type: ignore[no-untyped-de
     values = adjacency[NEIGHBOURS]
     looks = np.int64(0)
     for member in range(inside.size):
-        begin = (2 * inside.width + number * inside.size + member) * words
+        begin = row_inside(inside, number, member)
         for word in range(words):
             bits[begin + word] = 0
         low, high = row(adjacency[OFFSETS], adjacency[FIRST], adjacency[ROWS], members[member])
@@ -185,7 +192,7 @@ def enter(tables, walk, members, place, bits, root, most, room):  # type: ignore
         for index in range(len(tables.backward)):
             kinds = max(kinds, tables.backward[index, AMONG] + 1)
         words = (count + 63) >> 6
-        if (2 * width + kinds * count) * words > room:
+        if (2 * width + PLANES + kinds * count) * words > room:
             leave(members, place, count)
             return np.int64(-1), looks
         inside = Inside(members, place, bits, count, words, width)

@@ -1,0 +1,195 @@
+"""One step that matches: on which backend, by which plans, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import pyarrow as pa
+
+from gquery.errors import MemoryLimitError, UnsupportedError
+from gquery.executor.backend import Backend, Candidates
+from gquery.executor.chain.rows import Rows, as_ids
+from gquery.executor.engine import Engine, SecondHalf, placed
+from gquery.executor.gathered import Asked, Turns
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.matcher import Matcher
+from gquery.executor.products import products
+from gquery.executor.profile import Profile
+from gquery.executor.progress import Control, GivenUp, Try
+from gquery.executor.relational.streams import Made, Work
+from gquery.planner.ir.expr import variables
+from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
+from gquery.planner.ir.relations import SEED
+from gquery.records import record
+
+
+@dataclass(slots=True)
+class Measured:
+    """What a step of a profiled run leaves behind. placed: why a count went where it went, where there was a choice."""
+
+    profile: Profile = field(default_factory=Profile)
+    matchings: tuple[MatchPlan, ...] = ()
+    candidates: Candidates | None = None
+    rows: int = 0
+    placed: str = ""
+    branches: tuple[tuple[Measured, ...], ...] = ()
+
+    @classmethod
+    def each(cls, plan: ChainPlan) -> tuple[Measured, ...]:
+        """One for each step, and for each of the steps below."""
+        return tuple(
+            cls(branches=tuple(cls.each(branch) for branch in step.branches)) if isinstance(step, ApplyPlan) else cls()
+            for step in plan.steps
+        )
+
+    def below(self, step: ApplyPlan) -> tuple[Sequence[Measured], ...]:
+        """What the branches' steps leave behind; nothing where nobody asks."""
+        return self.branches or ((),) * len(step.branches)
+
+
+_TRIED = 0.1  # seconds, after which a card is given up that counts by an order that may be a bad one
+_UNWALKED = 0.2  # the same where it is only the order that is given up
+
+
+@record(frozen=True, slots=True)
+class Matching:
+    """One run of a step that matches."""
+
+    plan: QueryPlan
+    second_half: SecondHalf
+    engine: Engine
+    control: Control
+    measured: Measured
+
+    def count(self) -> int:
+        """The number of matches, none of which is listed. A card that has no room for them, or cannot
+        count them, leaves them to the CPU."""
+        tried = self._tried_on_card()
+        if tried is not None:
+            return tried
+        if self._walks:
+            return self._walked_beside()
+        matcher = self._prepared()
+        pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
+        if pays and self.engine.beside is not None:
+            try:
+                return self._on_card(self.engine.beside.backend(self.control.check))
+            except (MemoryLimitError, UnsupportedError) as error:
+                self.measured.placed = f"On the CPU: {error.message}"
+        return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
+
+    def _tried_on_card(self) -> int | None:
+        """The number, where a card that is ready has it before the CPU would have a plan: it counts by an order that is
+        not to be trusted, and is most often done with that at once. None where it is not."""
+        beside, engine = self.engine.beside, self.engine
+        ready = beside is not None and self.second_half.is_doubted and beside.begun(engine.snapshot) == (True, True)
+        if not ready and not self._walks:
+            return None
+        control, measured = Try(self.control, _UNWALKED if beside is None else _TRIED), Measured()
+        card = engine.backend if beside is None else lambda: beside.backend(control.check)
+        there = replace(engine, backend=card, beside=None, walker=None)
+        try:
+            count = Matching(self.plan, self.second_half, there, control, measured).count()
+        except GivenUp:
+            return None
+        except (MemoryLimitError, UnsupportedError):
+            if beside is None:
+                raise
+            return None
+        measured.placed = "On the card: done before the CPU would have looked for a better order"
+        for name in ("profile", "matchings", "candidates", "placed"):
+            setattr(self.measured, name, getattr(measured, name))
+        return count
+
+    @property
+    def _walks(self) -> bool:
+        """Whether another backend may find a better order than this one."""
+        return self.engine.walker is not None and self.second_half.is_doubted
+
+    def _walked_beside(self) -> int:
+        """The number, by an order that walks through another backend's candidates have found."""
+        assert self.engine.walker is not None
+        there = replace(self.engine, backend=self.engine.walker)
+        Matching(self.plan, self.second_half, there, self.control, self.measured)._prepared()
+        self.measured.placed = "On the card: by an order that the CPU has found"
+        return self._on_card(self.engine.backend())
+
+    def _on_card(self, card: Backend) -> int:
+        """Counts by the plans that are there: walks through the CPU's candidates have made them better than a card's.
+        What was measured is what the card took, when it has counted."""
+        there, matchings = Profile(), self.measured.matchings
+        with there.timed("filter"):
+            reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
+            matcher = Matcher(card, self.plan.graph, self.plan.filters, reading)
+        if any(each.space == "candidates" for each in matchings):
+            with there.timed("refine"):
+                matcher.candidates.refine()
+        count = sum(matcher.count(matching, there) for matching in matchings)
+        profile = self.measured.profile
+        profile.enumerations[:] = there.enumerations
+        for stage, seconds in there.seconds.items():
+            profile.seconds[stage] = profile.seconds.get(stage, 0.0) + seconds
+        self.measured.candidates = matcher.candidates
+        return count
+
+    def rows(self) -> Rows:
+        """The matches, with the variables that go out or are left to check."""
+        left = (name for predicate in self.plan.residual for name in variables(predicate))
+        listed = tuple(dict.fromkeys((*self.plan.rows, *left)))
+        if not self.plan.looks_up:
+            return self._listed(listed)
+        reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
+        as_rows = as_ids(self.plan.graph, listed)
+        return (as_rows(batch) for batch in products(self.plan, reading))
+
+    def from_seeds(self, seeds: Seeds, listed: tuple[str, ...]) -> Rows:
+        """The matches that begin with a seed, each with the seed's number in the column SEED. Where the rows before say
+        nothing of what it begins with there is no such column."""
+        return self._listed((*listed, *([SEED] if self.plan.segment.seeded else [])), seeds)
+
+    def _listed(self, listed: tuple[str, ...], seeds: Seeds | None = None) -> Rows:
+        as_rows = as_ids(self.plan.graph, listed)
+
+        def begin(work: Work) -> Generator[pa.RecordBatch, None, None]:
+            matcher = self._prepared(seeds)
+            (matching,) = self.measured.matchings
+            if self.control.memory_limit is None:
+                yield from matcher.matches(matching, self.measured.profile, lambda batch: work(as_rows(batch)))
+                return
+            # What is gathered for a batch may take a part of the limit: one at a time.
+            with closing(matcher.matches(matching, self.measured.profile, lambda batch: (as_rows(batch),))) as rows:
+                for batch in rows:
+                    yield from work(batch)
+
+        return Made(begin)
+
+    def gathered(self, asked: Sequence[Asked], copied: bool) -> Generator[Turns, None, None]:
+        """Numbers of the vertices of all matches."""
+        matcher = self._prepared()
+        (matching,) = self.measured.matchings
+        with closing(matcher.gathered(matching, self.measured.profile, asked, copied)) as found:
+            yield from found
+
+    def _prepared(self, seeds: Seeds | None = None) -> Matcher:
+        """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""
+        plan, engine, check, profile = self.plan, self.engine, self.control.check, self.measured.profile
+        with profile.timed("filter"):
+            reading = Reading(engine.snapshot, engine.parameters, self.control, seeds)
+            matcher = Matcher(engine.backend(), plan.graph, plan.filters, reading)
+        with profile.timed("plan"):
+            filtered = cache(lambda: self.second_half.cardinalities(matcher.counted))
+            space, reason = self.second_half.space(filtered, check)
+        if space == "candidates":
+            with profile.timed("refine"):
+                matcher.candidates.refine()
+        with profile.timed("plan"):
+            known = self.second_half.cardinalities(matcher.counted) if space == "candidates" else filtered()
+            sampler = matcher.candidates.sampler if space == "candidates" else None
+            matchings = self.second_half.matchings(known, space, reason, check, sampler)
+        self.measured.matchings, self.measured.candidates = matchings, matcher.candidates
+        return matcher
