@@ -75,6 +75,10 @@ class _Room:
         page[:, 0], page[:, 1] = adjacency.bounds(np.arange(vertex, vertex + PAGE_ROWS))
         return self._pages_used - 1
 
+    def addresses(self, numbers: NDArray[np.int32]) -> Ids:
+        """Where some pages are."""
+        return self.pages.ctypes.data + 8 * 2 * PAGE_ROWS * numbers.astype(np.int64)
+
     def page_of_offsets(self, page: int) -> Ids:
         """int64[rows, 2]: the bounds of rows that are where they were."""
         begin = page * PAGE_ROWS - self.first
@@ -97,13 +101,20 @@ class ChangedAdjacency(Adjacency):
     __slots__ = ("_compact", "_entries_of_rows", "_longest", "_numbers", "_room", "_rows", "directory")
 
     def __init__(
-        self, room: _Room, numbers: NDArray[np.int32], rows: int, entries: int, longest: int, simple: bool
+        self,
+        room: _Room,
+        numbers: NDArray[np.int32],
+        rows: int,
+        entries: int,
+        longest: int,
+        simple: bool,
+        directory: Ids | None = None,
     ) -> None:
         super().__init__(0, _NO_OFFSETS, room.neighbours[: room.used], room.edges[: room.used], simple)
         self._room, self._numbers, self._rows = room, numbers, rows
         self._entries_of_rows, self._longest = entries, longest
         self._compact: Adjacency | None = None
-        self.directory = _directory(room, numbers)
+        self.directory = _directory(room, numbers) if directory is None else directory
         """int64[pages]: where the begin and end of its rows are, side by side; or, one more than that, where they are
         one offset after the other."""
 
@@ -157,8 +168,7 @@ class ChangedAdjacency(Adjacency):
         begin, first = taken
         room.neighbours[begin : begin + len(found.edges)] = found.neighbours
         room.edges[begin : begin + len(found.edges)] = found.edges
-        numbers = np.full(_pages(rows), _EMPTY, np.int32)
-        numbers[: len(self._numbers)] = self._numbers
+        numbers, directory = self._grown(_pages(rows))
         written = room.pages[first : first + len(pages)]
         for place, (page, number) in enumerate(zip(pages.tolist(), numbers[pages].tolist(), strict=True)):
             written[place] = room.pages[number] if number != _BASE else room.page_of_offsets(page)
@@ -166,14 +176,22 @@ class ChangedAdjacency(Adjacency):
         ends = begin + np.cumsum(found.lengths)
         written[(*places, 0)], written[(*places, 1)] = ends - found.lengths, ends
         numbers[pages] = np.arange(first, first + len(pages))
+        directory[pages] = room.addresses(numbers[pages])
         longest = max(self._longest, int(found.lengths.max()))
-        return ChangedAdjacency(room, numbers, rows, entries, longest, found.simple and self.simple)
+        return ChangedAdjacency(room, numbers, rows, entries, longest, found.simple and self.simple, directory)
+
+    def _grown(self, pages: int) -> tuple[NDArray[np.int32], Ids]:
+        """Numbers and directory for so many pages, those that are new empty."""
+        more = pages - len(self._numbers)
+        if not more:
+            return self._numbers.copy(), self.directory.copy()
+        empty = np.full(more, _EMPTY, np.int32)
+        return np.concatenate([self._numbers, empty]), np.concatenate([self.directory, self._room.addresses(empty)])
 
 
 def _directory(room: _Room, numbers: NDArray[np.int32]) -> Ids:
-    size = 8 * 2 * PAGE_ROWS
     kept = room.offsets.ctypes.data + 8 * (np.arange(len(numbers)) * PAGE_ROWS - room.first) + 1
-    return np.where(numbers == _BASE, kept, room.pages.ctypes.data + size * numbers.astype(np.int64))
+    return np.where(numbers == _BASE, kept, room.addresses(numbers))
 
 
 @record(frozen=True, slots=True)

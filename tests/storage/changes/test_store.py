@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pyarrow as pa
@@ -138,3 +139,37 @@ def test_writers_wait_for_each_other(store: gquery.Store) -> None:
     assert told == [*range(1, 81)]
     assert store.version == 80
     assert store.graph.query("MATCH (:Person)-[:KNOWS]->(p {id: 1}) RETURN count(*) AS n").scalar() == 80
+
+
+def test_every_answer_is_that_of_one_version(store: gquery.Store) -> None:
+    """A person comes and goes together with an edge."""
+    count = (
+        "MATCH (p:Person) WITH count(*) AS people MATCH (:Person)-[k:KNOWS]->() "
+        "WITH people, count(k) AS known RETURN people - known AS n"
+    )
+    ended, answers, wrong = Event(), Counter[int](), list[object]()
+
+    def read() -> None:
+        try:
+            while not ended.is_set():
+                graph = store.graph
+                told = graph.query(count).scalar()
+                assert told == graph.query(count).scalar()
+                answers[told] += 1
+        except BaseException as error:
+            wrong.append(error)
+
+    readers = [Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for number in range(100, 160):
+        store.apply(insert={"Person": {"id": [number]}, KNOWS: {"source": [number], "target": [1]}})
+        if number % 3:
+            store.apply(delete={"Person": {"id": [number]}})
+        if number % 20 == 0:
+            store.compact()
+    ended.set()
+    for reader in readers:
+        reader.join()
+    assert not wrong
+    assert set(answers) == {0}
