@@ -64,7 +64,7 @@ def test_choices(cli: Cli, network: str) -> None:
         (["-k", "9"], 1, "3 to 8 vertices"),
         (["-k", "3", "--type", "X"], 1, "no type `X`"),
         (["-k", "3", "--random", "10000000", "--timeout", "0.2", "--memory-limit", "100GB"], 124, "Timeout"),
-        (["-k", "3", "--random", "10000000", "--memory-limit", "1MB"], 1, "left of the limit"),
+        (["-k", "3", "--memory-limit", "1kB"], 1, "limit"),
         (["--random", "3"], 2, "-k"),
     ],
 )
