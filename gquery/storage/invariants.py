@@ -1,5 +1,8 @@
 """What holds of a graph for certain. Plans rely on it for right answers, so all of it is exact, or errs to one side,
 which is named. What is only to be about right is in `statistics.py`.
+
+"Exact" is said of a graph that was counted as a whole. Where edges were deleted since, the largest degrees may be too
+large, and `simple` may say no where it could say yes (`changes/recounted.py`).
 """
 
 from __future__ import annotations
