@@ -27,6 +27,7 @@ from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.unions import cast
+from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import (
     NULL,
     Attribute,
@@ -318,7 +319,8 @@ def _evaluate(
 ) -> pa.ChunkedArray:
     """What an expression is for the values of its columns."""
     plain = {column: cast(values, travelling_type(column.type)) for column, values in read.items()}
-    directly = computed(expression, plain, count, parameters)
+    small = sum(values.nbytes for values in plain.values()) <= batch_bytes(control)
+    directly = computed(expression, plain, count, parameters) if small else None
     if directly is not None:
         return pa.chunked_array([directly])
     names = {column: f"c{index}" for index, column in enumerate(read)}

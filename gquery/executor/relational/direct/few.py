@@ -107,9 +107,9 @@ def computed(
     if rows > FEW or _is_long((expression,)):
         return None
     try:
-        write = Writer({part: place for place, part in enumerate(read)}, parameters).write
+        compute = Writer({part: place for place, part in enumerate(read)}, parameters).write(expression)
         columns = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in read.values()]
-        return as_array(write(expression)(columns), rows)
+        return as_array(compute(columns), rows)
     except (Unsaid, pa.ArrowException):
         return None
 
