@@ -226,3 +226,41 @@ def test_lists_of_values_that_all_rows_share(graph: Graph) -> None:
         "MATCH (a) RETURN a.id, range($more, 9) AS l, range(3, 1) AS e, range(5, 6)[0]", PARAMETERS
     ).rows()
     assert [tuple(row)[1:] for row in rows] == [([7, 8, 9], [], 5)] * PEOPLE
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "range(1, 100000) AS l",
+        "{l: range(1, 100000)} AS m",
+        "$long AS t",
+        "a.id + size(toString(a.id) + $long) AS n",
+        "coalesce(a.tag, $long) AS t",
+        "a.text + a.text + a.text AS t",
+    ],
+)
+def test_what_all_rows_share_is_not_written_for_each_of_them(items: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ten thousand rows these were gigabytes."""
+    made: list[int] = []
+    of = few.Direct.of
+
+    def watched(self: few.Direct, batch: pa.RecordBatch) -> pa.RecordBatch:
+        found = of(self, batch)
+        made.append(found.nbytes)
+        return found
+
+    monkeypatch.setattr(few.Direct, "of", watched)
+    rows = 10_000
+    table = {"id": range(rows), "tag": pa.nulls(rows, pa.string()), "text": ["x" * 400] * rows}
+    shared = gquery.from_arrow(vertices={"P": table}, edges={})
+    stream = shared.query(f"MATCH (a:P) RETURN {items}", {"long": "y" * 100_000}, memory_limit="200MB").reader()
+    assert stream.read_next_batch().num_rows
+    stream.close()
+    assert max(made, default=0) < 2**24
+
+
+def test_a_long_list_for_each_row_is_unwound_part_by_part() -> None:
+    wide = gquery.from_arrow(vertices={"P": {"id": range(3000)}}, edges={})
+    text = "MATCH (a), (b) UNWIND range(1, 100000) AS i RETURN a.id, b.id, i"
+    with pytest.raises(gquery.QueryTimeout):
+        wide.query(text, timeout=1.0, memory_limit="100MB").to_arrow()

@@ -13,6 +13,7 @@ from gquery.executor.relational.direct.types import (
     Value,
     are_alike,
     can_be_carried,
+    expect_room,
     is_moment,
     is_whole,
 )
@@ -52,6 +53,7 @@ def function_of(function: str, type_: Type, given: Sequence[Type]) -> Callable[.
 
 
 def _joined(one: Value, other: Value) -> Value:
+    expect_room(sum(each.nbytes for each in (one, other) if isinstance(each, pa.Array)))
     return pc.binary_join_element_wise(one, other, "")
 
 

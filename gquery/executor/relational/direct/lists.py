@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gquery.arrays import filled, to_arrow, to_numpy, truths
-from gquery.executor.relational.direct.types import Value, as_array
+from gquery.executor.relational.direct.types import Value, as_array, expect_room
 
 MOST_ITEMS = 1 << 18  # of all lists together that are made at once: of more, a statement makes a part at a time
 
@@ -60,5 +60,7 @@ def unwound(columns: list[pa.Array], place: int) -> list[pa.Array]:
     lengths = filled(pc.list_value_length(lists), 0)
     if lengths.sum() > MOST_ITEMS:
         raise pa.ArrowNotImplementedError("lists of so many items are unwound by DuckDB")
+    longest = int(lengths.max(initial=0))
+    expect_room(longest * sum(column.nbytes for number, column in enumerate(columns) if number != place))
     again = to_arrow(np.repeat(np.arange(len(lists)), lengths))
     return [lists.flatten() if number == place else column.take(again) for number, column in enumerate(columns)]

@@ -16,9 +16,22 @@ Computed = Callable[[Columns], Value]
 """What an expression is for some rows; a scalar where it is the same for all."""
 
 
+_MOST_BYTES = 8 * 2**20  # that are made at once: of more, a statement makes a part at a time
+
+
 def as_array(value: Value, rows: int) -> pa.Array:
-    """A value for each of some rows."""
-    return value if isinstance(value, pa.Array) else pa.repeat(value, rows)
+    """A value for each of some rows. Raises ArrowException where these take too much."""
+    if isinstance(value, pa.Array):
+        return value
+    one = pa.repeat(value, 1)
+    expect_room(one.nbytes * rows)
+    return pa.repeat(value, rows) if rows != 1 else one
+
+
+def expect_room(size: int) -> None:
+    """Raises ArrowException where so many bytes are too many."""
+    if size > _MOST_BYTES:
+        raise pa.ArrowNotImplementedError("values that take so much are DuckDB's")
 
 
 class Unsaid(Exception):

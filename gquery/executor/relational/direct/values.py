@@ -30,6 +30,8 @@ from gquery.executor.relational.gather import travelling_type
 from gquery.planner.ir.expr import Call, Case, Constant, Expression, Kind, Parameter, Type
 from gquery.records import record
 
+_LONGEST = 64  # characters
+
 
 @record(frozen=True, slots=True)
 class Writer:
@@ -53,8 +55,7 @@ class Writer:
                 return self._case(expression)
             case Call(function="map", arguments=arguments) if can_be_carried(expression.type):
                 fields = list(map(self.write, arguments[1::2]))
-                options = pc.MakeStructOptions([name for name, _ in expression.type.fields])
-                return lambda columns: pc.call_function("make_struct", [field(columns) for field in fields], options)
+                return partial(_map, [name for name, _ in expression.type.fields], fields)
             case Call(function="field", arguments=(subject, Constant(value=str() as key))):
                 parts, compute = part_of(subject, key, expression.type)
                 return _computed(compute, list(map(self.write, parts)))
@@ -95,8 +96,16 @@ def _computed(compute: Callable[..., Value], arguments: Sequence[Computed]) -> C
     return lambda columns: compute(*[argument(columns) for argument in arguments])
 
 
+def _map(names: list[str], fields: Sequence[Computed], columns: Columns) -> Value:
+    values = [field(columns) for field in fields]
+    if any(isinstance(value, pa.ListScalar) for value in values):
+        raise pa.ArrowNotImplementedError("a list that all rows share would be in each of them")
+    return pc.call_function("make_struct", values, pc.MakeStructOptions(names))
+
+
 def _constant(value: object, type_: Type) -> Computed:
-    if not is_plain(type_):
+    """A value that all rows share; a text that is short, since it may come to stand in each of them."""
+    if not is_plain(type_) or (isinstance(value, str) and len(value) > _LONGEST):
         raise Unsaid
     try:
         scalar = pa.scalar(None, travelling_type(type_)) if value is None else to_scalar(value, travelling_type(type_))
