@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +59,8 @@ class Standing:
 
     def __init__(self, text: str, parameters: Mapping[str, object], settings: Settings, emit: Emit = "rows") -> None:
         self.text = text
+        if emit not in get_args(Emit):
+            raise BindError(f"`emit` is {' or '.join(map(repr, get_args(Emit)))}, not {emit!r}")
         self.emit = emit
         self._settings = settings
         self._tree = parse(text)

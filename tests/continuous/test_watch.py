@@ -184,6 +184,8 @@ def test_wrong_queries_are_refused_at_once() -> None:
     store = _store()
     with pytest.raises(BindError, match="Acount"):
         store.watch("MATCH (a:Acount) RETURN a")
+    with pytest.raises(BindError, match="`emit` is 'rows' or 'counts', not 'count'"):
+        store.watch(RINGS, emit="count")  # type: ignore[arg-type]
     with pytest.raises(BindError, match="EXPLAIN does not stand"):
         store.watch(f"EXPLAIN {RINGS}")
 
