@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -19,7 +19,7 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
 from gquery.executor.products import products
 from gquery.executor.profile import Profile
-from gquery.executor.progress import Control, GivenUp, Try
+from gquery.executor.progress import Control, GivenUp, Step, Try
 from gquery.executor.relational.streams import Made, Work
 from gquery.planner.ir.expr import variables
 from gquery.planner.ir.match_plan import MatchPlan
@@ -69,6 +69,19 @@ class Matching:
     def count(self) -> int:
         """The number of matches, none of which is listed. A card that has no room for them, or cannot
         count them, leaves them to the CPU."""
+        with self._alone() as own:
+            return own._count()
+
+    @contextmanager
+    def _alone(self) -> Iterator[Matching]:
+        """This run with memory of its own, all of which is given back."""
+        control = Step(self.control)
+        try:
+            yield replace(self, control=control)
+        finally:
+            control.memory.close()
+
+    def _count(self) -> int:
         tried = self._tried_on_card()
         if tried is not None:
             return tried
@@ -156,24 +169,26 @@ class Matching:
         as_rows = as_ids(self.plan.graph, listed)
 
         def begin(work: Work) -> Generator[pa.RecordBatch, None, None]:
-            matcher = self._prepared(seeds)
-            (matching,) = self.measured.matchings
-            if self.control.memory_limit is None:
-                yield from matcher.matches(matching, self.measured.profile, lambda batch: work(as_rows(batch)))
-                return
-            # What is gathered for a batch may take a part of the limit: one at a time.
-            with closing(matcher.matches(matching, self.measured.profile, lambda batch: (as_rows(batch),))) as rows:
-                for batch in rows:
-                    yield from work(batch)
+            with self._alone() as own:
+                matcher = own._prepared(seeds)
+                (matching,) = self.measured.matchings
+                if self.control.memory_limit is None:
+                    yield from matcher.matches(matching, self.measured.profile, lambda batch: work(as_rows(batch)))
+                    return
+                # What is gathered for a batch may take a part of the limit: one at a time.
+                with closing(matcher.matches(matching, self.measured.profile, lambda batch: (as_rows(batch),))) as rows:
+                    for batch in rows:
+                        yield from work(batch)
 
         return Made(begin)
 
     def gathered(self, asked: Sequence[Asked], copied: bool) -> Generator[Turns, None, None]:
         """Numbers of the vertices of all matches."""
-        matcher = self._prepared()
-        (matching,) = self.measured.matchings
-        with closing(matcher.gathered(matching, self.measured.profile, asked, copied)) as found:
-            yield from found
+        with self._alone() as own:
+            matcher = own._prepared()
+            (matching,) = self.measured.matchings
+            with closing(matcher.gathered(matching, self.measured.profile, asked, copied)) as found:
+                yield from found
 
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""

@@ -40,10 +40,38 @@ class Budget:
         """How many rows a batch may have: `most`, or fewer where the limit is small."""
         return most if self.limit is None else min(most, max(_FEWEST_ROWS, self.limit // _ROW))
 
+    def part(self) -> PartOfBudget:
+        return PartOfBudget(self)
+
     @property
     def available(self) -> int | None:
         """Bytes left, None when there is no limit."""
         return None if self.limit is None else max(0, self.limit - self.used)
+
+
+class PartOfBudget(Budget):
+    """What a step of a query takes of the whole's budget: `close` gives all of it back."""
+
+    def __init__(self, whole: Budget) -> None:
+        super().__init__(whole.limit)
+        self._whole = whole
+
+    def reserve(self, size: int, purpose: str) -> None:
+        self._whole.reserve(size, purpose)
+        with self._lock:
+            self.used += size
+            self.peak = max(self.peak, self.used)
+
+    def release(self, size: int) -> None:
+        self._whole.release(size)
+        super().release(size)
+
+    @property
+    def available(self) -> int | None:
+        return self._whole.available
+
+    def close(self) -> None:
+        self.release(self.used)
 
 
 def _readable(size: int) -> str:

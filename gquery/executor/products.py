@@ -35,5 +35,5 @@ def products(plan: QueryPlan, reading: Reading) -> Iterator[Matches]:
         matches = Matches(size, columns, {})
         for one, other in plan.problem.different:
             matches = matches.chosen(matches.vertices[one] != matches.vertices[other])
-        reading.control.matches += matches.count
+        reading.control.found(matches.count)
         yield matches

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from gquery.errors import QueryCancelled, QueryTimeout
-from gquery.executor.memory import Budget
+from gquery.executor.memory import Budget, PartOfBudget
 
 
 class Control:
@@ -36,6 +36,12 @@ class Control:
         """Seconds since the query started."""
         return time.monotonic() - self.started
 
+    def found(self, matches: int) -> None:
+        self.matches += matches
+
+    def reached(self, fraction: float) -> None:
+        self.fraction = fraction
+
     def check(self) -> None:
         """Raises QueryCancelled or QueryTimeout when the query has to stop."""
         if self.cancelled:
@@ -44,21 +50,39 @@ class Control:
             raise QueryTimeout(f"the query ran longer than its timeout of {self.timeout:g} s")
 
 
+class Step(Control):
+    """For one step of a query: what it takes of the memory is its own until `memory.close()`."""
+
+    memory: PartOfBudget
+
+    def __init__(self, whole: Control) -> None:
+        super().__init__()
+        self.memory = whole.memory.part()
+        self._whole = whole
+
+    def found(self, matches: int) -> None:
+        self._whole.found(matches)
+
+    def reached(self, fraction: float) -> None:
+        self._whole.reached(fraction)
+
+    def check(self) -> None:
+        self._whole.check()
+
+
 class GivenUp(Exception):
     """A try took longer than it may."""
 
 
-class Try(Control):
-    """For a part of a query that is given up after some seconds: `check` raises GivenUp then, and whatever that of the
-    whole query raises."""
+class Try(Step):
+    """For a step that is given up after some seconds: `check` raises GivenUp then, and whatever that of the whole query
+    raises."""
 
     def __init__(self, whole: Control, seconds: float) -> None:
-        super().__init__()
-        self.memory = whole.memory
-        self._whole = whole
+        super().__init__(whole)
         self._seconds = seconds
 
     def check(self) -> None:
-        self._whole.check()
+        super().check()
         if self.elapsed > self._seconds:
             raise GivenUp

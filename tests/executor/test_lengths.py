@@ -347,3 +347,20 @@ def test_patterns_asked_for_beside_lengths_keep_the_mode(length: str) -> None:
     one = "EXISTS { MATCH REPEATABLE ELEMENTS (b)<-[:K]-()-[:K]->({id: 1}) }"
     other = f"MATCH {mode} (a)-[:K{length}]-(b) WITH a, b WHERE {one} RETURN a.id, b.id"
     assert (0, 1) in ask(star, f"{asked} RETURN a.id, b.id") == ask(star, other)
+
+
+@pytest.mark.parametrize("mode", ["INDUCED", "DIFFERENT NODES", "DIFFERENT EDGES", "REPEATABLE ELEMENTS"])
+def test_nodes_known_before_are_one_over_no_relationship(mode: str) -> None:
+    """They are one query vertex then, and not two that have to differ."""
+    inner = f"MATCH {mode} (a)<-[:K]-(b)-[*0..1]-(a)"
+    assert ask(graph([(0, 0)]), f"MATCH (a), (b) WHERE EXISTS {{ {inner} }} RETURN a.id, b.id") == [(0, 0)]
+    assert ask(graph([(0, 0)]), f"MATCH (a), (b) CALL (a, b) {{ {inner} RETURN 1 AS x }} RETURN a.id, b.id, x")[:1] == [
+        (0, 0, 1)
+    ]
+
+
+def test_what_a_length_has_taken_is_given_back_before_the_next() -> None:
+    """Each of the 18 takes a part of what is left, and all of it together would be more than the limit."""
+    text = "MATCH INDUCED SIMPLE (a)-[*1..3]->(b)<-[*1..3]-(c)-[*1..2]->(d) RETURN a.id, d.id"
+    limited = sorted(tuple(row) for row in TRIANGLE.query(text, memory_limit="64MB").rows())
+    assert limited == ask(TRIANGLE, text)

@@ -126,7 +126,7 @@ class GpuSlices:
         for block, _, run in self._blocks():
             self.control.check()  # a tape that has halted has not
             count, begin = run.register(block.rows), run.register(block.offset)
-            self.control.matches += count
+            self.control.found(count)
             placed = {level: self._vertices(block, level, begin, count) for level, _ in columns}
             found = [self.device.xp.take(values, placed[level]) for level, values in known]
             run.launch()
@@ -161,7 +161,7 @@ class GpuSlices:
         self._writing.check_choices()
         self.found = run.cells(self._writing.found, len(self.program.levels)).copy()
         self.found[self._writing.width - 1] += self._writing.given
-        self.control.fraction = self._writing.fraction(run)
+        self.control.reached(self._writing.fraction(run))
 
     def _answered(self, block: Block, values: Sums, run: Run) -> Iterator[PartialMatches]:
         """A block with its sums on the host, less what cannot be finished."""
@@ -170,14 +170,14 @@ class GpuSlices:
         for number, column in enumerate(columns):
             column[:] = self._column(block, number, begin, count)
         if not self.program.summing:
-            self.control.matches += count
+            self.control.found(count)
             yield PartialMatches(columns, count)
             return
         sums = self.device.read(values.sums, count, np.uint64)
         sizes = self.device.read(values.sizes, count, np.float64)
         kept = np.flatnonzero(sizes > 0)
         if len(kept):
-            self.control.matches += len(kept)
+            self.control.found(len(kept))
             yield PartialMatches(np.ascontiguousarray(columns[:, kept]), len(kept), sums[kept], sizes[kept])
 
     def _vertices(self, block: Block, level: int, begin: int, count: int) -> DeviceArray:

@@ -36,7 +36,7 @@ class Shares:
                 return None
             size = min(left, self._size(left))
             self._begun += size
-            self._control.fraction = self._begun / self._count
+            self._control.reached(self._begun / self._count)
             return self._begun - size, self._begun
 
     def _size(self, left: int) -> int:

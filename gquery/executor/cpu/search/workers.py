@@ -100,7 +100,7 @@ class Enumeration:
                     yield from worker.advance()
                 elif sharing.is_over:
                     break
-                self.control.fraction = sharing.handed_out / max(1, self._pool.count)
+                self.control.reached(sharing.handed_out / max(1, self._pool.count))
             yield from sharing.finished()
             if sharing.failure:
                 raise sharing.failure
@@ -148,7 +148,7 @@ class Enumeration:
         """Adds finished rows to the progress."""
         found = rows.count if rows.sizes is None else int(min(rows.sizes.sum(), sys.float_info.max))
         with self._lock:
-            self.control.matches += found
+            self.control.found(found)
 
     def note_frame(self, frame: Frame) -> None:
         """Adds what a frame found at each level to the profile."""

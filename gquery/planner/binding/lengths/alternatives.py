@@ -86,7 +86,7 @@ class _Step:
 class _Fixed:
     """One combination of lengths. same: what the names of nodes that are another one become; lists: relationships
     and nodes by the names of their lists; beside: what the nodes say that are another one; conditions: what repeated
-    patterns ask for, and that what was bound before is the same."""
+    patterns ask for, and that lists bound before are the same; equal: that nodes bound before are one."""
 
     def __init__(self, clause: ast.Match, lengths: Sequence[int], incoming: set[str]) -> None:
         self._clause = clause
@@ -96,6 +96,7 @@ class _Fixed:
         self._lists: dict[str, ast.ListLiteral] = {}
         self._beside: list[ast.PathPattern] = []
         self._conditions: list[ast.Expression] = []
+        self._equal: list[ast.Expression] = []
         pending = iter(lengths)
         self._patterns = [self._pattern(path, pending) for path in clause.patterns]
 
@@ -104,7 +105,7 @@ class _Fixed:
         lists = {name: substituted(listed, self._same) for name, listed in self._lists.items()}
         known: Mapping[str, ast.Expression] = {**self._same, **lists}
         where = substituted(clause.where, known)
-        for condition in substituted(tuple(self._conditions), self._same):
+        for condition in (*substituted(tuple(self._conditions), self._same), *self._equal):
             where = condition if where is None else ast.Binary("and", where, condition, span=span)
         patterns = substituted((*self._patterns, *self._beside), self._same)
         match = replace(clause, patterns=patterns, where=where, optional=False)
@@ -179,8 +180,8 @@ class _Fixed:
         own = self._same.get(own.name, own)
         if name is not None and (again := self._same.get(name.name, name)).name != own.name:
             if again.name in self._incoming and own.name in self._incoming:
-                self._conditions.append(ast.Binary("=", own, again, span=other.span))
-            elif again.name in self._incoming:
+                self._equal.append(ast.Binary("=", own, again, span=other.span))
+            if again.name in self._incoming and own.name not in self._incoming:
                 self._become(own.name, again)
                 own = again
             else:
