@@ -59,8 +59,8 @@ class Numbering:
     @classmethod
     def consecutive(cls, counts: Iterable[int]) -> Numbering:
         """Of tables of so many rows, one after the other: what a load makes."""
-        each = list(counts)
-        return cls(range(len(each)), each)
+        each = np.fromiter(counts, np.int64)
+        return cls(np.arange(len(each)), each)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Numbering) and self.segments == other.segments

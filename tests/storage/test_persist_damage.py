@@ -116,6 +116,26 @@ def test_a_graph_of_another_version(folder: Path) -> None:
         open_snapshot(folder)
 
 
+def test_a_manifest_with_lines_is_one_of_before(folder: Path) -> None:
+    """The checksum is of the graph without the lines."""
+    document = json.loads((folder / "gquery.json").read_text())
+    expected = content(open_snapshot(folder))
+    (folder / "gquery.json").write_text(json.dumps(document, indent=1))
+    assert content(open_snapshot(folder)) == expected
+    document["graph"]["edge_tables"].pop()
+    (folder / "gquery.json").write_text(json.dumps(document, indent=1))
+    with pytest.raises(LoadError, match="damaged"):
+        open_snapshot(folder)
+
+
+@pytest.mark.parametrize("also", [', "graph": {}', ', "x": {"graph": {}}', "}", " ", ', "version": 1'])
+def test_what_else_stands_in_a_manifest_is_damage(folder: Path, also: str) -> None:
+    text = (folder / "gquery.json").read_text()
+    (folder / "gquery.json").write_text(text[:-1] + also + "}")
+    with pytest.raises(LoadError, match="damaged"):
+        open_snapshot(folder)
+
+
 def test_a_graph_that_cannot_be_read_can_be_saved_over(folder: Path) -> None:
     (folder / "gquery.json").write_text("{")
     with pytest.raises(LoadError, match="damaged"):

@@ -34,6 +34,7 @@ _NUMBERS = {"vertex_segments", "edge_segments"}
 _DATA_FILE = re.compile(r"[0-9a-f]{8}-\d+\.arrow")
 _LOG = re.compile(r"changes-[0-9a-f]{16}\.log")
 _UNFINISHED = re.compile(r"gquery\.[0-9a-f]{8}\.tmp")
+_BEFORE, _BEHIND = b', "graph": ', b"}"  # what a graph stands between
 _LARGEST = 64 * 2**20  # bytes of a manifest: some 10^5 columns. A file without end must not fill the memory
 
 
@@ -150,12 +151,13 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
     graph = _encode(manifest)
     version = _SEGMENTS if _NUMBERS & graph.keys() else _CONSECUTIVE
     version = _ORDERED if any("orders" in table for table in graph["vertex_tables"]) else version
-    document = {"format": FORMAT, "version": version, "checksum": zlib.crc32(_text(graph)), "graph": graph}
-    text = json.dumps(document, indent=1)
+    content = _text(graph)
+    head = json.dumps({"format": FORMAT, "version": version, "checksum": zlib.crc32(content)}).encode()
+    text = head[:-1] + _BEFORE + content + _BEHIND
     if len(text) > _LARGEST:
         raise LoadError("the graph has more tables and columns than a saved graph can hold", file=str(directory))
     unfinished = directory / f"gquery.{secrets.token_hex(4)}.tmp"
-    with open(unfinished, "x", encoding="utf-8") as file:
+    with open(unfinished, "xb") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
@@ -167,7 +169,7 @@ def read_manifest(directory: Path) -> Manifest:
     """The manifest of a saved graph; LoadError when there is none, it is damaged, or of another version."""
     path = directory / NAME
     try:
-        document = json.loads(_read(path), parse_constant=_refuse)
+        document, graph = _parsed(_read(path))
         if document["format"] == FORMAT and document["version"] not in _VERSIONS:
             raise LoadError(
                 f"the graph was saved in version {document['version']} of the format, this gquery reads those up to "
@@ -175,7 +177,6 @@ def read_manifest(directory: Path) -> Manifest:
                 file=str(path),
                 hint="load the graph from its source and save it again, or open it with the gquery that saved it",
             )
-        graph = _text(document["graph"])
         if document["format"] != FORMAT or document["checksum"] != zlib.crc32(graph):
             raise _damaged(path)
         return replace(_decode(document["graph"]), digest=hashlib.sha256(graph).hexdigest())
@@ -195,13 +196,23 @@ def read_manifest(directory: Path) -> Manifest:
         raise _damaged(path) from error
 
 
-def _read(path: Path) -> str:
+def _parsed(text: bytes) -> tuple[Any, bytes]:
+    """The document, and what its checksum is taken of: that stands in the text, but in one of before November 2026."""
+    if not text.startswith(b'{"'):
+        document = json.loads(text, parse_constant=_refuse)
+        return document, _text(document["graph"])
+    head, _, content = text.removesuffix(_BEHIND).partition(_BEFORE)
+    graph = json.loads(content, parse_constant=_refuse)
+    return json.loads(head + _BEHIND, parse_constant=_refuse) | {"graph": graph}, content
+
+
+def _read(path: Path) -> bytes:
     descriptor, _ = open_regular(str(path))
     with open(descriptor, "rb") as file:
         content = file.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         raise ValueError("too long")
-    return content.decode("utf-8")
+    return content
 
 
 def _refuse(constant: str) -> None:
