@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat
 import zlib
 from contextlib import suppress
@@ -20,6 +21,13 @@ from gquery.arrays import to_numpy
 from gquery.errors import LoadError
 from gquery.storage.persist.memory_map import map_file
 from gquery.storage.persist.verdicts import Verdicts, identity_of
+
+DATA_FILE = re.compile(r"[0-9a-f]{8}-\d+\.arrow")
+
+
+def data_file_name(save: str, number: int) -> str:
+    """A file name that no other save has; `save` is 8 random hexadecimal digits."""
+    return f"{save}-{number}.arrow"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,16 +21,9 @@ from gquery.storage.counted.signatures import has_bit
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.indexes import is_order
+from gquery.storage.persist.entries import DIRECTIONS, AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
 from gquery.storage.persist.files import FileEntry, StoredFile, are_below
-from gquery.storage.persist.manifest import (
-    DIRECTIONS,
-    AdjacencyEntry,
-    EdgeTableEntry,
-    Manifest,
-    VertexTableEntry,
-    folder_of,
-    read_manifest,
-)
+from gquery.storage.persist.manifest import folder_of, read_manifest
 from gquery.storage.persist.verdicts import Verdicts
 from gquery.storage.persist.verify import EdgesById, disagreement
 from gquery.storage.schema import Direction

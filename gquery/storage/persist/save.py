@@ -18,9 +18,9 @@ from gquery.storage.edges import AdjacencyKey
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist import lock
 from gquery.storage.persist import manifest as manifests
-from gquery.storage.persist.files import FileEntry, sync_directory, write_file
+from gquery.storage.persist.entries import DIRECTIONS, AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
+from gquery.storage.persist.files import FileEntry, data_file_name, sync_directory, write_file
 from gquery.storage.persist.lock import locked
-from gquery.storage.persist.manifest import AdjacencyEntry, EdgeTableEntry, Manifest, VertexTableEntry
 from gquery.storage.tables import Columns, EdgeTable, VertexTable
 
 
@@ -102,9 +102,7 @@ class _Writer:
         self._count = 0
 
     def graph(self, snapshot: Snapshot) -> Manifest:
-        keys = [
-            AdjacencyKey((name,), direction) for name in snapshot.schema.types for direction in manifests.DIRECTIONS
-        ]
+        keys = [AdjacencyKey((name,), direction) for name in snapshot.schema.types for direction in DIRECTIONS]
         return Manifest(
             tuple(
                 self._vertex_table(table, snapshot.indexes.orders(number))
@@ -161,4 +159,4 @@ class _Writer:
 
     def _write(self, table: pa.Table) -> FileEntry:
         self._count += 1
-        return write_file(self._directory / manifests.data_file_name(self._save, self._count), table)
+        return write_file(self._directory / data_file_name(self._save, self._count), table)

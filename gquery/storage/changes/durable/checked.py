@@ -12,7 +12,7 @@ from gquery.storage.changes.batch import Batch, NewValues
 from gquery.storage.changes.edge_keys import edges_at
 from gquery.storage.graph import MAX_VERTICES, Snapshot
 from gquery.storage.numbering import HOLE, Numbering
-from gquery.storage.persist.manifest import check_type
+from gquery.storage.persist.encoding import check_type
 
 Ids = NDArray[np.integer[Any]]
 
