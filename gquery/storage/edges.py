@@ -78,17 +78,30 @@ class Edges:
         return source[there], target[there], ids[there]
 
     @cached_property
+    def gone_rows(self) -> Mapping[int, NDArray[np.int64]]:
+        """For each table that has any, the rows of edges that are gone, ascending."""
+        return {table: rows.astype(np.int64) for table, _, rows in self.numbers.parts(self.gone)}
+
+    @cached_property
     def counts(self) -> tuple[int, ...]:
         """How many edges each table has, without those that are gone."""
-        gone = np.bincount(self.numbers.tables_of(self.gone), minlength=len(self.tables)).tolist()
-        return tuple(table.count - less for table, less in zip(self.tables, gone, strict=True))
+        gone = self.gone_rows
+        return tuple(table.count - len(gone.get(number, ())) for number, table in enumerate(self.tables))
 
     def rows_there(self, table: int) -> NDArray[np.int64] | None:
         """The rows of a table whose edges are not gone, ascending; None: all of them."""
-        if self.counts[table] == self.tables[table].count:
+        gone = self.gone_rows.get(table)
+        if gone is None:
             return None
-        ids = self.numbers.ids([table], np.int64)
-        return np.flatnonzero(np.isin(ids, self.gone, assume_unique=True, invert=True))
+        there = np.ones(self.tables[table].count, np.bool_)
+        there[gone] = False
+        return np.flatnonzero(there)
+
+    @property
+    def kept_keys(self) -> tuple[AdjacencyKey, ...]:
+        """Of the adjacencies that there are already."""
+        with self._lock:
+            return tuple(self._kept)
 
     def build_of(self, edges: NDArray[np.int64], direction: Direction) -> Adjacency:
         """The adjacency of some edges, given by their ids."""
