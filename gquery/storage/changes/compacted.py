@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
-from gquery.storage.changes.columns.pieces import Pieces
+from gquery.storage.changes.columns.shape import PiecedEdges, PiecedVertices
 from gquery.storage.graph import Snapshot
 from gquery.storage.tables import Columns, EdgeTable, VertexTable, in_one_piece
 
@@ -31,23 +31,12 @@ def compacted(snapshot: Snapshot) -> Snapshot:
 
 
 def _vertices(table: VertexTable) -> VertexTable:
-    if not _is_pieced(table):
-        return table
-    columns = {name: in_one_piece(column) for name, column in table.columns.items()}
-    ids = in_one_piece(table.ids)
-    return VertexTable(
-        table.labels,
-        table.count,
-        table.id_type,
-        table.id_name,
-        Columns(table.columns.types, columns.__getitem__),
-        lambda: ids,
-    )
+    return table.settled() if isinstance(table, PiecedVertices) else table
 
 
 def _edges(snapshot: Snapshot, number: int, ids: NDArray[np.int32] | None) -> EdgeTable:
     table, rows = snapshot.edge_tables[number], snapshot.edges.rows_there(number)
-    if ids is None and rows is None and not _is_pieced(table):
+    if ids is None and rows is None and not isinstance(table, PiecedEdges):
         return table
     source, target = (side if rows is None else side[rows] for side in table.ends)
     if ids is not None:
@@ -55,10 +44,6 @@ def _edges(snapshot: Snapshot, number: int, ids: NDArray[np.int32] | None) -> Ed
     columns = {name: _taken(column, rows) for name, column in table.columns.items()}
     loaded = Columns(table.columns.types, columns.__getitem__)
     return EdgeTable(table.type, len(source), loaded, lambda: (source, target))
-
-
-def _is_pieced(table: VertexTable | EdgeTable) -> bool:
-    return isinstance(getattr(table, "pieces", None), Pieces)
 
 
 def _taken(column: pa.ChunkedArray, rows: NDArray[np.int64] | None) -> pa.ChunkedArray:

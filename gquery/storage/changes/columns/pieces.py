@@ -1,12 +1,14 @@
 """Tables whose rows are rows of others, one piece after the other, with other values here and there.
 
 Nothing is copied before a column is asked for. What is made of such a table is made of its pieces, so that a graph that
-has changed a thousand times is not a thousand tables deep; once a table has too many of them, it is a piece itself.
+has changed a thousand times is not a thousand tables deep. Once a table has too many of them, or too many patches,
+short pieces beside each other are written as one; if it has too many then, it is a piece itself of those that come
+after it, until they have too many: then all is one table of pieces again, and never more than two deep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -22,7 +24,8 @@ Table = VertexTable | EdgeTable
 Types = Mapping[str | None, pa.DataType]
 
 _MANY = 64  # pieces, and
-_LONG = 4096  # patched rows, of a table that is not taken apart any more
+_LONG = 4096  # patched rows, of a table that is not taken apart by every version
+_SHARE = 8  # an nth of a table's rows is never written as one
 _BLOCK = 1 << 16  # rows that are written anew around a patched one
 
 
@@ -46,6 +49,10 @@ class Patch:
         low, high = np.searchsorted(self.rows, (begin, end)).tolist()
         return Patch(self.rows[low:high] + (place - begin), held_or_null(self.values[low:high], type_))
 
+    def those(self, chosen: NDArray[np.bool_]) -> Patch:
+        """Of some of the rows."""
+        return self if chosen.all() else Patch(self.rows[chosen], self.values.filter(pa.array(chosen)))
+
     def then(self, later: Patch) -> Patch:
         """With later values of the same type, which count where there are both."""
         kept = np.flatnonzero(np.isin(self.rows, later.rows, assume_unique=True, invert=True))
@@ -57,34 +64,56 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """types, patches: by column, None for the users' ids. depth: of tables that are pieces of pieces."""
+    """types, patches: by column, None for the users' ids."""
 
     pieces: tuple[Piece, ...]
     types: Types
     patches: Mapping[str | None, Patch]
-    depth: int
 
     @classmethod
-    def of(cls, pieces: Iterable[Piece], types: Types) -> Pieces:
-        """Rows of tables that may be made of pieces themselves."""
+    def of(cls, pieces: Iterable[Piece], types: Types, to_the_ground: bool = False) -> Pieces:
+        """Rows of tables that may be made of pieces themselves. to_the_ground: also of those that have many."""
         found: list[Piece] = []
         patches: dict[str | None, Patch] = {}
-        place = depth = 0
+        place = 0
         for piece in pieces:
             inner = getattr(piece.table, "pieces", None)
-            if inner is None:
+            if inner is None or (inner.is_heavy and not to_the_ground):
                 found.append(piece)
-            elif inner.is_heavy:
-                found.append(piece)
-                depth = max(depth, inner.depth + 1)
             else:
+                inner = inner.flat() if to_the_ground else inner
                 found += inner.within(piece.begin, piece.end)
-                depth = max(depth, inner.depth)
                 for name, patch in inner.patches.items():
                     here = patch.within(piece.begin, piece.end, place, types[name])
                     patches[name] = patches[name].then(here) if name in patches else here
             place += piece.end - piece.begin
-        return cls(tuple(_joined(found)), types, patches, depth)
+        return cls(tuple(_joined(found)), types, patches)
+
+    def flat(self) -> Pieces:
+        """The same rows, of tables that are not made of pieces."""
+        if all(getattr(piece.table, "pieces", None) is None for piece in self.pieces):
+            return self
+        return Pieces.of(self.pieces, self.types, to_the_ground=True).patched(self.patches)
+
+    def with_fewer(self, written: Callable[[Pieces], Table]) -> Pieces:
+        """With short pieces beside each other written as one table. A row is written as often as the piece that it is
+        in doubles."""
+        pieces: list[Piece] = []
+        stay = {name: np.ones(len(patch.rows), np.bool_) for name, patch in self.patches.items()}
+        begin = 0
+        for group in _groups(self.pieces, self.count // _SHARE):
+            end = begin + sum(piece.end - piece.begin for piece in group)
+            if len(group) == 1:
+                pieces += group
+            else:
+                patches = {name: p.within(begin, end, 0, self.types[name]) for name, p in self.patches.items()}
+                patches = {name: patch for name, patch in patches.items() if len(patch.rows)}
+                pieces.append(Piece(written(Pieces(tuple(group), self.types, patches)), 0, end - begin))
+                for name, patch in self.patches.items():
+                    stay[name][slice(*np.searchsorted(patch.rows, (begin, end)))] = False
+            begin = end
+        left = {name: patch.those(stay[name]) for name, patch in self.patches.items() if stay[name].any()}
+        return Pieces(tuple(pieces), self.types, left)
 
     @property
     def count(self) -> int:
@@ -154,6 +183,20 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
         last = piece
     if last is not None:
         yield last
+
+
+def _groups(pieces: Iterable[Piece], longest: int) -> list[list[Piece]]:
+    """The pieces in order, those together that follow others which are not twice as long as they are."""
+    groups: list[list[Piece]] = []
+    lengths: list[int] = []
+    for piece in pieces:
+        groups.append([piece])
+        lengths.append(piece.end - piece.begin)
+        while len(groups) > 1 and lengths[-2] <= 2 * lengths[-1] and lengths[-2] + lengths[-1] <= longest:
+            last, length = groups.pop(), lengths.pop()
+            groups[-1] += last
+            lengths[-1] += length
+    return groups
 
 
 def _patched(column: pa.ChunkedArray, patch: Patch) -> pa.ChunkedArray:
