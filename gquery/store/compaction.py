@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from gquery.errors import StoreWarning
+from gquery.storage.changes.ahead import RoomAhead
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.compacted import compacted
 from gquery.storage.changes.durable.log import Record, replayed
@@ -70,8 +71,9 @@ class Compacted:
             self.snapshot.free_id = before.free_id  # what was given out stays so
         if "counts" in before.__dict__:
             _ = self.snapshot.counts
-        for key in before.edges.kept_keys:
+        for key in before.edges.known_keys:
             self.snapshot.edges.kept(key)
+        RoomAhead(self.snapshot.edges).make()
 
 
 class Background:

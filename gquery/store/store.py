@@ -20,6 +20,7 @@ from gquery.continuous.watch import PENDING, Watch
 from gquery.errors import GQueryError
 from gquery.result import Result
 from gquery.session import Graph
+from gquery.storage.changes.ahead import RoomAhead
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.durable.log import Record, open_changed
@@ -59,6 +60,8 @@ class Store:
         self._writers_turn = threading.Event()  # cleared while a compaction waits for the writer's lock
         self._writers_turn.set()
         self._behind = Background(self._compact_when_due)
+        self._room = RoomAhead(graph.snapshot.edges)
+        self._room.make_behind()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], durable: bool = True) -> Store:
@@ -73,6 +76,7 @@ class Store:
     def close(self) -> None:
         """Lets others write to the folder, once a compaction that is at work has ended. The store only reads from then
         on."""
+        self._room.stop()
         self._behind.wait()
         with self._compacting, self._writer:
             if self._folder is not None:

@@ -8,8 +8,9 @@ after it, until they have too many: then all is one table of pieces again, and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ class Patch:
         return Patch(rows[order], values.take(to_arrow(order)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pieces:
     """types, patches: by column, None for the users' ids."""
 
@@ -79,15 +80,15 @@ class Pieces:
         for piece in pieces:
             inner = getattr(piece.table, "pieces", None)
             if inner is None or (inner.is_heavy and not to_the_ground):
-                found.append(piece)
+                _add(found, (piece,))
             else:
                 inner = inner.flat() if to_the_ground else inner
-                found += inner.within(piece.begin, piece.end)
+                _add(found, inner.within(piece.begin, piece.end))
                 for name, patch in inner.patches.items():
                     here = patch.within(piece.begin, piece.end, place, types[name])
                     patches[name] = patches[name].then(here) if name in patches else here
             place += piece.end - piece.begin
-        return cls(tuple(_joined(found)), types, patches)
+        return cls(tuple(found), types, patches)
 
     def flat(self) -> Pieces:
         """The same rows, of tables that are not made of pieces."""
@@ -115,22 +116,25 @@ class Pieces:
         left = {name: patch.those(stay[name]) for name, patch in self.patches.items() if stay[name].any()}
         return Pieces(tuple(pieces), self.types, left)
 
-    @property
+    @cached_property
     def count(self) -> int:
-        return sum(end - begin for _, begin, end in self.pieces)
+        return sum([end - begin for _, begin, end in self.pieces])
 
     @property
     def is_heavy(self) -> bool:
         return len(self.pieces) > _MANY or sum(len(patch.rows) for patch in self.patches.values()) > _LONG
 
-    def within(self, begin: int, end: int) -> Iterator[Piece]:
+    def within(self, begin: int, end: int) -> Sequence[Piece]:
         """The pieces of the rows [begin, end)."""
-        first = 0
+        if begin == 0 and end == self.count:
+            return self.pieces
+        found, first = [], 0
         for table, its_begin, its_end in self.pieces:
             low, high = max(begin - first, 0), min(end - first, its_end - its_begin)
             if low < high:
-                yield Piece(table, its_begin + low, its_begin + high)
+                found.append(Piece(table, its_begin + low, its_begin + high))
             first += its_end - its_begin
+        return found
 
     def patched(self, patches: Mapping[str | None, Patch]) -> Pieces:
         """With other values of some rows, in place of those that they may have been given before."""
@@ -171,18 +175,14 @@ class Pieces:
         return found[0], found[1]
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, those as one that follow each other in one table."""
-    last: Piece | None = None
-    for piece in pieces:
-        if last is not None and last.table is piece.table and last.end == piece.begin:
-            last = last._replace(end=piece.end)
-            continue
-        if last is not None:
-            yield last
-        last = piece
-    if last is not None:
-        yield last
+def _add(pieces: list[Piece], more: Sequence[Piece]) -> None:
+    """Adds pieces of which none goes on where the one before it ends, but for the first."""
+    if pieces and more:
+        last, first = pieces[-1], more[0]
+        if last.table is first.table and last.end == first.begin:
+            pieces[-1] = last._replace(end=first.end)
+            more = more[1:]
+    pieces += more
 
 
 def _groups(pieces: Iterable[Piece], longest: int) -> list[list[Piece]]:
