@@ -21,6 +21,7 @@ with nothing_is_garbage():
         QueryCancelled,
         QueryTimeout,
         QueryWarning,
+        StoreWarning,
         UnsupportedError,
     )
     from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
@@ -54,6 +55,7 @@ __all__ = [
     "Result",
     "Row",
     "Store",
+    "StoreWarning",
     "UnsupportedError",
     "attach",
     "connect",

@@ -120,6 +120,10 @@ class QueryWarning(UserWarning):
     """The query can be answered, but hardly as it is meant: it compares a column with what it never holds, say."""
 
 
+class StoreWarning(UserWarning):
+    """What a store does by itself did not succeed: it goes on as it is, and will try again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """What a QueryWarning says, found while the query is bound."""

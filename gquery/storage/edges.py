@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,6 +53,7 @@ class Edges:
             raise LoadError("an edge type cannot begin with NUL: the planner's own types do")
         self._stored = dict(stored or {})
         self._kept: dict[AdjacencyKey, Adjacency] = {}
+        self._promised: dict[AdjacencyKey, Future[Adjacency | None]] = {}
         self._lock = threading.RLock()
 
     def kept(self, key: AdjacencyKey) -> Adjacency:
@@ -78,17 +80,40 @@ class Edges:
         return source[there], target[there], ids[there]
 
     @cached_property
+    def gone_rows(self) -> Mapping[int, NDArray[np.int64]]:
+        """For each table that has any, the rows of edges that are gone, ascending."""
+        return {table: rows.astype(np.int64) for table, _, rows in self.numbers.parts(self.gone)}
+
+    @cached_property
     def counts(self) -> tuple[int, ...]:
         """How many edges each table has, without those that are gone."""
-        gone = np.bincount(self.numbers.tables_of(self.gone), minlength=len(self.tables)).tolist()
-        return tuple(table.count - less for table, less in zip(self.tables, gone, strict=True))
+        gone = self.gone_rows
+        return tuple(table.count - len(gone.get(number, ())) for number, table in enumerate(self.tables))
 
     def rows_there(self, table: int) -> NDArray[np.int64] | None:
         """The rows of a table whose edges are not gone, ascending; None: all of them."""
-        if self.counts[table] == self.tables[table].count:
+        gone = self.gone_rows.get(table)
+        if gone is None:
             return None
-        ids = self.numbers.ids([table], np.int64)
-        return np.flatnonzero(np.isin(ids, self.gone, assume_unique=True, invert=True))
+        there = np.ones(self.tables[table].count, np.bool_)
+        there[gone] = False
+        return np.flatnonzero(there)
+
+    @property
+    def known_keys(self) -> tuple[AdjacencyKey, ...]:
+        """Of the adjacencies that there are already, here or on disk."""
+        with self._lock:
+            return tuple({**self._stored, **self._kept})
+
+    def promised(self, keys: Iterable[AdjacencyKey]) -> Mapping[AdjacencyKey, Future[Adjacency | None]]:
+        """Adjacencies as they are best changed, which the caller has to make; without those that somebody else makes,
+        or has made. None: as it is."""
+        with self._lock:
+            new: dict[AdjacencyKey, Future[Adjacency | None]] = {
+                key: Future() for key in keys if key not in self._promised
+            }
+            self._promised |= new
+            return new
 
     def build_of(self, edges: NDArray[np.int64], direction: Direction) -> Adjacency:
         """The adjacency of some edges, given by their ids."""
@@ -101,9 +126,13 @@ class Edges:
             source[where], target[where] = self.tables[table].ends_at(rows)
         return source, target
 
+    def count_of(self, types: Collection[str]) -> int:
+        """How many edges of some types there are, or have been."""
+        return sum(self.tables[index].count for index in self.tables_of(types))
+
     def most_for(self, key: AdjacencyKey, vertices: int) -> int:
         """Bytes that building an adjacency takes at most, in a graph of so many vertices."""
-        edges = sum(self.tables[index].count for index in self.tables_of(key.types))
+        edges = self.count_of(key.types)
         return building_bytes(2 * edges if key.direction == "both" else edges, vertices)
 
     def changed(
@@ -114,10 +143,11 @@ class Edges:
         change: Callable[[AdjacencyKey, Adjacency], Adjacency],
     ) -> Edges:
         """With other edges. change: makes of an adjacency what it is then, which is done with all that there are."""
+        promised = {key: promise.result() for key, promise in self._promised.items()}
         with self._lock:
             for key in self._stored:
                 self.kept(key)
-            kept = {key: change(key, adjacency) for key, adjacency in self._kept.items()}
+            kept = {key: change(key, promised.get(key) or adjacency) for key, adjacency in self._kept.items()}
         changed = Edges(tables, numbers, gone=gone)
         changed._kept = kept
         return changed

@@ -70,7 +70,22 @@ class Numbering:
 
     def added(self, tables: Sequence[int], counts: Sequence[int]) -> Numbering:
         """With more rows of some tables, behind all others."""
-        return Numbering([*self.tables.tolist(), *tables], [*np.diff(self.starts).tolist(), *counts])
+        more = [(table, count) for table, count in zip(tables, counts, strict=True) if count]
+        if len(more) != 1:
+            return Numbering(
+                np.append(self.tables, [table for table, _ in more]),
+                np.append(np.diff(self.starts), [count for _, count in more]),
+            )
+        ((table, count),) = more  # the same in less time
+        after = object.__new__(Numbering)
+        if len(self.tables) and self.tables[-1] == table:
+            after.starts, after.tables, after.rows = self.starts.copy(), self.tables, self.rows
+            after.starts[-1] += count
+        else:
+            before = (self.starts[1:] - self.starts[:-1])[self.tables == table].sum()
+            after.starts = np.append(self.starts, self.starts[-1] + count)
+            after.tables, after.rows = np.append(self.tables, table), np.append(self.rows, before)
+        return after
 
     @property
     def count(self) -> int:

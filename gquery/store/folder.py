@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-
-import pyarrow as pa
+from typing import NamedTuple
 
 from gquery.errors import LoadError
-from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.durable.log import Log, open_changed
+from gquery.storage.changes.durable.log import Log, Record, open_changed
 from gquery.storage.graph import Snapshot
 from gquery.storage.persist.lock import locked
-from gquery.storage.persist.manifest import folder_of, read_manifest
-from gquery.storage.persist.save import replace
-from gquery.storage.tables import largest_number
+from gquery.storage.persist.manifest import Manifest, folder_of, read_manifest
+from gquery.storage.persist.save import install, sweep, written
+
+_VERSION = 1 << 16  # bytes of a saved graph that are written in the time that one version is read again in, and
+_LEAST = 1 << 24  # so many more than the graph has, that are always worth less than saving anew
+
+
+class Successor(NamedTuple):
+    """A graph that is written beside the one of a folder, and the log that goes on from it."""
+
+    manifest: Manifest
+    log: Log
 
 
 class Folder:
@@ -24,38 +31,71 @@ class Folder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._directory = folder_of(path)
-        read_manifest(self._directory)  # what is no graph gets no lock
+        self._saved = _size(read_manifest(self._directory))  # what is no graph gets no lock
         with ExitStack() as held, _refusals(self._directory):
             held.enter_context(locked(self._directory))
+            sweep(self._directory)
             self.opened = open_changed(self._directory)
             self._log = Log(self._directory, self.opened.digest, self.opened.version, self.opened.end)
             self._held = held.pop_all()
-        self._is_open = True
+        self._versions = self.opened.replayed
+        self.is_open = True
 
-    def keep(self, version: int, batches: Sequence[Batch], before: Snapshot) -> None:
+    def keep(self, record: Record) -> None:
         """A version, on the disk when this returns. LoadError when it cannot be kept."""
         self._check()
-        self._log.append(version, batches, list(_free_ids(batches, before)))
+        self._log.append([record])
+        self._versions += 1
 
-    def replace(self, snapshot: Snapshot, version: int) -> None:
-        """Saves a version as the graph that later changes go on from. LoadError when the system refuses: then the
+    @property
+    def load(self) -> float:
+        """How much there is to be read again of changes, by what is worth as much as saving the graph anew."""
+        return (self._log.size + _VERSION * self._versions) / (self._saved + _LEAST)
+
+    # --- another graph in place of the one that is there ---------------------------------------------------------
+
+    def write(self, snapshot: Snapshot, version: int) -> Successor:
+        """Writes a version as a graph that later changes can go on from. LoadError when the system refuses: then the
         folder is as it was."""
         self._check()
-        logs: list[Log] = []
         with _refusals(self._directory):
-            replace(snapshot, self._directory, lambda digest: logs.append(Log(self._directory, digest, version, 0)))
+            manifest = written(snapshot, self._directory)
+            return Successor(manifest, Log(self._directory, manifest.digest, version, 0))
+
+    def replace(self, successor: Successor, versions: int) -> None:
+        """Puts a graph and its log, which has so many versions, in place of those that are there. LoadError when the
+        system refuses."""
+        self._check()
+        with _refusals(self._directory):
+            try:
+                install(successor.manifest, self._directory)
+            except OSError:
+                if read_manifest(self._directory).digest == successor.manifest.digest:
+                    self.close()  # which of the two a machine has that stops now, nobody knows: there is no third log
+                raise
         self._log.close()
-        (self._log,) = logs
+        self._log, self._versions, self._saved = successor.log, versions, _size(successor.manifest)
+
+    def drop(self, successor: Successor) -> None:
+        """Removes what has been written in vain."""
+        successor.log.close()
+        if self.is_open:
+            sweep(self._directory)
 
     def close(self) -> None:
-        if self._is_open:
+        if self.is_open:
             self._log.close()
             self._held.close()
-            self._is_open = False
+            self.is_open = False
 
     def _check(self) -> None:
-        if not self._is_open:
+        if not self.is_open:
             raise LoadError("the store is closed", file=str(self._directory), hint="open it again")
+
+
+def _size(manifest: Manifest) -> int:
+    """Bytes of a saved graph."""
+    return sum(file.size for file in set(manifest.files()))
 
 
 @contextmanager
@@ -66,13 +106,3 @@ def _refusals(directory: Path) -> Iterator[None]:
         raise LoadError(
             f"the folder cannot be written to: {error.strerror or error}", file=str(error.filename or directory)
         ) from error
-
-
-def _free_ids(batches: Sequence[Batch], before: Snapshot) -> Iterator[int]:
-    """The first number that each batch may give out as an id; 0 where it gives out none."""
-    free = before.free_id if any(each.ids is None for batch in batches for each in batch.vertices) else 0
-    for batch in batches:
-        yield free if any(each.ids is None for each in batch.vertices) else 0
-        for each in batch.vertices:
-            ids = None if each.ids is None else pa.chunked_array([each.ids])
-            free = free + each.count if ids is None else max(free, largest_number(ids) + 1)

@@ -20,14 +20,19 @@ from gquery.continuous.watch import PENDING, Watch
 from gquery.errors import GQueryError
 from gquery.result import Result
 from gquery.session import Graph
+from gquery.storage.changes.ahead import RoomAhead
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.compacted import compacted
-from gquery.storage.changes.durable.log import open_changed
+from gquery.storage.changes.durable.log import Record, open_changed
 from gquery.storage.graph import Snapshot
 from gquery.store.changes import Changes
+from gquery.store.compaction import Background, Compacted, record_of, waste
 from gquery.store.folder import Folder
 from gquery.values.parameters import snapshot_of
+
+_FEW = 8  # versions that the writer waits for at the end of a compaction, and
+_ROUNDS = 32  # times that it is tried to be no further behind
+_TURN = 1.0  # seconds that a writer leaves to a compaction to come first
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,12 @@ class Store:
         self._listeners: list[Callable[[Commit], None]] = []
         self._versions: Versions | None = None
         self._folder: Folder | None = None
+        self._compacting = threading.Lock()  # taken before the writer's
+        self._writers_turn = threading.Event()  # cleared while a compaction waits for the writer's lock
+        self._writers_turn.set()
+        self._behind = Background(self._compact_when_due)
+        self._room = RoomAhead(graph.snapshot.edges)
+        self._room.make_behind()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], durable: bool = True) -> Store:
@@ -63,8 +74,11 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Lets others write to the folder. The store only reads from then on."""
-        with self._writer:
+        """Lets others write to the folder, once a compaction that is at work has ended. The store only reads from then
+        on."""
+        self._room.stop()
+        self._behind.wait()
+        with self._compacting, self._writer:
             if self._folder is not None:
                 self._folder.close()
 
@@ -134,6 +148,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Snapshot]:
         """The newest snapshot, which no other writer changes before this ends."""
+        self._writers_turn.wait(_TURN)
         with self._writer:
             yield self._graph.snapshot
 
@@ -144,18 +159,25 @@ class Store:
             before = self._graph.snapshot
             made = Commit(self._version + 1, before, after or reduce(applied, batches, before), tuple(batches))
             if self._folder is not None:
-                self._folder.keep(made.version, batches, before)
+                self._folder.keep(record_of(made.version, made.batches, before))
             self._show(made.after)
             self._version = made.version
             for listener in self._listeners:
                 listener(made)
+            self._behind.tell(self._gain())
             return made.version
 
     def on_commit(self, listener: Callable[[Commit], None]) -> Callable[[], None]:
-        """Has every later version told to a listener, in order, by the writer's thread; what ends that."""
+        """Has every later version told to a listener, in order, by the writer's thread, which must neither close nor
+        compact the store; what ends that."""
+
+        def end() -> None:
+            with self._writer:
+                self._listeners.remove(listener)
+
         with self._writer:
             self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return end
 
     def watch(
         self,
@@ -209,15 +231,59 @@ class Store:
 
     def compact(self) -> None:
         """Gives back what changes have left, in the folder too, where the graph is saved anew: the same version, whose
-        vertices and edges have other internal ids. Takes as long as a save."""
+        vertices and edges have other internal ids. Takes as long as a save, while others read and write. A store does
+        so behind its writer when there is enough to be gained."""
+        with self._compacting:
+            self._compact()
+
+    def _compact_when_due(self) -> None:
+        with self._compacting:
+            if self._gain() >= 1:  # and not closed, or compacted by somebody else meanwhile
+                self._compact()
+
+    def _gain(self) -> float:
+        """What there is to be gained by compacting, by what is worth it."""
+        folder = self._folder
+        if folder is None:
+            return waste(self._graph.snapshot)
+        return max(folder.load, waste(self._graph.snapshot)) if folder.is_open else 0.0
+
+    def _compact(self) -> None:
+        """By one thread at a time, which is not the writer's."""
+        since: list[Record] = []
         with self._writer:
-            after = compacted(self._graph.snapshot)
-            if self._folder is not None:
-                self._folder.replace(after, self._version)
-            self._show(after)
+            snapshot, version = self._graph.snapshot, self._version
+            if not snapshot.is_changed:
+                return
+            end = self.on_commit(lambda made: since.append(record_of(made.version, made.batches, made.before)))
+        try:
+            done = Compacted(snapshot, version, self._folder)
+            try:
+                for _ in range(_ROUNDS):
+                    if len(since) <= _FEW:
+                        break
+                    done.follow(_taken(since))
+                self._writers_turn.clear()
+                with self._writer:
+                    self._writers_turn.set()
+                    done.follow(since)
+                    done.install()
+                    self._show(done.snapshot)
+            finally:
+                self._writers_turn.set()
+                done.drop()
+        finally:
+            end()
 
     def _show(self, snapshot: Snapshot) -> None:
         self._graph = self._graph.followed_by(snapshot)
 
     def __repr__(self) -> str:
         return f"<gquery.Store: version {self.version}, {self._graph!r}>"
+
+
+def _taken(records: list[Record]) -> list[Record]:
+    """What a list has now; others may add to it meanwhile."""
+    taken = records[:]
+    del records[: len(taken)]
+    return taken

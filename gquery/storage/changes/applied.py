@@ -19,6 +19,7 @@ from gquery.storage.changes.recounted import recounted
 from gquery.storage.counted.signatures import CountedSignatures
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import LoadSignatures, Snapshot
+from gquery.storage.sorting import distinct
 from gquery.storage.tables import EdgeTable, VertexTable, largest_number
 
 Ids = NDArray[np.int64]
@@ -63,7 +64,7 @@ def _of_vertices(snapshot: Snapshot, batch: Batch) -> Changes[VertexTable]:
         shapes,
         tables,
         [each.properties for each in batch.vertices],
-        np.unique(batch.gone_vertices).astype(np.int64),
+        distinct(batch.gone_vertices).astype(np.int64),
         batch.vertex_values,
         batch.labels,
     )
@@ -83,7 +84,10 @@ def _edges(snapshot: Snapshot, batch: Batch, delta: EdgeDelta) -> Edges:
     if not (changes or len(batch.gone_edges)):
         return before
     tables, numbers = rearranged(before.tables, before.numbers, changes) if changes else (before.tables, before.numbers)
-    return before.changed(tables, numbers, np.union1d(before.gone, batch.gone_edges), delta.adjacency)
+    gone = before.gone
+    for _, _, ids in delta.gone.values():
+        gone = np.insert(gone, np.searchsorted(gone, ids), ids)
+    return before.changed(tables, numbers, gone, delta.adjacency)
 
 
 def _carry(before: Snapshot, after: Snapshot, delta: EdgeDelta) -> None:
@@ -117,6 +121,8 @@ def _signatures(before: Snapshot, delta: EdgeDelta, moved: Ids) -> LoadSignature
 def _moved(before: Snapshot, after: Snapshot, batch: Batch) -> Ids:
     """The vertices that are there before and after, in another table."""
     named = [*(each.vertices for each in batch.labels), *(each.of for each in batch.vertex_values)]
+    if not named:
+        return np.zeros(0, np.int64)
     ids = np.unique(np.concatenate([np.zeros(0, np.int64), *named])).astype(np.int64)
     ids = ids[ids < before.vertex_count]
     moved: Ids = ids[before.vertex_numbers.tables_of(ids) != after.vertex_numbers.tables_of(ids)]

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.rows import Delta, EdgeEnds, changed
 from gquery.storage.edges import AdjacencyKey
 from gquery.storage.graph import Snapshot
+from gquery.storage.sorting import distinct
+
+Ids = NDArray[np.int64]
 
 
 class EdgeDelta:
@@ -18,13 +22,13 @@ class EdgeDelta:
 
     def __init__(self, snapshot: Snapshot, batch: Batch) -> None:
         edges = snapshot.edges
-        gone = np.unique(batch.gone_edges).astype(np.int64)
-        gone = gone[~np.isin(gone, edges.gone)]
-        tables = edges.numbers.tables_of(gone)
         self.gone: dict[str, EdgeEnds] = {}
-        for type_ in {edges.tables[table].type for table in np.unique(tables).tolist()}:
-            mine = gone[np.isin(tables, [number for number, each in enumerate(edges.tables) if each.type == type_])]
-            self.gone[type_] = (*edges.ends_of(mine), mine)
+        if len(batch.gone_edges):
+            gone = without(distinct(batch.gone_edges), edges.gone)
+            tables = edges.numbers.tables_of(gone)
+            for type_ in {edges.tables[table].type for table in np.unique(tables).tolist()}:
+                mine = gone[np.isin(tables, edges.tables_of([type_]))]
+                self.gone[type_] = (*edges.ends_of(mine), mine)
         self.new: dict[str, EdgeEnds] = {}
         first = snapshot.edge_count
         for each in batch.edges:
@@ -43,6 +47,14 @@ class EdgeDelta:
         parts = (together(of[type_] for type_ in types if type_ in of) for of in (self.new, self.gone))
         new, gone = (tuple(side[source == target] for side in (source, target, ids)) for source, target, ids in parts)
         return changed(before, Delta.of(new, gone, "out"))
+
+
+def without(ids: Ids, others: Ids) -> Ids:
+    """Those of some ids that are not among others, which ascend."""
+    if not len(others):
+        return ids
+    left: Ids = ids[others.take(np.searchsorted(others, ids), mode="clip") != ids]
+    return left
 
 
 def together(parts: Iterable[EdgeEnds]) -> EdgeEnds:

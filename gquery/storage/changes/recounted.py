@@ -109,11 +109,15 @@ class _Type:
             (self._after.vertex_numbers, self._same, 1),
             (self._after.vertex_numbers, self._new, 1),
         ):
+            if not len(ends[0]):
+                continue
             source, target = (numbers.tables_of(side).tolist() for side in ends[:2])
             for pair, count in Counter(zip(source, target, strict=True)).items():
                 edges[pair] += sign * count
-            for table, count in Counter(numbers.tables_of(ends[0][ends[0] == ends[1]]).tolist()).items():
-                loops[table] += sign * count
+            is_loop = ends[0] == ends[1]
+            if is_loop.any():
+                for table, count in Counter(numbers.tables_of(ends[0][is_loop]).tolist()).items():
+                    loops[table] += sign * count
         return tuple(
             Between(source, target, count, loops[source] if source == target else 0)
             for (source, target), count in sorted(edges.items())
@@ -125,15 +129,23 @@ class _Type:
         there = np.searchsorted(self._vertices, self._before.vertex_count)  # those that are new come behind
         tables_before = self._before.vertex_numbers.tables_of(self._vertices[:there])
         tables_after = self._after.vertex_numbers.tables_of(self._vertices)
+        tables = np.concatenate([tables_before, tables_after])
+        order = np.argsort(tables, kind="stable")
+        first = np.flatnonzero(np.diff(tables[order], prepend=-1))  # of each table
+        sign = np.where(order < there, -1, 1)
         for direction, before, after in self._each_degree():
-            for tables, degrees, sign in ((tables_before, before[:there], -1), (tables_after, after, 1)):
-                for table in set(tables[degrees > 0].tolist()):
-                    each = degrees[(tables == table) & (degrees > 0)]
-                    row = sums.setdefault((table, direction), [0, 0, 0, 0])
-                    row[0] += sign * len(each)
-                    row[1] += sign * int(each.sum())
-                    row[2] += sign * int(np.dot(each, each))
-                    row[3] = max(row[3], int(each.max()))
+            degrees = np.concatenate([before[:there], after])[order]
+            signed = degrees * sign
+            count, total, squares = (
+                np.add.reduceat(each, first).tolist() for each in ((degrees > 0) * sign, signed, signed * degrees)
+            )
+            most = np.maximum.reduceat(degrees, first).tolist()
+            for place, table in enumerate(tables[order[first]].tolist()):
+                row = sums.setdefault((table, direction), [0, 0, 0, 0])
+                row[0] += count[place]
+                row[1] += total[place]
+                row[2] += squares[place]
+                row[3] = max(row[3], most[place])
         return tuple(DegreeSums(*key, *row) for key, row in sorted(sums.items()) if row[0])
 
     def _each_degree(self) -> Iterator[tuple[Direction, Ids, Ids]]:
@@ -143,7 +155,8 @@ class _Type:
         loops = np.zeros_like(out)
         if self._has_loops:
             loops = np.subtract(*entries_of(kept[0], self._vertices, self._vertices)[::-1])
-        more_out, more_into, more_loops = (self._more(*sides) for sides in ((0, 0), (1, 1), (0, 1)))
+        more_out, more_into = (self._more(*sides) for sides in ((0, 0), (1, 1)))
+        more_loops = self._more(0, 1) if self._has_loops else loops
         yield "out", out, out + more_out
         yield "in", into, into + more_into
         both = out + into - loops
@@ -153,8 +166,9 @@ class _Type:
         """How many edges more each touched vertex has at both of these ends."""
         more = np.zeros(len(self._vertices), np.int64)
         for ends, sign in ((self._new, 1), (self._gone, -1)):
-            own = ends[side][ends[side] == ends[other]]
-            np.add.at(more, np.searchsorted(self._vertices, own), sign)
+            if len(ends[0]):
+                own = ends[side] if side == other else ends[side][ends[side] == ends[other]]
+                np.add.at(more, np.searchsorted(self._vertices, own), sign)
         return more
 
     def _simple(self) -> tuple[bool, bool]:

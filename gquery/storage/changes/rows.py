@@ -9,6 +9,7 @@ given back when there is no room any more, or when a batch touches much: then th
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ _SMALL = 1 << 12  # entries of one that always is
 _ROOM, _LEAST = 4, 1 << 16  # an nth of the entries, and so many more, are room for those that are written again
 _MOVED = 128  # entries for which there is room for another page
 _BASE, _EMPTY = -1, 0  # the page of rows that are where they were when the room was made, and of rows without entries
+_PAGE = PAGE_BITS + 4  # bits of the bytes of a page
 _HALF = 32  # bits of a number that are a neighbour
 _NO_OFFSETS = np.zeros(0, np.int64)
 
@@ -66,6 +68,7 @@ class _Room:
         self.first, self.offsets = adjacency.first, adjacency.offsets
         self.used, self._pages_used = size, _EMPTY + 1
         self.pages[_EMPTY] = 0
+        self._address = self.pages.ctypes.data
         self._lock = threading.Lock()
 
     def begun(self, vertex: int, adjacency: Adjacency) -> int:
@@ -75,9 +78,13 @@ class _Room:
         page[:, 0], page[:, 1] = adjacency.bounds(np.arange(vertex, vertex + PAGE_ROWS))
         return self._pages_used - 1
 
-    def addresses(self, numbers: NDArray[np.int32]) -> Ids:
+    def addresses(self, numbers: NDArray[np.integer[Any]]) -> Ids:
         """Where some pages are."""
-        return self.pages.ctypes.data + 8 * 2 * PAGE_ROWS * numbers.astype(np.int64)
+        return self._address + (numbers.astype(np.int64) << _PAGE)
+
+    def numbers(self, addresses: Ids) -> Ids:
+        """The pages that are there; _BASE for those of the offsets."""
+        return np.where(addresses & 1, _BASE, (addresses - self._address) >> _PAGE)
 
     def page_of_offsets(self, page: int) -> Ids:
         """int64[rows, 2]: the bounds of rows that are where they were."""
@@ -96,25 +103,16 @@ class _Room:
 
 class ChangedAdjacency(Adjacency):
     """An adjacency whose rows are anywhere in its arrays, which hold other entries too. It begins at vertex 0, and has
-    no offsets. numbers: int32[pages], of the room's pages; entries: of its rows; longest: no row is longer."""
+    no offsets. entries: of its rows; longest: no row is longer."""
 
-    __slots__ = ("_compact", "_entries_of_rows", "_longest", "_numbers", "_room", "_rows", "directory")
+    __slots__ = ("_compact", "_entries_of_rows", "_longest", "_room", "_rows", "directory")
 
-    def __init__(
-        self,
-        room: _Room,
-        numbers: NDArray[np.int32],
-        rows: int,
-        entries: int,
-        longest: int,
-        simple: bool,
-        directory: Ids | None = None,
-    ) -> None:
+    def __init__(self, room: _Room, directory: Ids, rows: int, entries: int, longest: int, simple: bool) -> None:
         super().__init__(0, _NO_OFFSETS, room.neighbours[: room.used], room.edges[: room.used], simple)
-        self._room, self._numbers, self._rows = room, numbers, rows
+        self._room, self._rows = room, rows
         self._entries_of_rows, self._longest = entries, longest
         self._compact: Adjacency | None = None
-        self.directory = _directory(room, numbers) if directory is None else directory
+        self.directory = directory
         """int64[pages]: where the begin and end of its rows are, side by side; or, one more than that, where they are
         one offset after the other."""
 
@@ -136,18 +134,21 @@ class ChangedAdjacency(Adjacency):
 
     def bounds(self, vertices: NDArray[np.integer[Any]]) -> tuple[Ids, Ids]:
         rows = vertices.astype(np.int64)
-        begins, ends = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        inside: NDArray[np.int64] | slice = slice(None)
-        if len(rows) and (rows.min() < 0 or rows.max() >= self._rows):
-            inside = np.flatnonzero((rows >= 0) & (rows < self._rows))
-            rows = rows[inside]
-        numbers = self._numbers[rows >> PAGE_BITS]
+        outside = rows.view(np.uint64) >= self._rows
+        has_outside = outside.any()
+        if has_outside:
+            if outside.all():
+                return np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+            rows[outside] = 0
+        numbers = self._room.numbers(self.directory[rows >> PAGE_BITS])
+        pair = self._room.pages[numbers, rows & (PAGE_ROWS - 1)]  # what _BASE finds there, no matter what, is replaced
         is_base = numbers == _BASE
-        pair = self._room.pages[np.where(is_base, _EMPTY, numbers), rows & (PAGE_ROWS - 1)]
         if is_base.any():
             kept = rows[is_base] - self._room.first
             pair[is_base, 0], pair[is_base, 1] = self._room.offsets[kept], self._room.offsets[kept + 1]
-        begins[inside], ends[inside] = pair[:, 0], pair[:, 1]
+        if has_outside:
+            pair[outside] = 0
+        begins, ends = np.ascontiguousarray(pair.T)
         return begins, ends
 
     def compact(self) -> Adjacency:
@@ -161,32 +162,32 @@ class ChangedAdjacency(Adjacency):
     def with_rows(self, vertices: Ids, found: _Rows, entries: int) -> ChangedAdjacency | None:
         """With these rows, ascending, instead of its own; None where there is no room."""
         room, rows = self._room, max(self._rows, int(vertices[-1]) + 1)
-        pages = np.unique(vertices >> PAGE_BITS)
+        page_of = vertices >> PAGE_BITS
+        pages = page_of[np.diff(page_of, prepend=-1) > 0]
         taken = room.taken(len(found.edges), len(pages))
         if taken is None:
             return None
         begin, first = taken
         room.neighbours[begin : begin + len(found.edges)] = found.neighbours
         room.edges[begin : begin + len(found.edges)] = found.edges
-        numbers, directory = self._grown(_pages(rows))
+        directory = self._grown(_pages(rows))
         written = room.pages[first : first + len(pages)]
-        for place, (page, number) in enumerate(zip(pages.tolist(), numbers[pages].tolist(), strict=True)):
+        for place, (page, number) in enumerate(
+            zip(pages.tolist(), room.numbers(directory[pages]).tolist(), strict=True)
+        ):
             written[place] = room.pages[number] if number != _BASE else room.page_of_offsets(page)
-        places = np.searchsorted(pages, vertices >> PAGE_BITS), vertices & (PAGE_ROWS - 1)
+        places = np.searchsorted(pages, page_of), vertices & (PAGE_ROWS - 1)
         ends = begin + np.cumsum(found.lengths)
         written[(*places, 0)], written[(*places, 1)] = ends - found.lengths, ends
-        numbers[pages] = np.arange(first, first + len(pages))
-        directory[pages] = room.addresses(numbers[pages])
+        directory[pages] = room.addresses(np.arange(first, first + len(pages)))
         longest = max(self._longest, int(found.lengths.max()))
-        return ChangedAdjacency(room, numbers, rows, entries, longest, found.simple and self.simple, directory)
+        return ChangedAdjacency(room, directory, rows, entries, longest, found.simple and self.simple)
 
-    def _grown(self, pages: int) -> tuple[NDArray[np.int32], Ids]:
-        """Numbers and directory for so many pages, those that are new empty."""
-        more = pages - len(self._numbers)
-        if not more:
-            return self._numbers.copy(), self.directory.copy()
-        empty = np.full(more, _EMPTY, np.int32)
-        return np.concatenate([self._numbers, empty]), np.concatenate([self.directory, self._room.addresses(empty)])
+    def _grown(self, pages: int) -> Ids:
+        """The directory of so many pages, those that are new empty."""
+        more = pages - len(self.directory)
+        empty = self._room.addresses(np.full(more, _EMPTY))
+        return np.concatenate([self.directory, empty]) if more else self.directory.copy()
 
 
 def _directory(room: _Room, numbers: NDArray[np.int32]) -> Ids:
@@ -213,16 +214,18 @@ def changed(adjacency: Adjacency, delta: Delta) -> Adjacency:
     begins, ends = adjacency.bounds(touched)
     written = int((ends - begins).sum()) + len(delta.own)
     if entries > max(_SMALL, _WHOLE * written):
-        base = adjacency if isinstance(adjacency, ChangedAdjacency) else _with_room(adjacency)
+        base = with_room(adjacency)
         rows = np.searchsorted(touched, delta.own)
-        after = base.with_rows(touched, _merged(adjacency, touched, rows, delta), entries)
+        after = base.with_rows(touched, _merged(adjacency, begins, ends, rows, delta), entries)
         if after is not None:
             return after
     return _anew(adjacency, touched, delta)
 
 
-def _with_room(adjacency: Adjacency) -> ChangedAdjacency:
+def with_room(adjacency: Adjacency) -> ChangedAdjacency:
     """The same rows, with room for changes."""
+    if isinstance(adjacency, ChangedAdjacency):
+        return adjacency
     end = adjacency.first + adjacency.rows
     room = _Room(adjacency, end)
     numbers = np.full(_pages(end), _EMPTY, np.int32)
@@ -231,7 +234,9 @@ def _with_room(adjacency: Adjacency) -> ChangedAdjacency:
     for page in {adjacency.first // PAGE_ROWS, (end - 1) // PAGE_ROWS} if end else ():
         if numbers[page] == _EMPTY:
             numbers[page] = room.begun(page * PAGE_ROWS, adjacency)
-    return ChangedAdjacency(room, numbers, end, adjacency.entries, adjacency.longest, adjacency.simple)
+    return ChangedAdjacency(
+        room, _directory(room, numbers), end, adjacency.entries, adjacency.longest, adjacency.simple
+    )
 
 
 def _anew(adjacency: Adjacency, touched: Ids, delta: Delta) -> Adjacency:
@@ -239,30 +244,41 @@ def _anew(adjacency: Adjacency, touched: Ids, delta: Delta) -> Adjacency:
     first, end = int(touched[0]), int(touched[-1]) + 1
     if adjacency.rows:
         first, end = min(first, adjacency.first), max(end, adjacency.first + adjacency.rows)
-    found = _merged(adjacency, np.arange(first, end), delta.own - np.int64(first), delta)
+    found = _merged(adjacency, *adjacency.bounds(np.arange(first, end)), delta.own - np.int64(first), delta)
     offsets = np.concatenate([[0], np.cumsum(found.lengths)])
     return Adjacency(first, offsets, found.neighbours, found.edges, found.simple)
 
 
-def _merged(adjacency: Adjacency, vertices: Ids, rows: Ids, delta: Delta) -> _Rows:
-    """The rows of some vertices, all that change among them, as they are then: ascending by neighbour and by edge.
-    rows: those of the new entries, by their places among the vertices."""
-    begins, ends = adjacency.bounds(vertices)
+def _merged(adjacency: Adjacency, begins: Ids, ends: Ids, rows: Ids, delta: Delta) -> _Rows:
+    """Some rows, all that change among them, as they are then: ascending by neighbour and by edge. begins, ends: of
+    their entries; rows: those of the new entries, by their places among these."""
     entries = ranges(begins, ends)
     edges = adjacency.edges[entries]
-    keys = np.repeat(np.arange(len(vertices)) << _HALF, ends - begins)
+    keys = np.repeat(np.arange(len(begins)) << _HALF, ends - begins)
     keys |= adjacency.neighbours[entries]
     if len(delta.gone):
         there = np.isin(edges, delta.gone, invert=True)
         keys, edges = keys[there], edges[there]
     if len(rows):
-        new = rows << _HALF | delta.others
-        order = order_of_pairs(rows.astype(np.int32), delta.others)
-        places = np.searchsorted(keys, new[order], side="right")
-        keys, edges = np.insert(keys, places, new[order]), np.insert(edges, places, delta.edges[order])
-    lengths = np.bincount(keys >> _HALF, minlength=len(vertices))
+        new, new_edges = rows << _HALF | delta.others, delta.edges
+        if len(rows) > 1:
+            order = order_of_pairs(rows.astype(np.int32), delta.others)
+            new, new_edges = new[order], new_edges[order]
+        places = np.searchsorted(keys, new, side="right") + np.arange(len(new))
+        keys, edges = _inserted(places, (keys, new), (edges, new_edges))
+    lengths = np.bincount(keys >> _HALF, minlength=len(begins))
     simple = not bool(np.any(keys[1:] == keys[:-1]))
     return _Rows(lengths, keys.astype(np.int32), edges, simple)
+
+
+def _inserted(places: Ids, *columns: tuple[Ids, Ids]) -> Iterator[Ids]:
+    """Columns in which what comes second has these places, ascending."""
+    was = np.ones(len(columns[0][0]) + len(places), np.bool_)
+    was[places] = False
+    for before, new in columns:
+        both = np.empty(len(was), np.int64)
+        both[was], both[places] = before, new
+        yield both
 
 
 def _pages(rows: int) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     try:
         _claim(directory)
         with locked(directory):
-            replace(snapshot, directory)
+            install(written(snapshot, directory), directory)
     except OSError as error:
         raise LoadError(
             f"the graph cannot be saved: {error.strerror or error}",
@@ -57,19 +58,33 @@ def _claim(directory: Path) -> None:
         )
 
 
-def replace(snapshot: Snapshot, directory: Path, announce: Callable[[str], None] = lambda _: None) -> None:
-    """As `save`, for who holds the folder's lock. announce: is told the digest of the new manifest before it is the
-    folder's. OSError when the system refuses a write."""
-    before = _files_in_use(directory)
-    _sweep(directory, before)  # what a killed save has left
+def written(snapshot: Snapshot, directory: Path) -> Manifest:
+    """Writes the files of a graph beside those of the one that is there, for who holds the folder's lock. OSError when
+    the system refuses: then they are gone again."""
+    sweep(directory)
     try:
-        written = _Writer(directory).graph(snapshot)
-        announce(manifests.digest_of(written))
+        manifest = _Writer(directory).graph(snapshot)
         sync_directory(directory)
-        manifests.write_manifest(directory, written)
+    except BaseException:
+        sweep(directory)
+        raise
+    return replace(manifest, digest=manifests.digest_of(manifest))
+
+
+def install(manifest: Manifest, directory: Path) -> None:
+    """Puts a graph whose files are written in place of the one that is there. OSError when the system refuses; the
+    folder is read again then to know which it has."""
+    before = _files_in_use(directory)
+    try:
+        manifests.write_manifest(directory, manifest)
     except BaseException:
         _sweep(directory, before | _files_in_use(directory))
         raise
+    sweep(directory)
+
+
+def sweep(directory: Path) -> None:
+    """Removes the files of saves that were killed, or have failed, and of graphs that have been replaced."""
     _sweep(directory, _files_in_use(directory))
 
 

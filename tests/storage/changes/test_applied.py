@@ -15,11 +15,13 @@ import gquery
 from gquery.session import Graph
 from gquery.storage.changes import rows
 from gquery.storage.changes.applied import applied
+from gquery.storage.changes.columns import pieces
 from gquery.storage.changes.compacted import compacted
 from gquery.storage.counted import copies
 from gquery.storage.counted.counting import count
 from gquery.storage.counted.signatures import count_signatures
 from gquery.storage.graph import Snapshot
+from gquery.storage.tables import EdgeTable, VertexTable
 from tests.storage.changes.model import TYPES, Model
 
 QUERIES = [
@@ -46,12 +48,16 @@ def test_against_a_graph_from_scratch(seed: int, tmp_path: Path, monkeypatch: py
     if seed % 2:  # rows in pages, though the graph is small
         monkeypatch.setattr(rows, "_SMALL", 0)
         monkeypatch.setattr(rows, "_WHOLE", 0)
+    if seed % 3 == 0:  # tables that have too many pieces, or patches, though they are few
+        monkeypatch.setattr(pieces, "_MANY", seed // 3 + 2)
+        monkeypatch.setattr(pieces, "_LONG", 4)
     random, model = Random(f"applied {seed}"), Model()
     snapshot = model.snapshot()
     for step in range(20):
         snapshot = applied(snapshot, model.batch(random))
         check_elements(snapshot, model)
         check_counts(snapshot)
+        assert max(map(depth, (*snapshot.vertex_tables, *snapshot.edge_tables)), default=0) <= 2
         if step % 10 == 9:
             check_answers(snapshot, model)
     whole = compacted(snapshot)
@@ -60,6 +66,12 @@ def test_against_a_graph_from_scratch(seed: int, tmp_path: Path, monkeypatch: py
     Graph(snapshot).save(tmp_path / "saved.gq")
     check_answers(gquery.open(tmp_path / "saved.gq").snapshot, model)
     snapshot = gquery.open(tmp_path / "saved.gq").snapshot
+
+
+def depth(table: VertexTable | EdgeTable) -> int:
+    """How many tables are made of each other."""
+    inner = getattr(table, "pieces", None)
+    return 0 if inner is None else 1 + max((depth(piece.table) for piece in inner.pieces), default=0)
 
 
 def check_elements(snapshot: Snapshot, model: Model) -> None:

@@ -18,7 +18,7 @@ from gquery.errors import LoadError
 from gquery.session import Graph
 from gquery.storage.changes.batch import Batch, NewEdges, NewLabels, NewValues, NewVertices
 from gquery.storage.changes.durable import log as logs
-from gquery.storage.changes.durable.log import Log, open_changed
+from gquery.storage.changes.durable.log import Log, Record, open_changed
 from gquery.storage.persist.save import save
 from tests.storage.changes.model import Model
 from tests.storage.changes.test_applied import check_answers, check_counts, check_elements
@@ -212,7 +212,7 @@ LIES = {
 def test_crafted_changes_are_refused(name: str, folder: Path) -> None:
     opened = open_changed(folder)
     log = Log(folder, opened.digest, 0, 0)
-    log.append(1, [LIES[name]], [0])
+    log.append([Record(1, [LIES[name]], [0])])
     log.close()
     with pytest.raises(LoadError, match="damaged"):
         gquery.open(folder)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from random import Random
+from threading import Event, Timer
 
 import numpy as np
 import pytest
 
+import gquery
 from gquery.executor.cpu.kernels import sorted_rows
 from gquery.storage import adjacency
 from gquery.storage.adjacency import Adjacency, build_adjacency, merge_directions
-from gquery.storage.changes import rows
+from gquery.storage.changes import ahead, rows
 from gquery.storage.changes.rows import ChangedAdjacency, Delta, changed
 
 
@@ -99,3 +101,31 @@ def _check(found: Adjacency, wanted: Adjacency, direction: str = "out") -> None:
     asked = np.arange(-3, wanted.first + wanted.rows + 600)
     lengths = [np.subtract(*each.bounds(asked)[::-1]).tolist() for each in (found, wanted)]
     assert lengths[0] == lengths[1]
+
+
+def test_room_is_made_ahead_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For all stores of a graph, whose changes are each their own; the first one waits for it."""
+    monkeypatch.setattr(ahead, "_LEAST", 1)
+    monkeypatch.setattr(rows, "_SMALL", 0)
+    made, begin = list[Adjacency](), Event()
+
+    def with_room(adjacency: Adjacency) -> Adjacency:
+        assert begin.wait(20)
+        made.append(adjacency)
+        return rows.with_room(adjacency)
+
+    monkeypatch.setattr(ahead, "with_room", with_room)
+    edges = {"source": [*range(99)], "target": [*range(1, 100)]}
+    graph = gquery.from_arrow({"A": {"id": [*range(100)]}}, {("A", "T", "A"): edges})
+    for direction in ("out", "in"):
+        graph.snapshot.adjacency(["T"], direction)
+    stores = [gquery.Store(graph), gquery.Store(graph)]
+    Timer(0.05, begin.set).start()
+    for place, store in enumerate(stores):
+        store.apply(insert={("A", "T", "A"): {"source": [7], "target": [20 + place]}})
+    assert len(made) == 2
+    for place, store in enumerate(stores):
+        found = store.graph.snapshot.adjacency(["T"], "out")
+        assert isinstance(found, ChangedAdjacency)
+        assert store.graph.query("MATCH ({id: 7})-->(b) RETURN b.id AS b ORDER BY b").rows() == [(8,), (20 + place,)]
+        store.close()

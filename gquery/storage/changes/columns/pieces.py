@@ -1,13 +1,16 @@
 """Tables whose rows are rows of others, one piece after the other, with other values here and there.
 
 Nothing is copied before a column is asked for. What is made of such a table is made of its pieces, so that a graph that
-has changed a thousand times is not a thousand tables deep; once a table has too many of them, it is a piece itself.
+has changed a thousand times is not a thousand tables deep. Once a table has too many of them, or too many patches,
+short pieces beside each other are written as one; if it has too many then, it is a piece itself of those that come
+after it, until they have too many: then all is one table of pieces again, and never more than two deep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +25,8 @@ Table = VertexTable | EdgeTable
 Types = Mapping[str | None, pa.DataType]
 
 _MANY = 64  # pieces, and
-_LONG = 4096  # patched rows, of a table that is not taken apart any more
+_LONG = 4096  # patched rows, of a table that is not taken apart by every version
+_SHARE = 8  # an nth of a table's rows is never written as one
 _BLOCK = 1 << 16  # rows that are written anew around a patched one
 
 
@@ -46,6 +50,10 @@ class Patch:
         low, high = np.searchsorted(self.rows, (begin, end)).tolist()
         return Patch(self.rows[low:high] + (place - begin), held_or_null(self.values[low:high], type_))
 
+    def those(self, chosen: NDArray[np.bool_]) -> Patch:
+        """Of some of the rows."""
+        return self if chosen.all() else Patch(self.rows[chosen], self.values.filter(pa.array(chosen)))
+
     def then(self, later: Patch) -> Patch:
         """With later values of the same type, which count where there are both."""
         kept = np.flatnonzero(np.isin(self.rows, later.rows, assume_unique=True, invert=True))
@@ -55,53 +63,78 @@ class Patch:
         return Patch(rows[order], values.take(to_arrow(order)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pieces:
-    """types, patches: by column, None for the users' ids. depth: of tables that are pieces of pieces."""
+    """types, patches: by column, None for the users' ids."""
 
     pieces: tuple[Piece, ...]
     types: Types
     patches: Mapping[str | None, Patch]
-    depth: int
 
     @classmethod
-    def of(cls, pieces: Iterable[Piece], types: Types) -> Pieces:
-        """Rows of tables that may be made of pieces themselves."""
+    def of(cls, pieces: Iterable[Piece], types: Types, to_the_ground: bool = False) -> Pieces:
+        """Rows of tables that may be made of pieces themselves. to_the_ground: also of those that have many."""
         found: list[Piece] = []
         patches: dict[str | None, Patch] = {}
-        place = depth = 0
+        place = 0
         for piece in pieces:
             inner = getattr(piece.table, "pieces", None)
-            if inner is None:
-                found.append(piece)
-            elif inner.is_heavy:
-                found.append(piece)
-                depth = max(depth, inner.depth + 1)
+            if inner is None or (inner.is_heavy and not to_the_ground):
+                _add(found, (piece,))
             else:
-                found += inner.within(piece.begin, piece.end)
-                depth = max(depth, inner.depth)
+                inner = inner.flat() if to_the_ground else inner
+                _add(found, inner.within(piece.begin, piece.end))
                 for name, patch in inner.patches.items():
                     here = patch.within(piece.begin, piece.end, place, types[name])
                     patches[name] = patches[name].then(here) if name in patches else here
             place += piece.end - piece.begin
-        return cls(tuple(_joined(found)), types, patches, depth)
+        return cls(tuple(found), types, patches)
 
-    @property
+    def flat(self) -> Pieces:
+        """The same rows, of tables that are not made of pieces."""
+        if all(getattr(piece.table, "pieces", None) is None for piece in self.pieces):
+            return self
+        return Pieces.of(self.pieces, self.types, to_the_ground=True).patched(self.patches)
+
+    def with_fewer(self, written: Callable[[Pieces], Table]) -> Pieces:
+        """With short pieces beside each other written as one table. A row is written as often as the piece that it is
+        in doubles."""
+        pieces: list[Piece] = []
+        stay = {name: np.ones(len(patch.rows), np.bool_) for name, patch in self.patches.items()}
+        begin = 0
+        for group in _groups(self.pieces, self.count // _SHARE):
+            end = begin + sum(piece.end - piece.begin for piece in group)
+            if len(group) == 1:
+                pieces += group
+            else:
+                patches = {name: p.within(begin, end, 0, self.types[name]) for name, p in self.patches.items()}
+                patches = {name: patch for name, patch in patches.items() if len(patch.rows)}
+                pieces.append(Piece(written(Pieces(tuple(group), self.types, patches)), 0, end - begin))
+                for name, patch in self.patches.items():
+                    stay[name][slice(*np.searchsorted(patch.rows, (begin, end)))] = False
+            begin = end
+        left = {name: patch.those(stay[name]) for name, patch in self.patches.items() if stay[name].any()}
+        return Pieces(tuple(pieces), self.types, left)
+
+    @cached_property
     def count(self) -> int:
-        return sum(end - begin for _, begin, end in self.pieces)
+        return sum([end - begin for _, begin, end in self.pieces])
 
     @property
     def is_heavy(self) -> bool:
         return len(self.pieces) > _MANY or sum(len(patch.rows) for patch in self.patches.values()) > _LONG
 
-    def within(self, begin: int, end: int) -> Iterator[Piece]:
+    def within(self, begin: int, end: int) -> Sequence[Piece]:
         """The pieces of the rows [begin, end)."""
-        first = 0
+        if begin == 0 and end == self.count:
+            return self.pieces
+        found, first = [], 0
         for table, its_begin, its_end in self.pieces:
             low, high = max(begin - first, 0), min(end - first, its_end - its_begin)
             if low < high:
-                yield Piece(table, its_begin + low, its_begin + high)
+                found.append(Piece(table, its_begin + low, its_begin + high))
             first += its_end - its_begin
+        return found
 
     def patched(self, patches: Mapping[str | None, Patch]) -> Pieces:
         """With other values of some rows, in place of those that they may have been given before."""
@@ -142,18 +175,28 @@ class Pieces:
         return found[0], found[1]
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, those as one that follow each other in one table."""
-    last: Piece | None = None
+def _add(pieces: list[Piece], more: Sequence[Piece]) -> None:
+    """Adds pieces of which none goes on where the one before it ends, but for the first."""
+    if pieces and more:
+        last, first = pieces[-1], more[0]
+        if last.table is first.table and last.end == first.begin:
+            pieces[-1] = last._replace(end=first.end)
+            more = more[1:]
+    pieces += more
+
+
+def _groups(pieces: Iterable[Piece], longest: int) -> list[list[Piece]]:
+    """The pieces in order, those together that follow others which are not twice as long as they are."""
+    groups: list[list[Piece]] = []
+    lengths: list[int] = []
     for piece in pieces:
-        if last is not None and last.table is piece.table and last.end == piece.begin:
-            last = last._replace(end=piece.end)
-            continue
-        if last is not None:
-            yield last
-        last = piece
-    if last is not None:
-        yield last
+        groups.append([piece])
+        lengths.append(piece.end - piece.begin)
+        while len(groups) > 1 and lengths[-2] <= 2 * lengths[-1] and lengths[-2] + lengths[-1] <= longest:
+            last, length = groups.pop(), lengths.pop()
+            groups[-1] += last
+            lengths[-1] += length
+    return groups
 
 
 def _patched(column: pa.ChunkedArray, patch: Patch) -> pa.ChunkedArray:

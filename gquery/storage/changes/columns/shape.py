@@ -11,9 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.storage.changes.columns.pieces import Patch, Piece, Pieces, Types
-from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable
-
-_DEEP = 16  # tables that are pieces of pieces, until all columns are read and the pieces forgotten
+from gquery.storage.tables import Columns, EdgeTable, Ends, VertexTable, in_one_piece
 
 
 @dataclass(slots=True)
@@ -36,8 +34,13 @@ class Shape:
         """The table that has these rows, with some other values."""
         types: Types = dict([(None, self.id_type), *self.types.items()])
         whole = Pieces.of(pieces, types).patched(patches)
-        table = PiecedEdges(self, whole) if self.id_type is None else PiecedVertices(self, whole)
-        return table if whole.depth < _DEEP else _settled(table)
+        return self._table(whole.flat().with_fewer(self._written) if whole.is_heavy else whole)
+
+    def _table(self, pieces: Pieces) -> PiecedVertices | PiecedEdges:
+        return PiecedEdges(self, pieces) if self.id_type is None else PiecedVertices(self, pieces)
+
+    def _written(self, pieces: Pieces) -> VertexTable | EdgeTable:
+        return self._table(pieces).settled()
 
 
 class PiecedVertices(VertexTable):
@@ -48,6 +51,11 @@ class PiecedVertices(VertexTable):
         columns = Columns(shape.types, lambda name: pieces.column(name, shape.id_name))
         super().__init__(shape.names, pieces.count, shape.id_type, shape.id_name, columns, lambda: pieces.column(None))
 
+    def settled(self) -> VertexTable:
+        """The same table, all of it read, and each column in one piece."""
+        ids = in_one_piece(self.ids)
+        return VertexTable(self.labels, self.count, self.id_type, self.id_name, _read(self.columns), lambda: ids)
+
 
 class PiecedEdges(EdgeTable):
     """Edges of other tables."""
@@ -56,15 +64,15 @@ class PiecedEdges(EdgeTable):
         self.pieces = pieces
         super().__init__(shape.names[0], pieces.count, Columns(shape.types, pieces.column), pieces.ends)
 
+    def settled(self) -> EdgeTable:
+        """The same table, all of it read, and each column in one piece."""
+        ends = self.ends
+        return EdgeTable(self.type, self.count, _read(self.columns), lambda: ends)
+
     def ends_at(self, rows: NDArray[np.integer[Any]]) -> Ends:
         return super().ends_at(rows) if "ends" in self.__dict__ else self.pieces.ends_at(rows)
 
 
-def _settled(table: PiecedVertices | PiecedEdges) -> VertexTable | EdgeTable:
-    """The same table, all of it read."""
-    columns = Columns(table.columns.types, dict(table.columns).__getitem__)
-    if isinstance(table, EdgeTable):
-        ends = table.ends
-        return EdgeTable(table.type, table.count, columns, lambda: ends)
-    ids = table.ids
-    return VertexTable(table.labels, table.count, table.id_type, table.id_name, columns, lambda: ids)
+def _read(columns: Columns) -> Columns:
+    whole = {name: in_one_piece(column) for name, column in columns.items()}
+    return Columns(columns.types, whole.__getitem__)

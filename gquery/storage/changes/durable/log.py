@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,13 +33,24 @@ _SUM = struct.Struct("<I")
 _SIZE = _HEAD.size + _SUM.size
 
 
+class Record(NamedTuple):
+    """A version: the batches that make it of the one before, and the first number that each may give out as an id; 0
+    where it gives out none."""
+
+    version: int
+    batches: Sequence[Batch]
+    free_ids: Sequence[int]
+
+
 class Opened(NamedTuple):
-    """A graph with the changes since it was saved. end: of the records in the log that its `digest` names."""
+    """A graph with the changes since it was saved. digest: of its manifest, which names the log; end: of the records
+    there; replayed: how many they are."""
 
     snapshot: Snapshot
     version: int
     digest: str
     end: int
+    replayed: int
 
 
 def open_changed(path: str | os.PathLike[str]) -> Opened:
@@ -66,17 +77,21 @@ class Log:
             self._write(_head(version, b""))
             sync_directory(directory)
 
-    def append(self, version: int, batches: Sequence[Batch], free_ids: Sequence[int]) -> None:
-        """Keeps a version, on the disk when this returns. LoadError when the system refuses: then it is not kept."""
-        content = encoded(batches, free_ids)
+    def append(self, records: Sequence[Record]) -> None:
+        """Keeps some versions, on the disk when this returns. LoadError when the system refuses: then none is kept."""
         try:
-            self._write(_head(version, content) + content)
+            self._write(b"".join(map(_encoded, records)))
         except OSError as error:
             raise LoadError(
                 f"the changes cannot be kept: {error.strerror or error}",
                 file=str(self._path),
                 hint="the graph is as it was before them",
             ) from error
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self._end
 
     def close(self) -> None:
         os.close(self._descriptor)
@@ -93,6 +108,20 @@ class Log:
             os.ftruncate(self._descriptor, self._end)
             raise
         self._end += len(content)
+
+
+def replayed(snapshot: Snapshot, batches: Iterable[tuple[int, Batch]]) -> Snapshot:
+    """A snapshot after some batches, each with the first number that it may give out as an id, or 0."""
+    for free_id, batch in batches:
+        if free_id:
+            snapshot.free_id = free_id
+        snapshot = applied(snapshot, batch)
+    return snapshot
+
+
+def _encoded(record: Record) -> bytes:
+    content = encoded(record.batches, record.free_ids)
+    return _head(record.version, content) + content
 
 
 def _head(version: int, content: bytes) -> bytes:
@@ -112,25 +141,23 @@ def _read(path: Path) -> bytes:
 
 
 def _replayed(snapshot: Snapshot, path: Path, digest: str, content: bytes) -> Opened:
-    version, end = 0, 0
+    version, end, first = 0, 0, 0
     for told, record, record_end in _records(content, path):
         if not end:
-            version = told
+            version = first = told
         elif told != version + 1:
             raise _damaged(path, "leaves versions out")
         else:
             snapshot, version = _after(snapshot, record, path), told
         end = record_end
-    return Opened(snapshot, version, digest, end)
+    return Opened(snapshot, version, digest, end, version - first)
 
 
 def _after(snapshot: Snapshot, record: memoryview, path: Path) -> Snapshot:
     try:
         for free_id, batch in decoded(record):
             check(batch, snapshot)
-            if free_id:
-                snapshot.free_id = free_id
-            snapshot = applied(snapshot, batch)
+            snapshot = replayed(snapshot, [(free_id, batch)])
     except (*REFUSALS, LoadError) as error:
         raise _damaged(path, f"has changes that cannot be ({error})") from error
     return snapshot

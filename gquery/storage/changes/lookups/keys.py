@@ -29,9 +29,11 @@ def vertices_with(snapshot: Snapshot, tables: Sequence[int], ids: pa.ChunkedArra
     for table in tables:
         rows = _rows_of(snapshot.vertex_tables[table], ids)
         here = rows != ABSENT
-        again |= here & (found != ABSENT)
-        new = here & (found == ABSENT)
-        found[new] = snapshot.vertex_numbers.ids_at(table, rows[new])
+        if here.any():
+            known = found != ABSENT
+            again |= here & known
+            new = here & ~known
+            found[new] = snapshot.vertex_numbers.ids_at(table, rows[new])
     return found, again
 
 
@@ -115,7 +117,10 @@ class _Keys:
         if self._values is not None:
             return self._values.rows(wanted)
         rows = to_numpy(wanted) - self._first
-        return np.where(truths(wanted.is_valid()) & (rows >= 0) & (rows < self._count), rows, ABSENT)
+        there = (rows >= 0) & (rows < self._count)
+        if wanted.null_count:
+            there &= truths(wanted.is_valid())
+        return np.where(there, rows, ABSENT)
 
 
 _KNOWN: WeakKeyDictionary[VertexTable, _Keys] = WeakKeyDictionary()

@@ -25,6 +25,7 @@ from gquery.storage.load.options import Options
 Tables = Mapping[Any, Any]
 Ids = NDArray[np.int64]
 NOBODY = np.zeros(0, np.int64)
+_OPTIONS = Options()
 
 
 def resolved(snapshot: Snapshot, insert: Tables, delete: Tables, set_: Tables) -> Batch:
@@ -33,12 +34,14 @@ def resolved(snapshot: Snapshot, insert: Tables, delete: Tables, set_: Tables) -
     What is deleted or set is there before; what is inserted may be named by the ends of new edges. LoadError names the
     table, the row, the column and the value that is wrong.
     """
-    loading = Loading(Options())
+    loading = Loading(_OPTIONS)
+    gone = doomed = NOBODY
     gone_vertices, gone_edges = _read(loading, "delete", delete)
-    before = _Known(loading, snapshot)
-    gone = np.unique(np.concatenate([NOBODY, *map(before.named, gone_vertices)]))
-    edges = [edges_at(snapshot.edges, gone, snapshot.edges.types), *map(before.edges_like, gone_edges)]
-    doomed = np.unique(np.concatenate(edges))
+    if gone_vertices or gone_edges:
+        before = _Known(loading, snapshot)
+        gone = np.unique(np.concatenate([NOBODY, *map(before.named, gone_vertices)]))
+        edges = [edges_at(snapshot.edges, gone, snapshot.edges.types), *map(before.edges_like, gone_edges)]
+        doomed = np.unique(np.concatenate(edges))
     new_vertices, new_edges = _read(loading, "insert", insert)
     after = _Known(loading, snapshot, gone)
     vertices = tuple(map(after.new_vertices, new_vertices))
@@ -124,22 +127,23 @@ class _Known:
     ) -> tuple[Ids, NDArray[np.bool_]]:
         """The vertex with each id, ABSENT where there is none, and where there are several. One that has exactly the
         labels is meant before one that has others too, which `exact` leaves out."""
-        found, several = np.full(len(ids), ABSENT, np.int64), np.zeros(len(ids), np.bool_)
-        for same in (True,) if exact else (True, False):
-            if not same and not (found == ABSENT).any():
-                break
-            here, again = self._find_among(labels, ids, same)
-            new = (found == ABSENT) & (here != ABSENT)
-            found[new], several[new] = here[new], again[new]
+        found, several = self._find_among(labels, ids, True)
+        absent = found == ABSENT
+        if not exact and absent.any():
+            here, again = self._find_among(labels, ids, False)
+            found, several = np.where(absent, here, found), np.where(absent, again, several)
         return found, several
 
     def _find_among(self, labels: tuple[str, ...], ids: pa.ChunkedArray, same: bool) -> tuple[Ids, NDArray[np.bool_]]:
+        wanted = set(labels)
+
         def is_meant(those: Sequence[str]) -> bool:
-            return set(those) == set(labels) if same else set(those) > set(labels)
+            return wanted == set(those) if same else wanted < set(those)
 
         tables = [number for number, table in enumerate(self._snapshot.vertex_tables) if is_meant(table.labels)]
         found, several = vertices_with(self._snapshot, tables, ids)
-        found[np.isin(found, self._gone)] = ABSENT
+        if len(self._gone):
+            found[np.isin(found, self._gone)] = ABSENT
         for own, new, first in self._new:
             if is_meant(own):
                 rows = first_with(new, ids)

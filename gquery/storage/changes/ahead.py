@@ -1,0 +1,48 @@
+"""Room for changes, made before the first of them comes: to copy the rows of forty million edges takes a second, for
+which whoever writes would wait."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+from gquery.storage.adjacency import Adjacency
+from gquery.storage.changes.rows import with_room
+from gquery.storage.edges import AdjacencyKey, Edges
+
+_LEAST = 1 << 20  # edges of a type that is worth it
+
+
+class RoomAhead:
+    """Room in the adjacencies of each type of many edges, of those that a graph has already or has saved. The first
+    change waits for what is being made."""
+
+    def __init__(self, edges: Edges) -> None:
+        self._edges = edges
+        self._promised = edges.promised(key for key in edges.known_keys if edges.count_of(key.types) >= _LEAST)
+        self._is_wanted = True
+
+    def make(self) -> None:
+        """Once; what is not wanted any more is left out."""
+        for key, promise in self._promised.items():
+            self._keep(key, promise)
+
+    def make_behind(self) -> None:
+        """In a thread of its own, which ends soon after the program does."""
+        if self._promised:
+            try:
+                threading.Thread(target=self.make, name="gquery room").start()
+            except RuntimeError:  # there is none to be had: whoever needs room makes it
+                self.stop()
+                self.make()
+
+    def stop(self) -> None:
+        """Makes no more than what is being made."""
+        self._is_wanted = False
+
+    def _keep(self, key: AdjacencyKey, promise: Future[Adjacency | None]) -> None:
+        try:
+            is_wanted = self._is_wanted and threading.main_thread().is_alive()
+            promise.set_result(with_room(self._edges.kept(key)) if is_wanted else None)
+        except Exception:  # whoever writes will run into it
+            promise.set_result(None)
