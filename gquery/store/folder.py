@@ -11,8 +11,9 @@ from typing import NamedTuple
 from gquery.errors import LoadError
 from gquery.storage.changes.durable.log import Log, Record, open_changed
 from gquery.storage.graph import Snapshot
+from gquery.storage.persist.entries import Manifest
 from gquery.storage.persist.lock import locked
-from gquery.storage.persist.manifest import Manifest, folder_of, read_manifest
+from gquery.storage.persist.manifest import folder_of, read_manifest
 from gquery.storage.persist.save import install, sweep, written
 
 _VERSION = 1 << 16  # bytes of a saved graph that are written in the time that one version is read again in, and
