@@ -5,11 +5,14 @@ What is asked of an item has three values: one of which it is unknown leaves ope
 
 from __future__ import annotations
 
+from gquery.executor.relational.growth import LONGEST_LIST, LONGEST_TEXT, error
 from gquery.executor.relational.sql.comparison import one_of, truth_code
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.values import sql_type
-from gquery.planner.ir.expr import Form, Local, Type
+from gquery.planner.ir.expr import Form, Kind, Local, Type
 
+_LONG = {Kind.LIST: LONGEST_LIST, Kind.STRING: LONGEST_TEXT}
+_TOO_LONG = error(f"reduce() makes lists of at most {LONGEST_LIST:,} values, texts of {LONGEST_TEXT:,} characters")
 _TRUE = 2**31  # what an item of which it is true adds to a sum, where one of which it is unknown adds 1
 
 
@@ -35,12 +38,14 @@ def quantified(form: Form, items: str, variable: Local, where: str) -> str:
 
 def reduced(initial: str, items: str, step: str, names: tuple[Local, Local], types: tuple[Type, Type]) -> str:
     """The accumulator after all items. DuckDB wants it to be of the items' type: both are fields of one struct, where
-    `reduced_names` says."""
-    of_both = f"STRUCT(a {sql_type(types[0])}, i {sql_type(types[1])})"
+    `reduced_names` says. Before a step DuckDB looks at the first field, which fails where the second is too long."""
+    of_both = f"STRUCT(i {sql_type(types[1])}, a {sql_type(types[0])})"
     accumulator, item = map(name_of, names)
-    given = f"list_transform({items}, lambda {item}: {{a: NULL, i: {item}}}::{of_both})"
-    taken = f"lambda {accumulator}, {item}: {{a: {step}, i: NULL}}::{of_both}"
-    return f"struct_extract(list_reduce({given}, {taken}, {{a: {initial}, i: NULL}}::{of_both}), 'a')"
+    given = f"list_transform({items}, lambda {item}: {{i: {item}, a: NULL}}::{of_both})"
+    long = _LONG.get(types[0].kind)
+    checked = "NULL" if long is None else f"CASE WHEN len({accumulator}.a) > {long} THEN {_TOO_LONG} END"
+    taken = f"lambda {accumulator}, {item}: {{i: {checked}, a: {step}}}::{of_both}"
+    return f"struct_extract(list_reduce({given}, {taken}, {{i: NULL, a: {initial}}}::{of_both}), 'a')"
 
 
 def reduced_names(accumulator: Local, item: Local) -> dict[Local, str]:
