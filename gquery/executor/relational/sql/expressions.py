@@ -19,16 +19,20 @@ from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whol
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql.gathered import gathering, is_gathered
-from gquery.executor.relational.sql.items import listed, name_of, quantified, reduced, reduced_names
-from gquery.executor.relational.sql.lists import is_written_out
-from gquery.executor.relational.sql.nested import (
+from gquery.executor.relational.sql.items import (
     goes_through_more,
     has_long_result,
     length_of,
+    listed,
+    name_of,
     named,
+    quantified,
+    reduced,
+    reduced_names,
     times,
     within,
 )
+from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
 from gquery.executor.relational.sql.time.calculated import calculation, with_plain_texts
