@@ -90,7 +90,7 @@ class Statement:
         if isinstance(stage.update, ast.Foreach):
             return self._foreach(stage.update, rows)
         if rows is not None and isinstance(stage.update, ast.Set) and counts_up(stage.update):
-            turns = turns_of([rows.column(name) for name in subjects_of(stage.update)], rows.count)
+            turns = turns_of([rows.column(name) for name in subjects_of(stage.update)], rows.count, self._control.check)
             if len(turns) > 1:
                 return self._in_turns(stage, rows, turns)
         bound = self._bound(stage, rows)

@@ -29,6 +29,12 @@ class Duration:
     days: int = 0
     nanoseconds: int = 0
 
+    @property
+    def can_be_stored(self) -> bool:
+        """Whether Arrow has it: two numbers of 32 bits and one of 64."""
+        dates = (self.months, self.days)
+        return all(-(2**31) <= part < 2**31 for part in dates) and -(2**63) <= self.nanoseconds < 2**63
+
     def __str__(self) -> str:
         """As ISO 8601 has it, `P1Y2M3DT4.5S`; each part has a sign of its own."""
         years, months = _divided(self.months, 12)

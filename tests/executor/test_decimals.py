@@ -75,6 +75,8 @@ def test_sums_are_exact() -> None:
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
+        ("a.m % 0.3", Decimal("0.00")), ("a.other % a.m", Decimal("0.100")), ("a.m % a.other", Decimal("0.000")),
+        ("(a.wide + 0.1) % 7", Decimal("4.1")), ("a.wide % 0.7", Decimal("0.5")),
         ("a.m + 1", Decimal("11.50")), ("a.m - 0.1", Decimal("10.40")), ("a.m * a.m", Decimal("110.2500")),
         ("a.m * 1.19", Decimal("12.4950")),
         ("-3.0 * a.m", Decimal("-31.500")), ("a.m * (2.0 * 0.5)", 10.5), ("coalesce(a.m, 0.5) * 2", 21.0),
@@ -103,6 +105,24 @@ def test_decimals_find_whole_numbers_and_floats(condition: str, given: Any, foun
     small = gquery.from_arrow(vertices={"A": pa.table({"id": [1], "i": [0], "f": [0.5]})}, edges={})
     assert len(small.query(f"MATCH (a) WHERE {condition} RETURN a.id", {"p": given}).rows()) == found
     assert small.query(f"MATCH (a) RETURN count(CASE WHEN {condition} THEN 1 END)", {"p": given}).scalar() == found
+
+
+def test_texts_have_a_digit_before_the_point() -> None:
+    parts = pa.table({"id": [1, 2], "d": pa.array([Decimal("0.57"), Decimal("-0.05")], pa.decimal128(2, 2))})
+    small = gquery.from_arrow(vertices={"A": parts}, edges={})
+    assert small.query("MATCH (a) RETURN toString(a.d), a.d + '!' ORDER BY id(a)").rows() == [
+        ("0.57", "0.57!"), ("-0.05", "-0.05!")
+    ]  # fmt: skip
+    assert small.query("RETURN toString($d)", {"d": Decimal("0.57")}).scalar() == "0.57"
+
+
+def test_remainders_are_exact() -> None:
+    """Of unlike scales DuckDB takes them as floats."""
+    left, right = Decimal("9007199254740993.1"), Decimal("0.57")
+    for expression in ("$x % $y", "$x % 7", "9007199254740993 % $y", "$x % 0.07"):
+        one, other = expression.split(" % ")
+        values = [{"$x": left, "$y": right}.get(each) or Decimal(each) for each in (one, other)]
+        assert graph().query(f"RETURN {expression}", {"x": left, "y": right}).scalar() == values[0] % values[1]
 
 
 def test_overflow_is_an_error() -> None:

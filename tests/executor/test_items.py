@@ -110,6 +110,46 @@ def test_a_percentile_lies_between_0_and_1(share: str) -> None:
         list(ask(f"MATCH (a:Person) RETURN percentileDisc(a.age, {share})", {"a": [0]}))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[x IN range(1, 1000000) | range(1, 1000000)]", "[x IN range(1, 10000) | [y IN range(x, 10000) | 1]]",
+        "any(x IN range(1, 1000000) WHERE size(range(1, 1000000)) = x)", "[x IN $l | [y IN $l | x + y]]",
+        "[x IN $l | $l]", "[x IN $l | any(y IN $l WHERE any(z IN $l WHERE x = y + z))]",
+        "[x IN tail($l) | [y IN tail($l) | x + y]]", "[x IN $l | reduce(s = 0, y IN $l | s + y)]",
+        "[x IN $l | replace($t, 'a', $t)]", "reduce(s = [1], x IN range(1, 60) | s + s)",
+        "reduce(s = 'a', x IN range(1, 60) | s + s)", "reduce(s = 'a', x IN range(1, 9) | replace(s, 'a', $t))",
+    ],
+)  # fmt: skip
+def test_lists_within_lists_have_a_limit(text: str) -> None:
+    """Before, they filled the memory, whatever the limits of memory and time."""
+    with pytest.raises(gquery.ExecutionError, match=r"makes (lists|texts) of at most|lists within lists have at most"):
+        value_of(f"size({text})" if "any(x" not in text else text, {"l": list(range(5000)), "t": "a" * 1000})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[x IN range(1, 3) | range(1, x)]", [[1], [1, 2], [1, 2, 3]]), ("[x IN $l | $l]", [[1, 2], [1, 2]]),
+        ("[x IN $l + 3 | [y IN $l + x WHERE y >= x | y * x]]", [[1, 2, 1], [4, 4], [9]]),
+        ("[x IN $l | [y IN tail($l) | [z IN range(1, y) | x * y * z]]]", [[[2, 4]], [[4, 8]]]),
+        ("[x IN $l | $t]", ["ab", "ab"]), ("[x IN range(4, 1, -3) | [y IN range(0, x, 2) | y]]", [[0, 2, 4], [0]]),
+        ("[x IN $l | [y IN null | y]]", [None, None]), ("[x IN [y IN $l | y] | replace($t, 'a', 'x')]", ["xb", "xb"]),
+        ("size(reduce(s = [1], x IN range(1, 19) | s + s))", 2**19),
+    ],
+)  # fmt: skip
+def test_lists_within_lists(text: str, expected: Any) -> None:
+    assert value_of(text, {"l": [1, 2], "t": "ab"}) == expected
+
+
+def test_computed_lists_within_lists_are_four_deep_at_most() -> None:
+    text = "1"
+    for depth in range(10):
+        text = f"[x{depth} IN [y IN [1] | y] | {text}]"
+    with pytest.raises(gquery.UnsupportedError, match="computed and so deep"):
+        value_of(f"size({text})")
+
+
 def test_names_of_items_are_ten_deep_at_most() -> None:
     text = "1"
     for depth in range(10):

@@ -75,6 +75,8 @@ MISTAKES = [
     ("datetime('2024-01-01T00:00[Europe/Nowhere]')", "there is no time zone 'Europe/Nowhere'"),
     ("localtime('10:00+01:00')", "has a zone"), ("duration('P')", "'P' is no duration"), ("duration(5)", "not 5"),
     ("date.truncate('moth', date('2024-01-01'))", "there is no unit 'moth'"), ("duration('P1D').dais", "has no `dais`"),
+    ("duration({seconds: 1e300})", "at most 2^31 months"), ("duration({days: 2147483648})", "at most 2^31 months"),
+    ("duration('P1M') * 1e300", "at most 2^31 months"),
     ("localdatetime({year: 9223372036854775807})", "of the years -290,000 to 290,000"),
     ("date('+99999999-01-01')", "to 5,750,000 only"),
     ("date('2024-01-01') + 1", "cannot take"), ("duration.between(1, 2)", "between two dates or times"),
@@ -224,6 +226,8 @@ COMPUTED: list[tuple[str, Any]] = [
     ("[x IN [a.year, 2000] | date({year: x}).year]", [[2024, 2000], [2023, 2000]]),
     ("localtime({hour: a.month, nanosecond: 3}).nanosecond", [3, 3]), ("time({hour: a.month}).hour", [2, 12]),
     ("duration({days: a.month, nanoseconds: 1}).nanoseconds", [1, 1]),
+    ("duration({days: a.month, months: a.nothing})", [pa.MonthDayNano([0, 2, 0]), pa.MonthDayNano([0, 12, 0])]),
+    ("duration({days: a.month, months: null})", [pa.MonthDayNano([0, 2, 0]), pa.MonthDayNano([0, 12, 0])]),
     ("duration.between(date(a.day), null)", [None, None]),
     ("date.transaction() = date()", [True, True]), ("max(date(a.day)) > date('2024-01-14')", [True]),
 ]  # fmt: skip

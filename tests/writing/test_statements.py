@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,11 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "UNWIND [1, 1.0, true, '1', [1], [1]] AS k MERGE (n:Key {k: k})",
         "MATCH (n:Key) RETURN count(*)",
         [(4,)],
+    ),
+    "MERGE finds NaN nowhere, and -0.0 where 0.0 is": (
+        "UNWIND [0.0 / 0.0, 0.0 / 0.0, 0.0, -0.0] AS k MERGE (n:Key {k: k})",
+        "MATCH (n:Key) RETURN count(*)",
+        [(3,)],
     ),
     "rows that are alike are as many as they are": (
         "MATCH ()-[:KNOWS]->()--() CREATE (:X)",
@@ -243,6 +249,16 @@ def test_a_timeout_leaves_the_store_as_it_was() -> None:
     with pytest.raises(gquery.QueryTimeout):
         written.execute("UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j CREATE (:X {i: i + j})", timeout=0.05)
     assert written.graph is before
+
+
+def test_a_timeout_holds_where_all_rows_change_one_node() -> None:
+    """Telling their turns took time with the square of the rows."""
+    written = store()
+    begun = time.monotonic()
+    with pytest.raises(gquery.QueryTimeout):
+        written.execute("UNWIND range(1, 200000) AS i MATCH (a {id: 1}) SET a.x = coalesce(a.x, 0) + 1", timeout=0.5)
+    assert time.monotonic() - begun < 5
+    assert written.version == 0
 
 
 def test_a_memory_limit_holds_for_the_rows() -> None:

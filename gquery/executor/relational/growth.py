@@ -14,6 +14,7 @@ from gquery.planner.ir.expr import Call, Constant, Expression, Kind, children, i
 LONGEST_LIST = 1_000_000  # values of a range()
 LONGEST_OF_GROUP = 10_000  # the same for what is computed of groups, of which DuckDB takes 2,048 at a time
 LONGEST_TEXT = 1 << 24  # characters of what replace() makes
+MOST_WITHIN = 1 << 22  # items that are gone through for one value by lists within lists, all together
 FEW_ROWS = 4
 _SHORT_LIST = 1_000
 _SHORT_TEXT = 64
@@ -32,10 +33,11 @@ def may_be_long(expression: Expression) -> bool:
 
 def _growing_calls(expression: Expression) -> int:
     inside = sum(_growing_calls(child) for child in children(expression))
-    return inside + (isinstance(expression, Call) and _grows(expression, inside > 0))
+    return inside + (isinstance(expression, Call) and grows(expression, inside > 0))
 
 
-def _grows(call: Call, inside: bool) -> bool:
+def grows(call: Call, inside: bool) -> bool:
+    """Whether what the call makes may be far longer than its arguments, of which some grow (`inside`)."""
     match call:
         case Call(function="range", arguments=(Constant(value=int() as start), Constant(value=int() as stop), *_)):
             return abs(stop - start) > _SHORT_LIST
@@ -44,34 +46,43 @@ def _grows(call: Call, inside: bool) -> bool:
     return call.function in ("range", "replace")
 
 
-def write_range(call: Call, arguments: list[str]) -> str:
-    """The list, or an error where it would be too long; for a step of zero, where DuckDB has an empty list."""
+def write_range(call: Call, arguments: list[str], around: str | None = None) -> str:
+    """The list, or an error where it would be too long; for a step of zero, where DuckDB has an empty list. around: of
+    how many items of lists each has one, which may have MOST_WITHIN together."""
     start, stop, step = (*arguments, "1")[:3]
     most = LONGEST_OF_GROUP if is_aggregated(call) else LONGEST_LIST
-    too_long = _error(f"range() makes lists of at most {most:,} values{' of a group' if most < LONGEST_LIST else ''}")
-    no_step = _error("range() needs a step that is not 0")
-    last = f"WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {most} THEN {too_long} ELSE g.b END"
+    of_group = " of a group" if most < LONGEST_LIST else ""
+    within = f", {MOST_WITHIN:,} together within lists" if around else ""
+    too_many = error(f"range() makes lists of at most {most:,} values{of_group}{within}")
+    no_step = error("range() needs a step that is not 0")
+    allowed = f"least({most}, {_share(MOST_WITHIN, around)})" if around else f"{most}"
+    last = f"WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {allowed} THEN {too_many} ELSE g.b END"
     none = "g.a IS NULL OR g.b IS NULL OR g.c IS NULL"
     end = f"CASE WHEN {none} THEN NULL WHEN g.c = 0 THEN {no_step} {last}"
     return _bound_once((start, stop, step), f"generate_series(g.a, {end}, g.c)")
 
 
-def write_replace(call: Call, arguments: list[str]) -> str:
-    """The text, or an error where it would be too long."""
+def write_replace(call: Call, arguments: list[str], around: str | None = None) -> str:
+    """The text, or an error where it would be too long, or all that lists `around` have one of."""
     if not _growing_calls(call):
         return "replace({}, {}, {})".format(*arguments)
     most = "length(g.a)::HUGEINT // greatest(length(g.b), 1) * length(g.c)"
     found = "(length(g.a) - length(replace(g.a, g.b, ''))) // greatest(length(g.b), 1)"
     length = f"length(g.a) + {found}::HUGEINT * (length(g.c) - length(g.b))"
-    too_long = f"CASE WHEN {most} > {LONGEST_TEXT} THEN {length} > {LONGEST_TEXT} ELSE FALSE END"
-    new = f"CASE WHEN {too_long} THEN {_error(_LONG_TEXT)} ELSE g.c END"
+    longest = _share(LONGEST_TEXT, around) if around else f"{LONGEST_TEXT}"
+    is_long = f"CASE WHEN {most} > {longest} THEN {length} > {longest} ELSE FALSE END"
+    new = f"CASE WHEN {is_long} THEN {error(_LONG_TEXT)} ELSE g.c END"
     return _bound_once(tuple(arguments), f"replace(g.a, g.b, {new})")
 
 
 _LONG_TEXT = f"replace() makes texts of at most {LONGEST_TEXT:,} characters"
 
 
-def _error(message: str) -> str:
+def _share(most: int, around: str) -> str:
+    return f"({most} // greatest({around}, 1))"
+
+
+def error(message: str) -> str:
     return f"error('{message}')"
 
 

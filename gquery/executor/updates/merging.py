@@ -65,7 +65,9 @@ def _distinct(keys: list[pa.Array], count: int) -> tuple[NDArray[np.int64], NDAr
 
 
 def _codes(values: pa.Array) -> NDArray[np.int64]:
-    """A number for each value, equal where values are."""
+    """A number for each value, equal where values are: NaN is equal to nothing, 0.0 to -0.0."""
+    if pa.types.is_floating(values.type):
+        return np.unique(to_numpy(values), return_inverse=True, equal_nan=False)[1]
     try:
         return to_numpy(values.dictionary_encode().indices).astype(np.int64)
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError):  # values that Arrow has no hash of, such as lists

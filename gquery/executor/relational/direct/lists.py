@@ -43,10 +43,10 @@ def _items_at(lists: pa.Array, place: pa.Array) -> pa.Array:
 def _numbers_between(begin: pa.Array, end: pa.Array) -> pa.Array:
     known = truths(begin.is_valid()) & truths(end.is_valid())
     lowest, highest = filled(begin, 0), filled(end, 0)
-    about = np.where(known, highest.astype(np.float64) - lowest + 1, 0).clip(0)
-    if about.sum() > MOST_ITEMS:
+    further = np.where(known & (highest >= lowest), highest.view(np.uint64) - lowest.view(np.uint64), 0)
+    if further.sum(dtype=np.float64) > MOST_ITEMS:
         raise pa.ArrowNotImplementedError("lists of so many numbers are DuckDB's")
-    lengths = about.astype(np.int64)
+    lengths = further.astype(np.int64) + (known & (highest >= lowest))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     numbers = np.arange(offsets[-1]) + np.repeat(lowest - offsets[:-1], lengths)
     made = pa.ListArray.from_arrays(to_arrow(offsets.astype(np.int32)), to_arrow(numbers))

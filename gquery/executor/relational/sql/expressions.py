@@ -14,11 +14,24 @@ from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.database.functions import Function, Given
+from gquery.executor.relational.growth import write_range, write_replace
 from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whole, searched
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql.gathered import gathering, is_gathered
-from gquery.executor.relational.sql.items import listed, name_of, quantified, reduced, reduced_names
+from gquery.executor.relational.sql.items import (
+    goes_through_more,
+    has_long_result,
+    length_of,
+    listed,
+    name_of,
+    named,
+    quantified,
+    reduced,
+    reduced_names,
+    times,
+    within,
+)
 from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
@@ -73,8 +86,9 @@ class SqlWriter:
     columns: SQL of everything that the relation holds. values, functions: the statement's parameters, and functions by
     their names, filled while expressions are written. weight: SQL of how many matches a row stands for, None when each
     is one. keys: the grouping keys when the text stands above GROUP BY, where only keys and aggregates can be read.
-    subqueries: whether they can stand here. locals: SQL of what stands for the items of lists. check: called for each
-    expression: of some there are ten thousand.
+    subqueries: whether they can stand here. locals: SQL of what stands for the items of lists. around: SQL of how many
+    items there are of the lists around, None where more is not made of each. check: called for each expression: of some
+    there are ten thousand.
     """
 
     columns: Mapping[Expression, str]
@@ -86,6 +100,7 @@ class SqlWriter:
     weight: str | None = None
     subqueries: bool = True
     locals: Mapping[Local, str] = field(default_factory=dict)
+    around: str | None = None
     check: Check = unchecked
     _slots: dict[str, str] = field(default_factory=dict)
     _names: Names = field(default_factory=Names)
@@ -128,6 +143,9 @@ class SqlWriter:
                 return once(parts, short, partial(write_call, expression))
             case Call(function="calculate"):
                 return self._calculated(expression)
+            case Call(function="range" | "replace" as function) if self.around is not None:
+                texts = [self.write(argument) for argument in expression.arguments]
+                return (write_range if function == "range" else write_replace)(expression, texts, self.around)
             case Call(arguments=(subject, *_)) if is_gathered(expression, subject.type):
                 return self._gathered(expression, self.write(subject), subject.type)
             case Call(arguments=(Expression(type=Type(kind=Kind.ANY)), *_)) if expression.function not in _WHOLE:
@@ -137,13 +155,30 @@ class SqlWriter:
         raise AssertionError(expression)
 
     def _comprehension(self, comprehension: Comprehension) -> str:
-        items, variable = self._items(comprehension.items), comprehension.variable
-        inside = self._inside({variable: name_of(variable)})
+        items = self._items(comprehension.items)
+        if not goes_through_more(comprehension):
+            return self._of_items(comprehension, items, None)
+        length = length_of(comprehension.items, items, self.write)
+        if length is not None:
+            return self._of_items(comprehension, items, times(self.around, length))
+
+        def of_named(name: str) -> str:
+            count = times(self.around, f"len({name})")
+            return self._of_items(comprehension, within(name, count) if self.around else name, count)
+
+        return named(items, comprehension.variable, of_named)
+
+    def _of_items(self, comprehension: Comprehension, items: str, around: str | None) -> str:
+        variable = comprehension.variable
+        inside = replace(self._inside({variable: name_of(variable)}), around=around)
         where, result = comprehension.where, comprehension.result
         condition = None if where is None else inside.write(where)
-        if comprehension.form == "list":
-            return listed(items, variable, condition, None if result is None else inside.write(result))
-        return quantified(comprehension.form, items, variable, condition or "TRUE")
+        if comprehension.form != "list":
+            return quantified(comprehension.form, items, variable, condition or "TRUE")
+        value = None if result is None else inside.write(result)
+        if value is not None and has_long_result(comprehension):
+            value = within(value, times(around, f"len({value})"))
+        return listed(items, variable, condition, value)
 
     def _reduce(self, reduce: Reduce) -> str:
         names = (reduce.accumulator, reduce.variable)
@@ -153,7 +188,12 @@ class SqlWriter:
 
     def _items(self, items: Expression) -> str:
         text = self.write(items)
-        return text if items.type.kind is Kind.LIST else f"{text}::INTEGER[]"
+        if items.type.kind is not Kind.LIST:
+            return f"{text}::INTEGER[]"
+        length = None if self.around is None else length_of(items, text, self.write)
+        if length is None or (isinstance(items, Call) and items.function == "range"):  # which counts its own
+            return text
+        return within(text, times(self.around, length))
 
     def _inside(self, names: Mapping[Local, str]) -> SqlWriter:
         """The writer of what is asked of each item; DuckDB has no subqueries there."""

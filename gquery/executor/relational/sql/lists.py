@@ -23,6 +23,8 @@ from gquery.executor.relational.sql.words import failing, literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile
 from gquery.planner.ir.functions.calls import comparable
 
+_LAST = 2**62  # a position beyond the end of any list, of which one more is a number of 64 bits
+
 
 def member(call: Call, arguments: list[str]) -> str:
     """`value IN items`. The items of a list that is written out are arguments of their own."""
@@ -96,16 +98,21 @@ def index(call: Call, arguments: list[str]) -> str:
     subject, position = arguments
     match call.arguments[1]:
         case Constant(value=int() as number):
-            return f"{subject}[{number + 1 if number >= 0 else number}]"
-    return f"{subject}[CASE WHEN {position} >= 0 THEN {position} + 1 ELSE {position} END]"
+            return f"{subject}[{min(number, _LAST) + 1 if number >= 0 else number}]"
+    return f"{subject}[{_from_one(position)}]"
 
 
 def slice_of(call: Call, arguments: list[str]) -> str:
     """`[start..end]`. A bound left out is a null."""
     subject, start, end = arguments
-    first = "1" if _is_null(call.arguments[1]) else f"CASE WHEN {start} >= 0 THEN {start} + 1 ELSE {start} END"
-    last = f"len({subject})" if _is_null(call.arguments[2]) else f"CASE WHEN {end} >= 0 THEN {end} ELSE {end} - 1 END"
-    return f"{subject}[{first}:{last}]"
+    first = "1" if _is_null(call.arguments[1]) else _from_one(start)
+    before = f"CASE WHEN {end} >= 0 THEN {end} ELSE greatest({end}, {-_LAST}) - 1 END"
+    return f"{subject}[{first}:{f'len({subject})' if _is_null(call.arguments[2]) else before}]"
+
+
+def _from_one(position: str) -> str:
+    """DuckDB's number of a position."""
+    return f"CASE WHEN {position} >= 0 THEN least({position}, {_LAST}) + 1 ELSE {position} END"
 
 
 def _is_null(expression: Expression) -> bool:

@@ -17,7 +17,8 @@ def arithmetic(call: Call, arguments: list[str]) -> str:
         return calculated(call, arguments)
     if call.type.kind is Kind.DECIMAL:
         one, other = (argument.type for argument in call.arguments)
-        left, right = _widened(left, one), _widened(right, other)
+        alike = max(digits_and_scale(each)[1] for each in (one, other)) if call.function == "%" else None
+        left, right = _widened(left, one, alike), _widened(right, other, alike)
     return f"({left} {call.function} {right})"
 
 
@@ -34,6 +35,8 @@ def percentile(call: Call, arguments: list[str]) -> str:
     return f"CASE {outside} WHEN len({numbers}) > 0 THEN {found} END"
 
 
-def _widened(number: str, type_: Type) -> str:
-    """With as many digits before the point as there can be: DuckDB gives a product no more digits than its factors."""
-    return f"{number}::DECIMAL({MOST_DIGITS},{digits_and_scale(type_)[1]})" if type_.kind in NUMBERS else number
+def _widened(number: str, type_: Type, scale: int | None) -> str:
+    """With as many digits before the point as there can be: DuckDB gives a product no more digits than its factors.
+    The scale is the number's own, where none is given: the remainder of two of unlike scales DuckDB has as a float."""
+    own = digits_and_scale(type_)[1] if scale is None else scale
+    return f"{number}::DECIMAL({MOST_DIGITS},{own})" if type_.kind in NUMBERS else number

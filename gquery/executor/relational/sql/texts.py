@@ -47,6 +47,8 @@ def text_of(subject: str, type_: Type) -> str:
             return _float_text(subject)
         case Kind.TEMPORAL:
             return text_of_time(subject, type_)
+        case Kind.DECIMAL:  # where all digits are behind the point, DuckDB writes none before it
+            return f"regexp_replace({subject}::VARCHAR, '^(-?)\\.', '\\10.')"
     return f"{subject}::VARCHAR"
 
 

@@ -18,7 +18,7 @@ from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.expressions.calculated import type_of_calculated
 from gquery.planner.binding.expressions.comparisons import read_datetime
-from gquery.planner.ir.expr import BOOLEAN, NULL, STRING, Call, Constant, Expression, Kind, Type
+from gquery.planner.ir.expr import BOOLEAN, INTEGER, NULL, STRING, Call, Constant, Expression, Kind, Type
 from gquery.planner.ir.types.common_type import DATE, DURATION, TIME, temporal_family
 from gquery.planner.ir.types.temporal import known_moment
 from gquery.values.durations import Duration, duration_of, plus, times
@@ -97,7 +97,7 @@ def _differ_in_seconds(one: Type, other: Type) -> bool:
 
 
 def _of_parts(binder: ExpressionBinder, parts: tuple[Expression, ...], span: Span) -> Expression:
-    """A duration of computed numbers: each times one of its unit."""
+    """A duration of computed numbers: each times one of its unit, of null none."""
     terms: list[Expression] = []
     for key, value in zip(parts[::2], parts[1::2], strict=True):
         assert isinstance(key, Constant)
@@ -105,7 +105,7 @@ def _of_parts(binder: ExpressionBinder, parts: tuple[Expression, ...], span: Spa
             unit = written(duration_of({str(key.value): 1}), key.span)
         except ValueError as error:
             raise BindError(str(error), span=key.span) from None
-        terms.append(binder.call("*", (unit, value), span))
+        terms.append(binder.call("*", (unit, binder.call("coalesce", (value, Constant(INTEGER, span, 0)), span)), span))
     total = terms[0]
     for term in terms[1:]:
         total = binder.call("+", (total, term), span)
@@ -132,6 +132,8 @@ def folded(function: str, arguments: tuple[Expression, ...], span: Span) -> Expr
 
 def written(value: Moment | Duration, span: Span) -> Call:
     """A known value as an expression."""
+    if isinstance(value, Duration) and not value.can_be_stored:
+        raise BindError("a duration has at most 2^31 months, 2^31 days and 2^63 nanoseconds", span=span)
     type_ = DURATION if isinstance(value, Duration) else _type_of(value, span)
     return Call(type_, span, "moment", (Constant(STRING, span, str(value)),))
 
