@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from gquery.errors import LoadError
 from gquery.storage.load import load
 from tests.storage.loaded import edges, ids, vertices, write
 
@@ -99,6 +100,12 @@ def test_tabs_with_empty_fields(tmp_path: Path) -> None:
 @pytest.mark.parametrize("counts", ["3\n", "3 2\n"])
 def test_leading_counts_are_no_edge(tmp_path: Path, counts: str) -> None:
     assert edges(load(one(tmp_path, "g.txt", counts + "1 2\n2 3\n"))) == [(1, "EDGE", 2), (2, "EDGE", 3)]
+
+
+@pytest.mark.parametrize("vertices", ["1", "²", "9" * 5000])
+def test_counts_of_lines_that_lack_an_end_are_no_reason_to_fail_otherwise(tmp_path: Path, vertices: str) -> None:
+    with pytest.raises(LoadError):
+        load(write(tmp_path, {"g.txt": f"{vertices}\t2\n\t1\n1\t1\n"}) / "g.txt")
 
 
 def test_a_first_edge_that_looks_like_counts_stays(tmp_path: Path) -> None:

@@ -141,7 +141,10 @@ def _without_count_line(table: RawTable) -> RawTable:
     if len(table.data) != 2 or table.count < 2:
         return table
     vertices, edges = (str(column[0]) for column in table.data)
-    if edges != str(table.count - 1) or not vertices.isdigit():
+    if edges != str(table.count - 1):
         return table
     rest = table.without_first()
-    return rest if len(distinct([rest.ids(0), rest.ids(1)])) == int(vertices) else table
+    ends = [rest.ids(0), rest.ids(1)]
+    if any(column.null_count for column in ends):
+        return table
+    return rest if vertices == str(len(distinct(ends))) else table
