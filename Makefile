@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden conformance soak fuzz kills asan benchmark continuous counting bench-gpu clean
+.PHONY: demo test check golden conformance soak fuzz kills readers asan benchmark continuous counting bench-gpu clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -39,6 +39,11 @@ fuzz: .venv/developing
 KILLS ?= 1000
 kills: .venv/developing
 	folder=$$(mktemp -d) && $(BIN)/python -m tests.faults.kill_store $$folder/graph.gq $(KILLS); rm -r $$folder
+
+# Readers of a store beside its writer, each of whose answers has to be that of one version. SECONDS, READERS, SEED.
+readers: SECONDS = 300
+readers: .venv/developing
+	$(BIN)/python -m tests.faults.one_version --seconds $(SECONDS) --readers $(or $(READERS),16) $(if $(SEED),--seed $(SEED))
 
 benchmark: .venv/developing
 	$(BIN)/pip install -q -e '.[benchmark]'

@@ -26,10 +26,13 @@ import pyarrow.parquet
 
 from gquery.errors import GQueryError
 from gquery.storage.load import LoadedGraph, load
+from tests.fuzz.mutations import mutate
+from tests.fuzz.stores import run_store
 from tests.storage.loaded import write
 
 SECONDS = 5
 FIRST = 20261121  # the seed of the first case
+STORES = 0.1  # the share of cases that break the folder of a store
 _BATCH = 500
 
 PEOPLE = 'id:ID(P),name,age:int,tags:string[],:LABEL\n1,"a, ""b""",3,x;y,A;B\n2,"c\nd",,z,A\n3,é,5,,\n'
@@ -46,11 +49,6 @@ CREATE REL TABLE K(FROM P TO P, w DOUBLE);
 """
 COPY = "COPY P FROM \"p.csv\" (header=false);\nCOPY K (w) FROM \"k.csv\" (from='P', to='P');\n"
 KUZU = {"schema.cypher": SCHEMA, "copy.cypher": COPY, "p.csv": '1,a,"[1,2]"\n2,b,[]\n', "k.csv": "1,2,0.5\n"}
-PIECES = [
-    b"\0", b'"', b",", b"\n", b"\r", b"\t", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b", b"9" * 40, b"-", b"::",
-    b"[]", b"#", b"t ", b"e ", b"|", b"`", b"(", b")", b";", b"\xed\xa0\x80", b"1e999", b"NaN", b" " * 70,
-    b"2020-02-30", b"a" * 300, b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\1\0\0\0\0\0\0\0",
-]  # fmt: skip
 OPTIONS: dict[str, list[Any]] = {
     "on_bad_row": ["error", "skip"],
     "on_dangling": ["error", "skip", "create"],
@@ -109,29 +107,13 @@ SOURCES: dict[str, tuple[str, Callable[[], bytes], dict[str, str]]] = {
 }
 
 
-def mutate(data: bytes, source: random.Random) -> bytes:
-    """One to four random edits: cut, delete, double, overwrite, insert, swap."""
-    for _ in range(source.randint(1, 4)):
-        at = source.randint(0, len(data))
-        match source.randrange(6):
-            case 0:
-                data = data[:at]
-            case 1:
-                data = data[:at] + data[at + source.randint(1, 8) :]
-            case 2:
-                data = data[:at] + data[max(0, at - 20) : at] + data[at:]
-            case 3:
-                data = data[:at] + bytes([source.randrange(256)]) + data[at + 1 :]
-            case 4:
-                data = data[at:] + data[:at] if source.random() < 0.1 else data[:at] + data[at + 1 :]
-            case _:
-                data = data[:at] + source.choice(PIECES) + data[at:]
-    return data
-
-
 def run_case(seed: int, folder: Path) -> None:
-    """Loads one damaged source. Raises whatever is no GQueryError, and AssertionError when the graph is not whole."""
+    """Loads one damaged source, or opens a damaged folder. Raises whatever is no GQueryError, and AssertionError when
+    the graph is not whole."""
     source = random.Random(seed)
+    if source.random() < STORES:
+        run_store(source, folder / str(seed))
+        return
     name, original, others = SOURCES[source.choice(list(SOURCES))]
     input = write(folder / str(seed), {**others, name: mutate(original(), source)})
     options = {option: source.choice(values) for option, values in OPTIONS.items()}

@@ -10,6 +10,7 @@ that of `records.py`. In front of the first: MARK, the version of the saved grap
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 import zlib
@@ -31,6 +32,7 @@ _MARK = b"gqry"
 _HEAD = struct.Struct("<4sQQI")
 _SUM = struct.Struct("<I")
 _SIZE = _HEAD.size + _SUM.size
+_LONGEST_HOLE = 1 << 30  # bytes
 
 
 class Record(NamedTuple):
@@ -131,13 +133,33 @@ def _head(version: int, content: bytes) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        descriptor, _ = open_regular(str(path))
+        descriptor, status = open_regular(str(path))
     except FileNotFoundError:
         return b""
     except OSError as error:
         raise LoadError(f"the changes cannot be read: {error.strerror or error}", file=str(path)) from error
     with open(descriptor, "rb") as file:
-        return file.read()
+        end, hole = _written(descriptor, status.st_size)
+        if hole > _LONGEST_HOLE:
+            raise _damaged(path, "is mostly a hole")
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return file.read(end)
+
+
+def _written(descriptor: int, size: int) -> tuple[int, int]:
+    """Where the last of what was written to a file ends, and how many bytes before that were not, where the system
+    tells: a machine that stops may leave the last record so, and a file of holes would fill the memory."""
+    end = hole = place = 0
+    while place < size:
+        try:
+            begin = os.lseek(descriptor, place, os.SEEK_DATA)
+            hole += begin - place
+            place = end = min(size, os.lseek(descriptor, begin, os.SEEK_HOLE))
+        except AttributeError:
+            return size, 0
+        except OSError as error:
+            return (end, hole) if error.errno == errno.ENXIO else (size, 0)
+    return end, hole
 
 
 def _replayed(snapshot: Snapshot, path: Path, digest: str, content: bytes) -> Opened:
