@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,29 @@ def test_against_a_graph_from_scratch(seed: int, tmp_path: Path, monkeypatch: py
     Graph(snapshot).save(tmp_path / "saved.gq")
     check_answers(gquery.open(tmp_path / "saved.gq").snapshot, model)
     snapshot = gquery.open(tmp_path / "saved.gq").snapshot
+
+
+@pytest.mark.filterwarnings("ignore::gquery.QueryWarning")
+def test_a_long_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of versions, none of which is looked at before the end."""
+    monkeypatch.setattr(rows, "_SMALL", 0)
+    monkeypatch.setattr(rows, "_WHOLE", 0)
+    monkeypatch.setattr(rows, "_LEAST", 1 << 7)  # so that there is no room left now and then
+    monkeypatch.setattr(pieces, "_MANY", 8)
+    monkeypatch.setattr(pieces, "_LONG", 16)
+    seed = os.environ.get("GQUERY_SEED", "long chain")
+    print("seed", seed)
+    random, model = Random(seed), Model()
+    snapshot = model.snapshot()
+    for type_ in TYPES:
+        snapshot.adjacency([type_], "out")
+    _ = snapshot.counts
+    for _ in range(150):
+        snapshot = applied(snapshot, model.batch(random))
+    check_elements(snapshot, model)
+    check_counts(snapshot)
+    check_answers(snapshot, model)
+    assert snapshot.signatures().tolist() == count_signatures(snapshot).tolist()
 
 
 def depth(table: VertexTable | EdgeTable) -> int:
