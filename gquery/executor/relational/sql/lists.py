@@ -106,7 +106,7 @@ def slice_of(call: Call, arguments: list[str]) -> str:
     """`[start..end]`. A bound left out is a null."""
     subject, start, end = arguments
     first = "1" if _is_null(call.arguments[1]) else _from_one(start)
-    before = f"CASE WHEN {end} >= 0 THEN {end} ELSE greatest({end}, {-_LAST}) - 1 END"
+    before = f"CASE WHEN {end} < 0 THEN greatest({end}, {-_LAST}) - 1 ELSE {end} END"
     return f"{subject}[{first}:{f'len({subject})' if _is_null(call.arguments[2]) else before}]"
 
 
