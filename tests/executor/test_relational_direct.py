@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -244,10 +245,10 @@ def test_what_all_rows_share_is_not_written_for_each_of_them(items: str, monkeyp
     made: list[int] = []
     of = few.Direct.of
 
-    def watched(self: few.Direct, batch: pa.RecordBatch) -> pa.RecordBatch:
-        found = of(self, batch)
-        made.append(found.nbytes)
-        return found
+    def watched(self: few.Direct, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        for found in of(self, batch):
+            made.append(found.nbytes)
+            yield found
 
     monkeypatch.setattr(few.Direct, "of", watched)
     rows = 10_000
@@ -264,3 +265,35 @@ def test_a_long_list_for_each_row_is_unwound_part_by_part() -> None:
     text = "MATCH (a), (b) UNWIND range(1, 100000) AS i RETURN a.id, b.id, i"
     with pytest.raises(gquery.QueryTimeout):
         wide.query(text, timeout=1.0, memory_limit="100MB").to_arrow()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH range(1, 8000) AS l UNWIND l AS x RETURN x, l",
+        "WITH range(1, 8000) AS l UNWIND l AS x RETURN toString(x) AS x, l[0..8000 - x % 2] AS l",
+        "WITH range(1, 8000) AS l UNWIND l AS x UNWIND l AS y WITH x, y, l WHERE l[x - 1] = x RETURN x, y, l",
+        "WITH range(1, 8000) AS l MATCH (a) UNWIND range(a.id, 500000) AS x RETURN x, l, a.id",
+    ],
+)
+def test_what_goes_with_the_items_is_not_copied_for_many_of_them(text: str) -> None:
+    """Each row holds the list of all: half a gigabyte in a batch, and 260 of them with a million items."""
+    few_rows = gquery.from_arrow(vertices={"P": {"id": range(3)}}, edges={})
+    stream = few_rows.query(text, memory_limit="100MB").reader()
+    widths = [stream.read_next_batch().nbytes for _ in range(3)]
+    stream.close()
+    assert max(widths) < 2**25
+
+
+def test_items_beside_values_of_every_width() -> None:
+    """Rows are cut where they are wide, and items where their row is: none is lost, and their order is kept."""
+    lengths, widths = [0, 3, 400_000, 1, 0, 20], [5, 9_000_000, 3, 70_000, 2, 1_000_000]
+    table = {"id": range(6), "n": lengths, "t": ["x" * width for width in widths]}
+    mixed = gquery.from_arrow(vertices={"P": table}, edges={})
+    found = mixed.query(
+        "MATCH (a) WITH a.id AS i, a.n AS n, a.t AS t UNWIND range(1, n) AS x RETURN i, x, size(t) AS s"
+    )
+    rows = found.to_arrow().to_pydict()
+    assert rows["i"] == [row for row, length in enumerate(lengths) for _ in range(length)]
+    assert rows["x"] == [item for length in lengths for item in range(1, length + 1)]
+    assert rows["s"] == [widths[row] for row in rows["i"]]

@@ -22,6 +22,7 @@ from gquery.executor.relational.direct.few import FEW, Direct
 from gquery.executor.relational.direct.types import Unsaid
 from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import gather, plain_type
+from gquery.executor.relational.growth import may_be_long
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, Selection
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
@@ -305,21 +306,37 @@ class Tail:
     def _of_few(self, batches: list[pa.RecordBatch], control: Control) -> Batches:
         """The outputs for few rows; what Arrow refuses, DuckDB knows, or has the words for."""
         assert self._direct is not None
+        together = pa.Table.from_batches(batches, self._inputs.schema).combine_chunks()
+        found: Iterator[pa.RecordBatch] | None
         try:
-            together = pa.Table.from_batches(batches, self._inputs.schema).combine_chunks()
             found = self._direct.of(*together.to_batches() or [_no_rows(self._inputs.schema)])
+            first = next(found, None)
         except pa.ArrowException:
-            yield from self._stated(iter(batches), control)
+            found = None  # which lets go of what was made so far
+        if found is not None:
+            while first is not None:
+                control.check()
+                yield first
+                with translated():
+                    first = next(found, None)
+        elif self._direct.unwinds and together.num_rows > 1:  # by themselves: DuckDB copies a row for each of its items
+            middle = together.num_rows // 2
+            for half in (together.slice(0, middle), together.slice(middle)):
+                yield from self._of_few(half.to_batches(), control)
         else:
-            yield found
+            yield from self._stated(iter(batches), control)
 
     def _stated(self, gathered: Iterator[pa.RecordBatch], control: Control) -> Batches:
         """The outputs, by a statement."""
         statement, inputs = self._statement, self._inputs
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
         fed = (part for batch in gathered for part in _sliced(batch, rows_in))
-        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * inputs.average_width, control))
-        rows = running.stream(statement.sql, statement.given, inputs.schema, fed, control, rows_out)
+        first = next(fed, None)
+        long = first is not None and any(map(may_be_long, self._outputs))
+        width = max(inputs.average_width, first.nbytes / first.num_rows if first is not None and long else 0.0)
+        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * width, control))
+        again = chain([] if first is None else [first], fed)
+        rows = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out)
         try:
             yield from rows
         finally:

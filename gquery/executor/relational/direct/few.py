@@ -5,7 +5,7 @@ A statement takes a millisecond before it sees its first row: more than what it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 import pyarrow as pa
@@ -41,7 +41,7 @@ class Direct:
         self._outputs = [above.write(_whole(output)) for output in selection.outputs]
         if not all(is_plain(item.expression.type) for item in selection.order_by):
             raise Unsaid
-        if self._unwound is not None and selection.order_by:
+        if self._unwound is not None and (selection.order_by or selection.where or selection.cuts):
             raise Unsaid
         self._order = [above.write(item.expression) for item in selection.order_by]
         after = Writer({output: place for place, output in enumerate(selection.outputs)}, parameters)
@@ -66,22 +66,30 @@ class Direct:
         """Whether what it is computed with is there: DuckDB is imported in a third of the time of Arrow's groups."""
         return self._groups is None or is_imported(GROUPING, _BEFORE_GROUPING)
 
-    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    @property
+    def unwinds(self) -> bool:
+        """Whether rows go out for each item of a list."""
+        return self._unwound is not None
+
+    def of(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The outputs that go out, for all rows of a selection that has to see all of them, else for some. Raises
-        ArrowException for what DuckDB has to word."""
+        ArrowException for what DuckDB has to word, before the first of them."""
         batch = _where(batch, self._residual)
         columns, rows = batch.columns, batch.num_rows
         if self._groups is not None:
             columns = self._groups.of(columns, rows)
             rows = len(columns[0])
         outputs = [as_array(output(columns), rows) for output in self._outputs]
+        names = [f"c{place}" for place in range(len(outputs))]
         if self._unwound is not None:
-            outputs = unwound(outputs, self._unwound)
-        found = pa.record_batch(outputs, names=[f"c{place}" for place in range(len(outputs))])
+            for part in unwound(outputs, self._unwound):
+                yield pa.record_batch(part, names=names).select(names[: self.selection.shown])
+            return
+        found = pa.record_batch(outputs, names=names)
         if self._order:
             found = found.take(self._first(columns, rows))
         found = _where(found.slice(*self.selection.bounds), self._where)
-        return found.select(found.schema.names[: self.selection.shown])
+        yield found.select(names[: self.selection.shown])
 
     def _first(self, columns: Columns, rows: int) -> pa.Array:
         """The rows in their order, as many as are asked for."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from gquery.arrays import filled, to_arrow, to_numpy, truths
-from gquery.executor.relational.direct.types import Value, as_array, expect_room
+from gquery.executor.relational.direct.types import MOST_BYTES, Value, as_array
+from gquery.executor.relational.growth import LONGEST_LIST
 
 MOST_ITEMS = 1 << 18  # of all lists together that are made at once: of more, a statement makes a part at a time
 
@@ -44,7 +46,7 @@ def _numbers_between(begin: pa.Array, end: pa.Array) -> pa.Array:
     known = truths(begin.is_valid()) & truths(end.is_valid())
     lowest, highest = filled(begin, 0), filled(end, 0)
     further = np.where(known & (highest >= lowest), highest.view(np.uint64) - lowest.view(np.uint64), 0)
-    if further.sum(dtype=np.float64) > MOST_ITEMS:
+    if further.sum(dtype=np.float64) > LONGEST_LIST:
         raise pa.ArrowNotImplementedError("lists of so many numbers are DuckDB's")
     lengths = further.astype(np.int64) + (known & (highest >= lowest))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -53,14 +55,32 @@ def _numbers_between(begin: pa.Array, end: pa.Array) -> pa.Array:
     return made if known.all() else pc.if_else(to_arrow(known), made, pa.scalar(None, made.type))
 
 
-def unwound(columns: list[pa.Array], place: int) -> list[pa.Array]:
-    """The columns with a row for each item of the lists at a place; none for no list. Raises ArrowException for more
-    than are made at once."""
+def unwound(columns: list[pa.Array], place: int) -> Iterator[list[pa.Array]]:
+    """The columns with a row for each item of the lists at a place, none for no list, in parts that take little."""
     lists = columns[place]
-    lengths = filled(pc.list_value_length(lists), 0)
-    if lengths.sum() > MOST_ITEMS:
-        raise pa.ArrowNotImplementedError("lists of so many items are unwound by DuckDB")
-    longest = int(lengths.max(initial=0))
-    expect_room(longest * sum(column.nbytes for number, column in enumerate(columns) if number != place))
-    again = to_arrow(np.repeat(np.arange(len(lists)), lengths))
-    return [lists.flatten() if number == place else column.take(again) for number, column in enumerate(columns)]
+    lengths = filled(pc.list_value_length(lists), 0).astype(np.int64)
+    items, begins = lists.flatten(), np.concatenate([[0], np.cumsum(lengths)])
+    others = [column for number, column in enumerate(columns) if number != place]
+    for rows, inside in _in_parts(others, lengths):
+        count = lengths[rows] if inside is None else [len(inside)]
+        again = to_arrow(np.repeat(np.arange(rows.start, rows.stop), count))
+        first = int(begins[rows.start]) + (inside.start if inside is not None else 0)
+        found = items.slice(first, len(again))
+        yield [found if number == place else column.take(again) for number, column in enumerate(columns)]
+
+
+def _in_parts(others: list[pa.Array], lengths: NDArray[np.int64]) -> Iterator[tuple[slice, range | None]]:
+    """Rows, and of a row by itself which of its items, so that what else the rows have is not repeated too often."""
+    pending = [slice(0, len(lengths))]
+    while pending:
+        rows = pending.pop()
+        count, size = rows.stop - rows.start, sum(column[rows].nbytes for column in others)
+        if lengths[rows].sum() <= MOST_ITEMS and int(lengths[rows].max(initial=0)) * size <= MOST_BYTES:
+            yield rows, None
+        elif count > 1:
+            middle = rows.start + count // 2
+            pending += [slice(middle, rows.stop), slice(rows.start, middle)]
+        else:
+            most = max(1, min(MOST_ITEMS, MOST_BYTES // max(1, size)))
+            length = int(lengths[rows.start])
+            yield from ((rows, range(begin, min(begin + most, length))) for begin in range(0, length, most))

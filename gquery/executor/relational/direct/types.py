@@ -16,7 +16,7 @@ Computed = Callable[[Columns], Value]
 """What an expression is for some rows; a scalar where it is the same for all."""
 
 
-_MOST_BYTES = 8 * 2**20  # that are made at once: of more, a statement makes a part at a time
+MOST_BYTES = 8 * 2**20  # that are made at once: of more, a statement makes a part at a time
 
 
 def as_array(value: Value, rows: int) -> pa.Array:
@@ -30,7 +30,7 @@ def as_array(value: Value, rows: int) -> pa.Array:
 
 def expect_room(size: int) -> None:
     """Raises ArrowException where so many bytes are too many."""
-    if size > _MOST_BYTES:
+    if size > MOST_BYTES:
         raise pa.ArrowNotImplementedError("values that take so much are DuckDB's")
 
 
