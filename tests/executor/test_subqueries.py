@@ -98,11 +98,13 @@ CASES = {
     "MATCH (a:Person WHERE EXISTS { (a)-[:KNOWS]->(b) WHERE NOT (b)-[:KNOWS]->() })-[:LIVES_IN]->(c) RETURN c.name": [
         ("Oslo",)
     ],
-    "MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b WHERE EXISTS { (b)-->(c) WHERE (c)-->(c) }) RETURN a.name, b.name": [
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b WHERE EXISTS { (b)-->(c) WHERE (c)-->(c) })"
+    " RETURN a.name, b.name": [
         ("Ann", None), ("Bob", "Cid"), ("Cid", "Dee"), ("Dee", "Dee"), ("Eve", None),
     ],
     "MATCH (a:Person) WHERE EXISTS { MATCH (a) WHERE a.age > 40 } RETURN a.name": [("Cid",)],
-    "MATCH (a:Person) WITH a WHERE EXISTS { (a) } AND EXISTS { MATCH p = (a) WHERE length(p) = 0 } RETURN count(*)": [(5,)],
+    "MATCH (a:Person) WITH a WHERE EXISTS { (a) } AND EXISTS { MATCH p = (a) WHERE length(p) = 0 }"
+    " RETURN count(*)": [(5,)],
     "LET x = 1 FILTER x > 0 LET y = x + 1 RETURN x, y": [(1, 2)],
 }  # fmt: skip
 
