@@ -20,7 +20,7 @@ from gquery.executor.gathered import Turns, asked_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.matching import Matching, Measured
 from gquery.executor.progress import Control
-from gquery.executor.relational.streams import through
+from gquery.executor.relational.streams import apart, through
 from gquery.executor.relational.tail import Tail, asks_parameters
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
@@ -28,6 +28,8 @@ from gquery.planner.ir.segments import OptionalMatch, Project
 from gquery.planner.ir.updates import Update
 from gquery.records import record
 from gquery.stopping import Check
+
+DEEPEST = 32  # steps that read from each other in one thread, whose stack has an end
 
 Place = tuple[int, ...]
 """Of a step in a plan: the numbers of the steps and branches that it is within, and its own."""
@@ -131,6 +133,8 @@ class Chain:
         count: Callable[[], int] = int
         for number, step in enumerate(self.plan.steps):
             here = measured[number] if measured else Measured()
+            if number and number % DEEPEST == 0:
+                rows = apart(rows, control.cancel)
             if isinstance(step, PathsPlan):
                 rows = self._searched(number, step, rows, control)
             elif isinstance(step, QueryPlan):

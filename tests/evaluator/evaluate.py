@@ -120,10 +120,17 @@ def _walked(graph: Graph, clause: ast.Match, walks: Sequence[ast.Walk], binding:
         for vertex in graph.vertices
         if _can_be(binding, walk.start, vertex)
         for each in _stepped(graph, clause, walk, walk.steps, {**binding, walk.start.name: vertex}, Path((vertex,)))
-        if is_kept(walk.mode, each[1])
+        if is_kept(walk.mode, each[1]) and (walk.shortest is None or _fits_alone(graph, clause, walk, each[0]))
     )
     for longer, way in found if walk.shortest is None else _shortest(walk.shortest, found):
         yield from _walked(graph, clause, rest, {**longer, walk.name: way} if walk.name else longer)
+
+
+def _fits_alone(graph: Graph, clause: ast.Match, walk: ast.Walk, binding: Binding) -> bool:
+    """Whether a walk may be one of the shortest, whatever the others of its clause are."""
+    alone = ast.Match("different nodes" if clause.mode == "induced" else clause.mode, (walk,))
+    told = all(evaluate(condition, binding, graph) is True for condition in alone.conditions())
+    return told and _mode_allows(graph, alone, binding)
 
 
 def _shortest(wanted: int | str, found: Iterator[tuple[Binding, Path]]) -> Iterator[tuple[Binding, Path]]:

@@ -295,13 +295,35 @@ def test_a_small_budget_is_enough_for_many_paths() -> None:
     assert rows == [(13, 2**13)]
 
 
+def test_shortest_walks_end_where_nothing_leads_to_the_end() -> None:
+    """Walks round a cycle have no end, and one beside it is never met."""
+    cycles = graph([(0, 1), (1, 0), (2, 3), (3, 2)])
+    walks = "MATCH REPEATABLE ELEMENTS p = SHORTEST 2 (a)-[:K*2..]->(b) WHERE a.id = 0 RETURN b.id, length(p)"
+    assert ask(cycles, walks) == [(0, 2), (0, 4), (1, 3), (1, 5)]
+    known = "MATCH (a), (b) WHERE a.id = 0 " + walks.replace("WHERE a.id = 0 ", "")
+    assert ask(cycles, known) == [(0, 2), (0, 4), (1, 3), (1, 5)]
+    every = walks.replace("SHORTEST 2", "ALL SHORTEST").replace("->", "-")
+    assert ask(graph([(0, 1), (0, 1), (1, 2)]), every) == [(0, 2)] * 4 + [(1, 3)] * 10 + [(2, 2)] * 2
+
+
+def test_shortest_paths_of_several_relationships_are_made_of_shortest_ones() -> None:
+    """There are 2^30 paths from end to end."""
+    columns = {
+        "source": [place for place in range(30) for _ in (1, 1)],
+        "target": [1 + place for place in range(30) for _ in (1, 1)],
+    }
+    edges = {("P", "K", "P"): columns, ("P", "L", "P"): {"source": [30, 5], "target": [31, 31]}}
+    asked = gquery.from_arrow(vertices={"P": {"id": list(range(32))}}, edges=edges)
+    text = "MATCH p = ANY SHORTEST ({id: 0})-[:K*]->(b)-[:L]->(c) RETURN c.id, b.id, length(p)"
+    assert ask(asked, text) == [(31, 5, 6)]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("MATCH WALK (a)-[*]->(b) RETURN 1", None),
         ("MATCH REPEATABLE ELEMENTS (a)-[*]->(b) RETURN 1", "there is no end of walks of any length"),
-        ("MATCH INDUCED (a)-[*]->(b) RETURN 1", "gquery has no INDUCED match of shortest paths or of"),
-        ("MATCH ANY SHORTEST (a)-[*]->(b)-->(c) RETURN 1", "gquery has SHORTEST paths of any length with one"),
+        ("MATCH INDUCED (a)-[*0..]->(b)-[*]->(c) RETURN 1", "gquery has no DIFFERENT NODES or INDUCED over several"),
         ("MATCH (a)-[r*]->(b)-[r*]->(c) RETURN 1", "relationship `r` stands twice in one MATCH"),
         ("MATCH (r)-[r*]->(b) RETURN 1", "`r` is a node already, it cannot be a list of relationships too"),
         ("WITH 1 AS r MATCH (a)-[r*]->(b) RETURN 1", "`r` is of type INTEGER already"),

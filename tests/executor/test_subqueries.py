@@ -91,6 +91,20 @@ CASES = {
     "MATCH p = (:Person {name: 'Bob'})-[:KNOWS]->() RETURN [x IN nodes(p) | COUNT { (x)-[:KNOWS]->() }] AS l": [
         ([2, 2],), ([2, 0],),
     ],
+    # Patterns as conditions within each other, and in brackets.
+    "MATCH (a:Person) WHERE EXISTS { (a)-[:KNOWS]->(b) WHERE NOT (b)-[:KNOWS]->() } RETURN a.name": [("Bob",)],
+    "MATCH (a:Person) WHERE NOT EXISTS { (a)-[:KNOWS]->(b WHERE EXISTS { (b)-[:KNOWS]->(c) WHERE (c)-->(c) }) }"
+    " RETURN a.name": [("Ann",), ("Eve",)],
+    "MATCH (a:Person WHERE EXISTS { (a)-[:KNOWS]->(b) WHERE NOT (b)-[:KNOWS]->() })-[:LIVES_IN]->(c) RETURN c.name": [
+        ("Oslo",)
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b WHERE EXISTS { (b)-->(c) WHERE (c)-->(c) })"
+    " RETURN a.name, b.name": [
+        ("Ann", None), ("Bob", "Cid"), ("Cid", "Dee"), ("Dee", "Dee"), ("Eve", None),
+    ],
+    "MATCH (a:Person) WHERE EXISTS { MATCH (a) WHERE a.age > 40 } RETURN a.name": [("Cid",)],
+    "MATCH (a:Person) WITH a WHERE EXISTS { (a) } AND EXISTS { MATCH p = (a) WHERE length(p) = 0 }"
+    " RETURN count(*)": [(5,)],
     "LET x = 1 FILTER x > 0 LET y = x + 1 RETURN x, y": [(1, 2)],
 }  # fmt: skip
 

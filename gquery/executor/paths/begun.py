@@ -65,8 +65,9 @@ class Begun:
     def beginnings(self, seeds: Numbers) -> Found:
         return Found.none_yet(seeds, self.sources[seeds])
 
-    def listing(self, least: int, most: int | None) -> Listing:
-        ends = self.ends.all
+    def listing(self, least: int, most: int | None, towards: Vertices | None = None) -> Listing:
+        """towards: the vertices at which the paths end of those seeds that it is for; None: of all."""
+        ends = self.ends.all if towards is None else towards
         remaining = None
         if ends is not None:
             count = self.reading.snapshot.vertex_count

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.ends import Ends
-from gquery.executor.paths.hops import Numbers
+from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.listing import Found, Listing
+from gquery.executor.paths.walks import walks
 from gquery.storage.sorting import distinct
 
 _Pair = tuple[int, int]
@@ -22,9 +23,20 @@ _Pair = tuple[int, int]
 
 def by_length(begun: Begun) -> Iterator[Found]:
     """Paths length by length, until every pair has as many as are asked for or there are no longer ones."""
+    segment, wanted = begun.segment, begun.ends.wanted
+    if segment.mode == "any" and not segment.differ:
+        yield from walks(begun)
+    elif wanted is None:
+        yield from _listed(begun, begun.seeds, None)
+    else:
+        for target in distinct(wanted):
+            yield from _listed(begun, np.flatnonzero(wanted == target), np.array([target]))
+
+
+def _listed(begun: Begun, seeds: Numbers, towards: Vertices | None) -> Iterator[Found]:
+    """The paths of some seeds. towards: the vertex at which all of them end, where they are known."""
     segment, enough = begun.segment, _Enough(begun.segment.shortest)
-    listing = begun.listing(segment.least, None)
-    seeds, length = begun.seeds, segment.least
+    listing, length = begun.listing(segment.least, None, towards), segment.least
     while len(seeds) and (segment.most is None or length <= segment.most):
         of_length, found = replace(listing, least=length, most=length), [seeds[:0]]
         for paths in of_length.paths(begun.beginnings(seeds)):

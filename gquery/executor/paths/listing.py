@@ -6,7 +6,7 @@ is known beforehand, where ends are few.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +36,15 @@ class Found:
     def none_yet(cls, seeds: Numbers, sources: Vertices, weights: Numbers | None = None) -> Found:
         """Paths of no edges, or the ends of some."""
         return cls(seeds, sources.reshape(-1, 1), np.zeros((len(seeds), 0), np.int64), weights)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Found]) -> Found:
+        """One after the other; there is one at least, and all are of one length."""
+        return cls(
+            np.concatenate([each.seeds for each in parts]),
+            np.concatenate([each.vertices for each in parts]),
+            np.concatenate([each.edges for each in parts]),
+        )
 
     @property
     def length(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 
@@ -37,6 +38,20 @@ class Made(Batches):
         self._rows.close()
 
 
+def apart(rows: Batches, cancel: Callable[[], None]) -> Batches:
+    """The rows, each batch made in a thread of its own, which has all of a stack. cancel: ends what is under way there
+    when nobody waits for it any more."""
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="gquery-apart") as thread:
+        try:
+            while (batch := thread.submit(next, rows, None).result()) is not None:
+                yield batch
+        except KeyboardInterrupt:
+            cancel()
+            raise
+        finally:
+            thread.submit(_close, rows).result()
+
+
 def through(rows: Batches, work: Work) -> Generator[pa.RecordBatch, None, None] | Made:
     """What `work` makes of each batch, in the threads that make the rows where there are several, else here. Closing it
     closes the rows."""
@@ -51,6 +66,10 @@ def _mapped(rows: Batches, work: Work) -> Generator[pa.RecordBatch, None, None]:
         for batch in rows:
             yield from work(batch)
     finally:
-        close = getattr(rows, "close", None)
-        if close is not None:
-            close()
+        _close(rows)
+
+
+def _close(rows: Batches) -> None:
+    close = getattr(rows, "close", None)
+    if close is not None:
+        close()

@@ -74,8 +74,9 @@ class PatternRules:
             raise ParseError("a repeated pattern has a relationship", span=inside.span)
         nested = next((each for each in inside.relationships if each.length is not None), None)
         if nested is not None:
-            message = "gquery has no relationships of variable length inside a repeated pattern"
-            raise UnsupportedError(message, span=nested.span)
+            raise UnsupportedError(
+                "gquery has no relationships of variable length inside a repeated pattern", span=nested.span
+            )
         return ast.RelationshipPattern(None, None, "both", None, where, length, inside, span=span_of(children))
 
     def details(self, children: Children) -> Children:

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from gquery.errors import BindError, Notice, Span, UnsupportedError
+from gquery.errors import BindError, Notice, Span
 from gquery.grammar import ast
 from gquery.planner.binding.grouping import grouped, without_plain_projections
 from gquery.planner.binding.lengths.alternatives import (
@@ -24,6 +24,7 @@ from gquery.planner.binding.projections import ProjectionBinder, projected
 from gquery.planner.binding.scope import is_hidden
 from gquery.planner.binding.subqueries.in_expressions import (
     as_subquery,
+    beside,
     expect_known,
     filtering,
     filters_only,
@@ -65,8 +66,7 @@ def bind(
     projections = ProjectionBinder(schema, parameters, strict, check, notices)
     refuse_writing(tree)
     segments = ClauseBinder(matches, projections).chain(tree, ())
-    if not isinstance(segments[-1], Project):
-        raise UnsupportedError("a query ends with RETURN", span=tree.span)
+    assert isinstance(segments[-1], Project)  # a query ends with RETURN
     return BoundQuery(segments, tuple(dict.fromkeys(notices)), matches.hints.device)
 
 
@@ -237,6 +237,8 @@ def _filtered(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet
     if not isinstance(clause, ast.Match | ast.With) or filters_only(clause):
         yield clause
         return
+    if isinstance(clause, ast.Match):
+        clause = beside(clause)
     plain, apart = parted(clause, incoming)
     if apart is None:
         yield clause

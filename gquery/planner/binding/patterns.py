@@ -86,12 +86,6 @@ class PatternBinder:
             raise BindError("USING stands behind a MATCH, not in a condition", span=test.match.hints[0].span)
         block = self._declare_block(test.match, Block(part, test.new_names), test.match.mode or mode)
         for condition in _conditions(test.match):
-            if pattern_test(condition) is not None:
-                raise UnsupportedError(
-                    "gquery has no patterns as conditions inside one another",
-                    span=condition.span,
-                    hint="the conditions of an inner pattern may speak of labels and properties",
-                )
             self._add_condition(condition, block)
 
     def _declare_block(self, clause: ast.Match, block: Block, mode: MatchMode) -> Block:

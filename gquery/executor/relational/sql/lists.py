@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gquery.errors import UnsupportedError
 from gquery.executor.relational.sql.among import any_equal
 from gquery.executor.relational.sql.comparison import (
     all_known,
@@ -138,8 +137,7 @@ def look_up(call: Call, arguments: list[str]) -> str:
 def field(call: Call, arguments: list[str]) -> str:
     """`subject.key` of a map or a point in time."""
     subject, key = call.arguments
-    if not isinstance(key, Constant):
-        raise UnsupportedError("gquery has no computed keys", span=key.span)
+    assert isinstance(key, Constant)  # others are looked up
     if subject.type.kind is Kind.MAP:
         types = dict(subject.type.fields)
         name = str(key.value)

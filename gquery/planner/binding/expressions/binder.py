@@ -104,9 +104,9 @@ class ExpressionBinder:
                 return maps.bind_projection(self, tree)
             case ast.PatternPredicate() | ast.Exists():
                 raise UnsupportedError(
-                    "gquery has patterns as conditions only in WHERE, alone, after NOT or joined by AND",
+                    "gquery has no patterns as conditions in the property maps of patterns",
                     span=tree.span,
-                    hint="such as WHERE a.x = 1 AND NOT (a)-->(b)",
+                    hint="write it in WHERE",
                 )
         raise AssertionError(tree)
 

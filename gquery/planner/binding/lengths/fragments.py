@@ -7,10 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
+from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.repeated import as_relationship
+from gquery.planner.binding.lengths.written import binary, call, chained, negated, number
 from gquery.planner.binding.mentions import named, names_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
 from gquery.planner.ir.segments import PathMode
@@ -24,6 +25,20 @@ class Piece:
 
     fragments: list[ast.PathPattern]
     names: set[str]
+
+    @property
+    def nodes(self) -> list[ast.Variable]:
+        """Its nodes, each once."""
+        found = (node.variable for fragment in self.fragments for node in fragment.nodes)
+        return list({each.name: each for each in found if each is not None}.values())
+
+    @property
+    def relationships(self) -> Iterator[tuple[ast.RelationshipPattern, ast.Variable]]:
+        """Each with its name."""
+        for fragment in self.fragments:
+            for each in fragment.relationships:
+                assert each.variable is not None
+                yield each, each.variable
 
     @property
     def is_node(self) -> bool:
@@ -54,30 +69,56 @@ class Link:
     shortest: int | str | None
 
     @property
-    def ends(self) -> tuple[str, str]:
+    def nodes(self) -> tuple[str, str]:
         return self.left, self.right
+
+    @property
+    def edges(self) -> Iterator[tuple[ast.RelationshipPattern, ast.Expression]]:
+        """Its relationship, with the list of the edges that stand for it."""
+        yield self.relationship, call("relationships", self.way)
+
+    @property
+    def may_be_empty(self) -> bool:
+        return self.length.least == 0
+
+
+Way = Link | Nearest
+"""What is searched for: a path, called `way`, on which the nodes with the names `nodes` lie."""
 
 
 class Pieces:
-    """A MATCH, taken apart. lets: what paths and lists of relationships are called that the clause names; again: that
-    such a list is one that was known before; waiting: the conditions, but for those of relationships of variable
-    length."""
+    """A MATCH, taken apart. nearest: patterns of several relationships of which the shortest are asked. lets: what
+    paths and lists of relationships are called that the clause names; again: that such a list is one that was known
+    before; waiting: the conditions, but for those of relationships of variable length."""
 
     def __init__(self, clause: ast.Match, incoming: AbstractSet[str]) -> None:
         self.mode = clause.mode
         self.pieces: list[Piece] = []
         self.links: list[Link] = []
+        self.nearest: list[Nearest] = []
         self.lets: dict[str, ast.Expression] = {}
         self.again: list[ast.Expression] = []
         self.waiting = [] if clause.where is None else list(joined_by_and(clause.where))
         self._incoming = incoming
-        self._unused = Unused([*names_in(clause), *incoming])
+        self.unused = Unused([*names_in(clause), *incoming])
         for path in clause.patterns:
             self._take(path)
 
+    @property
+    def ways(self) -> list[Way]:
+        return [*self.links, *self.nearest]
+
+    @property
+    def relationships(self) -> Iterator[tuple[ast.RelationshipPattern, ast.Variable]]:
+        """Those of all pieces, each with its name."""
+        for piece in self.pieces:
+            yield from piece.relationships
+
     def _take(self, path: ast.PathPattern) -> None:
         word = _asked_of_all(path, self.mode)
-        _expect_one(path, word)
+        if word == "shortest":
+            self.nearest.append(Nearest.of(path, self.unused))
+            return
         nodes = [self._node(node) for node in path.nodes]
         parts: list[ast.Expression] = []
         begin = 0
@@ -86,21 +127,21 @@ class Pieces:
                 continue
             parts += self._fragment(path, nodes, begin, place, word is not None)
             begin = place + 1
-            link = self._link(path, as_relationship(relationship, self._unused), nodes[place], nodes[begin])
+            link = self._link(path, as_relationship(relationship, self.unused), nodes[place], nodes[begin])
             parts.append(link.way)
             if relationship.inside is not None:
                 self._name_nodes(relationship.inside, link.way)
         parts += self._fragment(path, nodes, begin, len(path.relationships), word is not None)
         if path.variable is not None:
-            self.lets[path.variable.name] = _joined(parts)
+            self.lets[path.variable.name] = chained("join paths", parts)
         if word is not None:
-            self.again += _told_apart(word, _joined(parts))
+            self.again += _told_apart(word, chained("join paths", parts))
 
     def _node(self, node: ast.NodePattern) -> ast.NodePattern:
         """With a name; its condition is one of the clause."""
         if node.where is not None:
             self.waiting += joined_by_and(node.where)
-        return replace(node, variable=node.variable or self._unused.named("node", node.span), where=None)
+        return replace(node, variable=node.variable or self.unused.named("node", node.span), where=None)
 
     def _fragment(
         self, path: ast.PathPattern, nodes: list[ast.NodePattern], begin: int, end: int, told: bool
@@ -110,7 +151,7 @@ class Pieces:
         relationships = tuple(self._named(each) for each in path.relationships[begin:end])
         name = None
         if (told or path.variable is not None) and (relationships or not path.relationships):
-            name = self._unused.named("path" if path.variable is None else path.variable.name, path.span)
+            name = self.unused.named("path" if path.variable is None else path.variable.name, path.span)
             yield name
         fragment = ast.PathPattern(name, tuple(nodes[begin : end + 1]), relationships, span=path.span)
         own = set(named([*fragment.nodes, *relationships]))
@@ -122,7 +163,7 @@ class Pieces:
 
     def _named(self, relationship: ast.RelationshipPattern) -> ast.RelationshipPattern:
         """A relationship that others have to differ from needs a name."""
-        variable = relationship.variable or self._unused.named("relationship", relationship.span)
+        variable = relationship.variable or self.unused.named("relationship", relationship.span)
         return replace(relationship, variable=variable)
 
     def _link(
@@ -135,13 +176,13 @@ class Pieces:
         assert left.variable is not None
         assert right.variable is not None
         span, name = relationship.span, relationship.variable
-        way = self._unused.named("path", span)
-        one = self._unused.named("relationship" if name is None else name.name, span)
+        way = self.unused.named("path", span)
+        one = self.unused.named("relationship" if name is None else name.name, span)
         if name is not None:
             relationship = replace(relationship, where=substituted(relationship.where, {name.name: one}))
-            known: ast.Expression = ast.FunctionCall("relationships", (way,), False, False, span, span=span)
+            known: ast.Expression = call("relationships", way)
             if relationship.length is None:
-                known = ast.Index(known, ast.Literal(0, span=span), span=span)
+                known = ast.Index(known, number(0, span), span=span)
             if name.name in self._incoming:
                 self.again.append(ast.Binary("=", name, known, span=span))
             else:
@@ -178,15 +219,15 @@ class Pieces:
             relationship = replace(relationship, properties=None)
         if others:
             span = relationship.span
-            edges = ast.FunctionCall("relationships", (way,), False, False, span, span=span)
+            edges = call("relationships", way)
             self.again.append(ast.Comprehension("all", one, edges, all_of(others), None, span=span))
         return replace(relationship, where=all_of(own))
 
     def _name_nodes(self, inside: ast.PathPattern, way: ast.Variable) -> None:
         """What the nodes of a repeated relationship are called: all of the path but the last, and all but the first."""
         span = inside.span
-        nodes = ast.FunctionCall("nodes", (way,), False, False, span, span=span)
-        begin, end = ast.Literal(1, span=span), ast.Literal(-1, span=span)
+        nodes = call("nodes", way)
+        begin, end = number(1, span), number(-1, span)
         first, last = inside.nodes
         if first.variable is not None:
             self.lets[first.variable.name] = ast.Slice(nodes, None, end, span=span)
@@ -194,9 +235,10 @@ class Pieces:
             self.lets[last.variable.name] = ast.Slice(nodes, begin, None, span=span)
 
     def _path_mode(self, path: ast.PathPattern, closed: bool) -> PathMode:
-        if path.mode == "acyclic" or (self.mode == "different nodes" and not closed):
+        apart = self.mode == "different nodes" or self.mode == "induced"
+        if path.mode == "acyclic" or (apart and not closed):
             return "acyclic"
-        return "simple" if path.mode == "simple" or self.mode == "different nodes" else "any"
+        return "simple" if path.mode == "simple" or apart else "any"
 
 
 def _asked_of_all(path: ast.PathPattern, mode: MatchMode | None) -> PathMode | Literal["trail", "shortest"] | None:
@@ -211,42 +253,22 @@ def _asked_of_all(path: ast.PathPattern, mode: MatchMode | None) -> PathMode | L
     return "trail" if path.mode == "trail" and mode == "repeatable elements" else None
 
 
-def _expect_one(path: ast.PathPattern, asked: str | None) -> None:
-    if asked == "shortest":
-        raise UnsupportedError(
-            "gquery has SHORTEST paths of any length with one relationship pattern only",
-            span=path.span,
-            hint="write the other relationships as patterns of their own, or give small bounds such as *1..3",
-        )
-
-
 def _told_apart(asked: str, path: ast.Expression) -> Iterator[ast.Expression]:
     """That the elements of a path differ; in a simple one, the last from all but the first."""
     span = path.span
-    elements = ast.FunctionCall(
-        "relationships" if asked == "trail" else "nodes", (path,), False, False, span, span=span
-    )
+    elements = call("relationships" if asked == "trail" else "nodes", path)
     if asked != "simple":
         yield _all_different(elements)
         return
-    yield _all_different(ast.Slice(elements, None, ast.Literal(-1, span=span), span=span))
-    yield _all_different(ast.Slice(elements, ast.Literal(1, span=span), None, span=span))
+    yield _all_different(ast.Slice(elements, None, number(-1, span), span=span))
+    yield _all_different(ast.Slice(elements, number(1, span), None, span=span))
 
 
 def _all_different(items: ast.Expression) -> ast.Expression:
     """`all(each IN range(0, size(items) - 1) WHERE NOT items[each] IN items[each + 1..])`."""
     span, each = items.span, ast.Variable("each", span=items.span)
-    one = ast.Literal(1, span=span)
-    size = ast.FunctionCall("size", (items,), False, False, span, span=span)
-    last = ast.Binary("-", size, one, span=span)
-    places = ast.FunctionCall("range", (ast.Literal(0, span=span), last), False, False, span, span=span)
-    later = ast.Slice(items, ast.Binary("+", each, one, span=span), None, span=span)
-    again = ast.Binary("in", ast.Index(items, each, span=span), later, span=span)
-    return ast.Comprehension("all", each, places, ast.Unary("not", again, span=span), None, span=span)
-
-
-def _joined(parts: list[ast.Expression]) -> ast.Expression:
-    whole, *rest = parts
-    for part in rest:
-        whole = ast.Binary("join paths", whole, part, span=part.span)
-    return whole
+    one = number(1, span)
+    places = call("range", number(0, span), binary("-", call("size", items), one))
+    later = ast.Slice(items, binary("+", each, one), None, span=span)
+    again = binary("in", ast.Index(items, each, span=span), later)
+    return ast.Comprehension("all", each, places, negated(again), None, span=span)

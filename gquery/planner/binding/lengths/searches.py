@@ -15,6 +15,7 @@ from gquery.errors import Span
 from gquery.grammar import ast
 from gquery.planner.binding.labels import types_of
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
+from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.together import conditions_between
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.scope import NOTHING
@@ -67,7 +68,9 @@ def searches(clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str], sch
     clause = replace(clause, mode=clause.mode or mode)
     pieces = Pieces(clause, incoming)
     between = conditions_between(pieces, schema)
-    found = tuple(_Order(pieces, clause, incoming).clauses())
+    if pieces.mode == "induced" and not _are_apart(pieces):
+        clause = replace(clause, mode="different nodes")
+    found = tuple(_Order(pieces, clause, incoming, schema).clauses())
     left = [*between, *pieces.again, *pieces.waiting]
     return (*found, _together(clause, incoming, pieces, left))
 
@@ -85,6 +88,13 @@ def _together(
     return ast.With(items, False, False, (), None, None, all_of(conditions), span=span)
 
 
+def _are_apart(pieces: Pieces) -> bool:
+    """Whether pieces may be induced by themselves: no path adds an edge between two nodes of one."""
+    return not any(
+        way.may_be_empty or any(piece.names.issuperset(way.nodes) for piece in pieces.pieces) for way in pieces.ways
+    )
+
+
 def _is_short(length: ast.Length) -> bool:
     """Whether paths lead to few nodes: fewer than are joined with what is named behind these."""
     return length.most is not None and length.most <= _SHORT
@@ -93,9 +103,10 @@ def _is_short(length: ast.Length) -> bool:
 class _Order:
     """The clauses in the order in which they run."""
 
-    def __init__(self, pieces: Pieces, clause: ast.Match, incoming: AbstractSet[str]) -> None:
+    def __init__(self, pieces: Pieces, clause: ast.Match, incoming: AbstractSet[str], schema: Schema) -> None:
         self._pieces = pieces
         self._clause = clause
+        self._schema = schema
         self._known = set(incoming)
         self._left = list(pieces.pieces)
 
@@ -103,18 +114,29 @@ class _Order:
         links = list(self._pieces.links)
         while self._left or links:
             begun = [piece for piece in self._left if not self._known.isdisjoint(piece.names)]
-            link = next((each for each in links if not self._known.isdisjoint(each.ends)), None)
+            link = next((each for each in links if not self._known.isdisjoint(each.nodes)), None)
             if begun or link is None:
                 yield from self._match(min(begun or self._left, key=self._rank))
                 continue
             links.remove(link)
-            start, end = link.ends if link.left in self._known else link.ends[::-1]
+            start, end = link.nodes if link.left in self._known else link.nodes[::-1]
             piece = next((each for each in self._left if end in each.names), None)
             if piece is not None and self._is_pinned(piece, {end} if _is_short(link.length) else piece.names):
                 yield from self._match(piece)
                 piece = None
             yield self._search(link, start, self._target(end, piece, link.relationship.span))
             self._known.add(end)
+        for nearest in self._pieces.nearest:
+            yield self._nearest(nearest)
+
+    def _nearest(self, nearest: Nearest) -> ast.Call:
+        """What is asked of the ends alone holds for all paths between them."""
+        assert self._pieces.mode is not None
+        conditions = [] if (where := self._conditions(self._known | {*nearest.ends})) is None else [where]
+        mode = "different nodes" if self._pieces.mode == "induced" else self._pieces.mode
+        found = nearest.clause(mode, self._known, conditions, self._schema)
+        self._known.update(binds(replace(self._clause, patterns=(nearest.path,))))
+        return found
 
     def _rank(self, piece: Piece) -> tuple[bool, int]:
         """Pieces that few matches are thought of come first, then those that are written first."""
@@ -167,10 +189,10 @@ class _Order:
 
     def _are_apart(self, link: Link) -> bool:
         """Whether a condition that waits tells the ends apart, of which one is new: it need not wait any longer."""
-        if self._known.issuperset(link.ends):
+        if self._known.issuperset(link.nodes):
             return False
         waiting = self._pieces.waiting
-        asked = [each for each in waiting if isinstance(each, ast.Binary) and _tells_apart(each, link.ends)]
+        asked = [each for each in waiting if isinstance(each, ast.Binary) and _tells_apart(each, link.nodes)]
         waiting[:] = [each for each in waiting if each not in asked]
         return bool(asked)
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from gquery.errors import Span, UnsupportedError
+from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.labels import types_of
-from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
+from gquery.planner.binding.lengths.fragments import Pieces
+from gquery.planner.binding.lengths.induced import no_edge_more
+from gquery.planner.binding.lengths.written import binary, call, listed, negated
 from gquery.storage.schema import Schema
 
 
 def conditions_between(pieces: Pieces, schema: Schema) -> list[ast.Expression]:
-    """Conditions that hold where the mode does. Raises UnsupportedError for INDUCED."""
+    """Conditions that hold where the mode does."""
     match pieces.mode:
         case "different edges":
             return list(_different_edges(pieces, schema))
         case "different nodes":
             return list(_different_nodes(pieces))
         case "induced":
-            raise UnsupportedError(
-                "gquery has no INDUCED match of shortest paths or of relationships of any length",
-                span=pieces.links[0].relationship.span,
-                hint="give the length small bounds, such as *1..3",
-            )
+            return [*_different_nodes(pieces), no_edge_more(pieces)]
     return []
 
 
@@ -32,88 +30,55 @@ def _different_edges(pieces: Pieces, schema: Schema) -> Iterator[ast.Expression]
     def meet(one: ast.RelationshipPattern, other: ast.RelationshipPattern) -> bool:
         return not set(types_of(schema, one.types)).isdisjoint(types_of(schema, other.types))
 
-    fixed = [
-        (piece, relationship)
-        for piece in pieces.pieces
-        for fragment in piece.fragments
-        for relationship in fragment.relationships
-    ]
-    for (piece, one), (other_piece, other) in combinations(fixed, 2):
-        if piece is not other_piece and meet(one, other):
-            yield _binary("<>", _variable(one), _variable(other))
-    for link in pieces.links:
-        for _, one in fixed:
-            if meet(link.relationship, one):
-                yield _not(_binary("in", _variable(one), _relationships(link)))
-    for link, later in combinations(pieces.links, 2):
-        if meet(link.relationship, later.relationship):
-            yield _disjoint(_relationships(link), _relationships(later), None)
+    for piece, other_piece in combinations(pieces.pieces, 2):
+        for one, edge in piece.relationships:
+            for other, other_edge in other_piece.relationships:
+                if meet(one, other):
+                    yield binary("<>", edge, other_edge)
+    for way in pieces.ways:
+        for one, edge in pieces.relationships:
+            if any(meet(each, one) for each, _ in way.edges):
+                yield negated(binary("in", edge, call("relationships", way.way)))
+    for way, later in combinations(pieces.ways, 2):
+        if any(meet(one, other) for one, _ in way.edges for other, _ in later.edges):
+            yield _disjoint(call("relationships", way.way), call("relationships", later.way), None)
 
 
 def _different_nodes(pieces: Pieces) -> Iterator[ast.Expression]:
     _expect_no_zero(pieces)
-    joined = {frozenset(link.ends) for link in pieces.links}
+    joined = {frozenset(pair) for way in pieces.ways for pair in combinations(way.nodes, 2)}
     for piece, other_piece in combinations(pieces.pieces, 2):
-        for one in _nodes(piece):
-            for other in _nodes(other_piece):
+        for one in piece.nodes:
+            for other in other_piece.nodes:
                 if {one.name, other.name} not in joined:
-                    yield _binary("<>", one, other)
-    for link in pieces.links:
+                    yield binary("<>", one, other)
+    for way in pieces.ways:
         for piece in pieces.pieces:
-            for one in _nodes(piece):
-                if one.name not in link.ends:
-                    yield _not(_binary("in", one, _of("nodes", link)))
-    for link, later in combinations(pieces.links, 2):
-        span = later.relationship.span
-        shared = [ast.Variable(name, span=span) for name in sorted({*link.ends} & {*later.ends})]
-        yield _disjoint(_of("nodes", link), _of("nodes", later), ast.ListLiteral(tuple(shared), span=span))
+            for one in piece.nodes:
+                if one.name not in way.nodes:
+                    yield negated(binary("in", one, call("nodes", way.way)))
+    for way, later in combinations(pieces.ways, 2):
+        span = later.way.span
+        shared = [ast.Variable(name, span=span) for name in sorted({*way.nodes} & {*later.nodes})]
+        yield _disjoint(call("nodes", way.way), call("nodes", later.way), listed(shared, span))
 
 
 def _expect_no_zero(pieces: Pieces) -> None:
     """Raises where a length of zero may make nodes one that are told apart otherwise."""
-    for link in pieces.links:
-        within = any(set(link.ends) <= piece.names for piece in pieces.pieces) and link.left != link.right
-        if link.length.least == 0 and (within or len(pieces.links) > 1):
+    for way in pieces.ways:
+        within = any(len({*way.nodes} & piece.names) > 1 for piece in pieces.pieces)
+        if way.may_be_empty and (within or len(pieces.ways) > 1):
             raise UnsupportedError(
-                "gquery has no DIFFERENT NODES over several lengths of which one is of any number from 0 on",
-                span=link.length.span,
+                "gquery has no DIFFERENT NODES or INDUCED over several lengths of which one is of any number from 0 on",
+                span=way.way.span,
                 hint="give all of them small bounds, such as *0..3",
             )
 
 
-def _nodes(piece: Piece) -> list[ast.Variable]:
-    """The nodes of a piece, each once."""
-    found = (node.variable for fragment in piece.fragments for node in fragment.nodes)
-    return list({each.name: each for each in found if each is not None}.values())
-
-
 def _disjoint(one: ast.Expression, other: ast.Expression, shared: ast.ListLiteral | None) -> ast.Expression:
     """Lists that have nothing in common, but for some."""
-    span = other.span
-    item = ast.Variable("each", span=span)
-    common = _binary("in", item, other)
+    item = ast.Variable("each", span=other.span)
+    common = binary("in", item, other)
     if shared is not None and shared.items:
-        common = _binary("and", common, _not(_binary("in", item, shared)))
-    return ast.Comprehension("none", item, one, common, None, span=span)
-
-
-def _variable(relationship: ast.RelationshipPattern) -> ast.Variable:
-    assert relationship.variable is not None
-    return relationship.variable
-
-
-def _relationships(link: Link) -> ast.FunctionCall:
-    return _of("relationships", link)
-
-
-def _of(function: str, link: Link) -> ast.FunctionCall:
-    span = link.relationship.span
-    return ast.FunctionCall(function, (link.way,), False, False, Span(span.start, span.end), span=span)
-
-
-def _binary(operator: str, left: ast.Expression, right: ast.Expression) -> ast.Binary:
-    return ast.Binary(operator, left, right, span=right.span)
-
-
-def _not(condition: ast.Expression) -> ast.Unary:
-    return ast.Unary("not", condition, span=condition.span)
+        common = binary("and", common, negated(binary("in", item, shared)))
+    return ast.Comprehension("none", item, one, common, None, span=other.span)

@@ -34,13 +34,40 @@ def holds_subquery(node: ast.Node) -> bool:
 
 def is_apart(condition: ast.Expression) -> bool:
     """Whether a condition, one that AND joins with others, has a subquery that is no pattern test, or is a test of
-    paths of variable length, or one of whose own conditions has one."""
+    paths of variable length, one of whose conditions has a subquery, or one that may bind nothing of its own."""
     test = pattern_test(condition)
     if test is None:
         return holds_subquery(condition)
-    if has_lengths(test.match):
+    if has_lengths(test.match) or (test.new_names == "own" and _names_nodes_alone(test.match)):
         return True
-    return test.match.where is not None and any(map(is_apart, joined_by_and(test.match.where)))
+    return any(isinstance(each, Asked) for each in below(test.match))
+
+
+def _names_nodes_alone(clause: ast.Match) -> bool:
+    """Whether it has no relationships, and names for all of its nodes."""
+    return not any(path.relationships for path in clause.patterns) and all(
+        node.variable is not None for path in clause.patterns for node in path.nodes
+    )
+
+
+def beside(clause: ast.Match) -> ast.Match:
+    """The clause, with those conditions in its brackets that need subqueries first in its WHERE."""
+    moved: list[ast.Expression] = []
+    paths = tuple(path if path.shortest else _without_apart(path, moved) for path in clause.patterns)
+    if not moved:
+        return clause
+    return replace(clause, patterns=paths, where=_together([*moved, *([] if clause.where is None else [clause.where])]))
+
+
+def _without_apart(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.PathPattern:
+    def plain(part: ast.NodePattern | ast.RelationshipPattern) -> Any:
+        if part.where is None or (isinstance(part, ast.RelationshipPattern) and part.length is not None):
+            return part
+        conditions = list(joined_by_and(part.where))
+        moved.extend(filter(is_apart, conditions))
+        return replace(part, where=_together(each for each in conditions if not is_apart(each)))
+
+    return replace(path, nodes=tuple(map(plain, path.nodes)), relationships=tuple(map(plain, path.relationships)))
 
 
 def parted(
