@@ -22,7 +22,7 @@ class Adjacency:
 
     offsets: int64[rows + 1]; neighbours: int32[m], ascending within a row; edges: int64[m], the edge behind each entry.
     Parallel edges give equal neighbours side by side; `simple` says that no row has any. Those of a graph that has
-    changed keep their rows elsewhere (`changes/rows.py`): ask for `bounds`, or for what is `compact`.
+    changed keep their rows elsewhere (`changes/paged.py`): ask for `bounds`, or for what is `compact`.
     """
 
     first: int

@@ -1,5 +1,5 @@
-"""Room for changes, made before the first of them comes: to copy the rows of forty million edges takes a second, for
-which whoever writes would wait."""
+"""Room for changes, made before they come: to copy the rows of forty million edges takes a second, for which whoever
+writes would wait."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import threading
 from concurrent.futures import Future
 
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.changes.rows import with_room
+from gquery.storage.changes.paged import ChangedAdjacency, with_room
 from gquery.storage.edges import AdjacencyKey, Edges
 
-_LEAST = 1 << 20  # edges of a type that is worth it
+_LEAST = 1 << 20  # edges of a type, or entries, that are worth it
+_THREAD = "gquery room"
 
 
 class RoomAhead:
@@ -31,7 +32,7 @@ class RoomAhead:
         """In a thread of its own, which ends soon after the program does."""
         if self._promised:
             try:
-                threading.Thread(target=self.make, name="gquery room").start()
+                threading.Thread(target=self.make, name=_THREAD).start()
             except RuntimeError:  # there is none to be had: whoever needs room makes it
                 self.stop()
                 self.make()
@@ -46,3 +47,27 @@ class RoomAhead:
             promise.set_result(with_room(self._edges.kept(key)) if is_wanted else None)
         except Exception:  # whoever writes will run into it
             promise.set_result(None)
+
+
+def renew(adjacency: ChangedAdjacency) -> None:
+    """Makes room again behind the caller, when there is not much left."""
+    promise = adjacency.room.to_be_renewed() if adjacency.entries >= _LEAST else None
+    if promise is None:
+        return
+
+    def make() -> None:
+        try:
+            promise.set_result((adjacency, with_room(adjacency.copied())))
+        except Exception:  # most likely MemoryError, which whoever needs room will run into
+            promise.set_result(None)
+
+    try:
+        threading.Thread(target=make, name=_THREAD).start()
+    except RuntimeError:
+        promise.set_result(None)
+
+
+def renewed(adjacency: ChangedAdjacency) -> ChangedAdjacency | None:
+    """The same rows where there is room again; None where nobody has made any."""
+    made = adjacency.room.renewal()
+    return None if made is None else adjacency.moved_to(*made)

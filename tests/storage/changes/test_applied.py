@@ -14,7 +14,7 @@ import pytest
 
 import gquery
 from gquery.session import Graph
-from gquery.storage.changes import rows
+from gquery.storage.changes import paged, rows
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.columns import pieces
 from gquery.storage.changes.compacted import compacted
@@ -74,7 +74,7 @@ def test_a_long_chain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of versions, none of which is looked at before the end."""
     monkeypatch.setattr(rows, "_SMALL", 0)
     monkeypatch.setattr(rows, "_WHOLE", 0)
-    monkeypatch.setattr(rows, "_LEAST", 1 << 7)  # so that there is no room left now and then
+    monkeypatch.setattr(paged, "_LEAST", 1 << 7)  # so that there is no room left now and then
     monkeypatch.setattr(pieces, "_MANY", 8)
     monkeypatch.setattr(pieces, "_LONG", 16)
     seed = os.environ.get("GQUERY_SEED", "long chain")

@@ -12,8 +12,9 @@ import gquery
 from gquery.executor.cpu.kernels import sorted_rows
 from gquery.storage import adjacency
 from gquery.storage.adjacency import Adjacency, build_adjacency, merge_directions
-from gquery.storage.changes import ahead, rows
-from gquery.storage.changes.rows import ChangedAdjacency, Delta, changed
+from gquery.storage.changes import ahead, paged, rows
+from gquery.storage.changes.paged import ChangedAdjacency
+from gquery.storage.changes.rows import Delta, changed
 
 
 def test_kernels_have_pages_of_the_same_size() -> None:
@@ -33,9 +34,9 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_against_a_new_one(way: str, direction: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(f"rows {seed}")
     low, vertices = random.choice([0, 700, 1024]), random.choice([40, 3000])
-    monkeypatch.setattr(rows, "_LEAST", random.choice([1 << 10, 1 << 16]))  # room ends now and then
+    monkeypatch.setattr(paged, "_LEAST", random.choice([1 << 10, 1 << 16]))  # room ends now and then
     edges: dict[int, tuple[int, int]] = {}
-    rows_now, count, paged = _built(edges, direction), 0, False
+    rows_now, count, in_pages = _built(edges, direction), 0, False
     for step in range(25):
         new = {}
         for _ in range(random.choice([0, 1, 1, 2, 60, 400]) if step else 1500):
@@ -50,8 +51,8 @@ def test_against_a_new_one(way: str, direction: str, seed: int, monkeypatch: pyt
         rows_now = changed(rows_now, _delta(new, {edge: edges[edge] for edge in gone}, direction))
         edges = {edge: ends for edge, ends in (edges | new).items() if edge not in gone}
         _check(rows_now, _built(edges, direction), direction)
-        paged |= isinstance(rows_now, ChangedAdjacency)
-    assert paged == (way != "anew") or way == "as it comes"
+        in_pages |= isinstance(rows_now, ChangedAdjacency)
+    assert in_pages == (way != "anew") or way == "as it comes"
 
 
 def test_what_was_before_stays() -> None:
@@ -112,7 +113,7 @@ def test_room_is_made_ahead_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def with_room(adjacency: Adjacency) -> Adjacency:
         assert begin.wait(20)
         made.append(adjacency)
-        return rows.with_room(adjacency)
+        return paged.with_room(adjacency)
 
     monkeypatch.setattr(ahead, "with_room", with_room)
     edges = {"source": [*range(99)], "target": [*range(1, 100)]}
@@ -129,3 +130,34 @@ def test_room_is_made_ahead_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(found, ChangedAdjacency)
         assert store.graph.query("MATCH ({id: 7})-->(b) RETURN b.id AS b ORDER BY b").rows() == [(8,), (20 + place,)]
         store.close()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_room_is_made_again(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While rows change, some in the room that is being left, nothing is written anew by who changes them."""
+    monkeypatch.setattr(ahead, "_LEAST", 1)
+    monkeypatch.setattr(rows, "_SMALL", 0)
+    monkeypatch.setattr(rows, "_WHOLE", 0)
+    monkeypatch.setattr(rows, "_anew", None)
+    monkeypatch.setattr(paged, "_LEAST", 1 << 10)
+    monkeypatch.setattr(paged, "_MOVED", 8)
+    random, count = np.random.default_rng(seed), 400
+    source, target = random.integers(0, 300, (2, count)).astype(np.int32)
+    nothing = np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64)
+    found, rooms = build_adjacency(source, target, np.arange(count)), set[int]()
+    for _ in range(150):
+        more = random.integers(0, 300 + len(source) // 8, (2, 3)).astype(np.int32)
+        new = more[0], more[1], np.arange(len(source), len(source) + 3)
+        found = changed(found, Delta.of(new, nothing, "out"))
+        assert isinstance(found, ChangedAdjacency)
+        rooms.add(id(found.room))
+        source, target = np.concatenate([source, more[0]]), np.concatenate([target, more[1]])
+    wanted = build_adjacency(source, target, np.arange(len(source)))
+    whole = found.compact()
+    assert whole.entries == found.entries == wanted.entries
+    assert np.array_equal(np.diff(whole.offsets)[wanted.first :], np.diff(wanted.offsets))
+    assert np.array_equal(whole.neighbours, wanted.neighbours)
+    assert np.array_equal(whole.edges, wanted.edges)
+    assert found.longest == wanted.longest
+    assert found.simple == wanted.simple
+    assert len(rooms) > 1

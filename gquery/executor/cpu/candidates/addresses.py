@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gquery.executor.cpu.machine.native import address
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.changes.rows import ChangedAdjacency
+from gquery.storage.changes.paged import ChangedAdjacency
 
 
 def address_of_rows(adjacency: Adjacency) -> int:

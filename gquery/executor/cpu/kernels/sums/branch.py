@@ -23,7 +23,7 @@ from gquery.executor.cpu.machine.native import address, load_float, load_int32, 
 from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.changes.rows import ChangedAdjacency
+from gquery.storage.changes.paged import ChangedAdjacency
 
 Sums = NDArray[np.uint64]
 Sizes = NDArray[np.float64]
