@@ -19,7 +19,7 @@ Positions = NDArray[np.int64]
 def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """The numbers, ascending, each once."""
     ordered = np.sort(numbers)
-    return ordered[_changes(ordered)]
+    return ordered[changes(ordered)]
 
 
 def order_of(numbers: NDArray[np.int64]) -> Positions:
@@ -38,13 +38,13 @@ def grouped(numbers: NDArray[np.int64]) -> tuple[Positions, Positions]:
     """Of numbers from 0 on: where each of them stands first, ascending by number, and for each position which of these
     it has."""
     order = order_of(numbers.copy())
-    begins = _changes(numbers[order])
+    begins = changes(numbers[order])
     which = np.empty(len(numbers), np.int64)
     which[order] = np.cumsum(begins) - 1
     return order[begins], which
 
 
-def _changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+def changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     """Where sorted numbers are others than those before them."""
     changes = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=changes[1:])

@@ -71,11 +71,17 @@ class Folder:
             try:
                 install(successor.manifest, self._directory)
             except OSError:
-                if read_manifest(self._directory).digest == successor.manifest.digest:
+                if self._may_have(successor):
                     self.close()  # which of the two a machine has that stops now, nobody knows: there is no third log
                 raise
         self._log.close()
         self._log, self._versions, self._saved = successor.log, versions, _size(successor.manifest)
+
+    def _may_have(self, successor: Successor) -> bool:
+        try:
+            return read_manifest(self._directory).digest == successor.manifest.digest
+        except LoadError:
+            return True
 
     def drop(self, successor: Successor) -> None:
         """Removes what has been written in vain."""

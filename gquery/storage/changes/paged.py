@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency
+from gquery.storage.sorting import changes
 
 Ids = NDArray[np.int64]
 Vertices = NDArray[np.int32]
@@ -186,7 +187,7 @@ class ChangedAdjacency(Adjacency):
         """With these rows, ascending, instead of its own; None where there is no room."""
         room, rows = self.room, max(self._rows, int(vertices[-1]) + 1)
         page_of = vertices >> PAGE_BITS
-        pages = page_of[np.diff(page_of, prepend=-1) > 0]
+        pages = page_of[changes(page_of)]
         taken = room.taken(len(found.edges), len(pages))
         if taken is None:
             return None

@@ -24,7 +24,7 @@ from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.invariants import SIGNATURE_BITS, Kind
 from gquery.storage.schema import Direction
-from gquery.storage.sorting import distinct
+from gquery.storage.sorting import changes, distinct
 
 Ids = NDArray[np.int64]
 
@@ -131,7 +131,7 @@ class _Type:
         tables_after = self._after.vertex_numbers.tables_of(self._vertices)
         tables = np.concatenate([tables_before, tables_after])
         order = np.argsort(tables, kind="stable")
-        first = np.flatnonzero(np.diff(tables[order], prepend=-1))  # of each table
+        first = np.flatnonzero(changes(tables[order]))  # of each table
         sign = np.where(order < there, -1, 1)
         for direction, before, after in self._each_degree():
             degrees = np.concatenate([before[:there], after])[order]

@@ -128,6 +128,19 @@ def test_damage_is_told(folder: Path) -> None:
             gquery.open(folder)
 
 
+@pytest.mark.skipif(not hasattr(os, "SEEK_DATA"), reason="the system does not tell holes")
+def test_a_log_that_is_a_hole(folder: Path) -> None:
+    """A terabyte that nobody wrote: left out at the end, and refused before something."""
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={KNOWS: {"source": [10], "target": [30]}})
+    os.truncate(log_of(folder), 1 << 40)
+    assert open_changed(folder).version == 1
+    with open(log_of(folder), "ab") as file:
+        file.write(b"something")
+    with pytest.raises(LoadError, match="is mostly a hole"):
+        gquery.open(folder)
+
+
 def test_one_writer(folder: Path) -> None:
     with gquery.Store.open(folder) as store:
         with pytest.raises(LoadError, match=f"is being written to by process {os.getpid()}, this one"):
