@@ -19,18 +19,18 @@ class RoomAhead:
     change waits for what is being made."""
 
     def __init__(self, edges: Edges) -> None:
-        self._edges = edges
-        self._promised = edges.promised(key for key in edges.known_keys if edges.count_of(key.types) >= _LEAST)
+        promised = edges.promised(key for key in edges.known_keys if edges.count_of(key.types) >= _LEAST)
+        self._left = [(edges, key, promise) for key, promise in promised.items()]
         self._is_wanted = True
 
     def make(self) -> None:
-        """Once; what is not wanted any more is left out."""
-        for key, promise in self._promised.items():
-            self._keep(key, promise)
+        """Once; what is not wanted any more is left out. Holds nothing of the graph then."""
+        while self._left:
+            _keep(*self._left.pop(0), self._is_wanted and threading.main_thread().is_alive())
 
     def make_behind(self) -> None:
         """In a thread of its own, which ends soon after the program does."""
-        if self._promised:
+        if self._left:
             try:
                 threading.Thread(target=self.make, name=_THREAD).start()
             except RuntimeError:  # there is none to be had: whoever needs room makes it
@@ -41,12 +41,12 @@ class RoomAhead:
         """Makes no more than what is being made."""
         self._is_wanted = False
 
-    def _keep(self, key: AdjacencyKey, promise: Future[Adjacency | None]) -> None:
-        try:
-            is_wanted = self._is_wanted and threading.main_thread().is_alive()
-            promise.set_result(with_room(self._edges.kept(key)) if is_wanted else None)
-        except Exception:  # whoever writes will run into it
-            promise.set_result(None)
+
+def _keep(edges: Edges, key: AdjacencyKey, promise: Future[Adjacency | None], is_wanted: bool) -> None:
+    try:
+        promise.set_result(with_room(edges.kept(key)) if is_wanted else None)
+    except Exception:  # whoever writes will run into it
+        promise.set_result(None)
 
 
 def renew(adjacency: ChangedAdjacency) -> None:
