@@ -11,11 +11,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from gquery.errors import GQueryError, ParseError, QueryWarning
+from gquery.errors import ExecutionError, GQueryError, ParseError, QueryWarning
 from gquery.executor.chain.rows import Rows
 from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine, placed
@@ -105,6 +105,10 @@ class Graph:
         """Saves the graph as a folder that `gquery.open` maps into memory. An earlier graph there is replaced at once
         or not at all. Raises LoadError when the folder cannot be written."""
         save(self.snapshot, path)
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutionError("a graph cannot be pickled or copied: it never changes, and maps its files",
+                             hint="for another process save it, and open it there")  # fmt: skip
 
     def with_settings(self, **changes: Any) -> Graph:
         """The same graph with other settings: mode, device, timeout, memory_limit, threads, strict."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import datetime
 import decimal
 import enum
 import io
+import pickle
 import sys
 import uuid
 import warnings
@@ -196,3 +198,13 @@ def test_little_of_python_s_stack_is_left(graph: gquery.Graph) -> None:
         for frames in range(500, sys.getrecursionlimit() - 100, 25):
             with contextlib.suppress(gquery.ExecutionError):
                 below(frames, lambda result=result: list(result.batches()))
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_graph_and_a_store_cannot_be_pickled(copied: Any, tmp_path: Path) -> None:
+    """What came was an AttributeError about a local function, for an opened graph another one."""
+    made = gquery.from_arrow(vertices={"A": {"id": [1]}}, edges={})
+    made.save(tmp_path / "a.gq")
+    for each in (made, gquery.open(tmp_path / "a.gq"), gquery.Store(made)):
+        with pytest.raises(gquery.ExecutionError, match="cannot be pickled or copied"):
+            copied(each)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NoReturn
 
 from gquery.continuous.change import Change
 from gquery.continuous.standing import Emit, Standing
 from gquery.continuous.versions import KEPT, Versions
 from gquery.continuous.watch import PENDING, Watch
-from gquery.errors import GQueryError
+from gquery.errors import ExecutionError, GQueryError
 from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.ahead import RoomAhead
@@ -81,6 +81,10 @@ class Store:
         with self._compacting, self._writer:
             if self._folder is not None:
                 self._folder.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutionError("a store cannot be pickled or copied: it has one writer",
+                             hint="its folder can be opened by other processes: gquery.open")  # fmt: skip
 
     def __enter__(self) -> Store:
         return self
