@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gquery.planner.ir.expr import Call, Constant, Expression, Kind, children, is_aggregated
+from gquery.planner.ir.expr import Call, Constant, Expression, Kind, Local, Reduce, children, is_aggregated, walk
 
 LONGEST_LIST = 1_000_000  # values of a range()
 LONGEST_OF_GROUP = 10_000  # the same for what is computed of groups, of which DuckDB takes 2,048 at a time
@@ -33,7 +33,15 @@ def may_be_long(expression: Expression) -> bool:
 
 def _growing_calls(expression: Expression) -> int:
     inside = sum(_growing_calls(child) for child in children(expression))
+    if isinstance(expression, Reduce):
+        return inside + _doubles(expression)
     return inside + (isinstance(expression, Call) and grows(expression, inside > 0))
+
+
+def _doubles(reduce: Reduce) -> bool:
+    """Whether every step may make the value twice as long."""
+    copies = sum(isinstance(part, Local) and part.name == reduce.accumulator.name for part in walk(reduce.step))
+    return copies > 1 and reduce.type.kind in (Kind.LIST, Kind.STRING)
 
 
 def grows(call: Call, inside: bool) -> bool:
