@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gquery.executor.relational.copied import most_copies
 from gquery.executor.relational.database.functions import Given
-from gquery.executor.relational.growth import may_be_long, rows_at_once
+from gquery.executor.relational.growth import may_be_long, most_copies, rows_at_once
 from gquery.executor.relational.selection import WEIGHT, Selection, is_constant
 from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key

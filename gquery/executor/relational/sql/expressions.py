@@ -13,9 +13,8 @@ from dataclasses import field, replace
 from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
-from gquery.executor.relational.copied import guarded, is_joined
 from gquery.executor.relational.database.functions import Function, Given
-from gquery.executor.relational.growth import write_range, write_replace
+from gquery.executor.relational.growth import guarded, is_joined, write_range, write_replace
 from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whole, searched
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
