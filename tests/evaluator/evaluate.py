@@ -150,15 +150,34 @@ def _stepped(
         yield binding, way
         return
     step, *rest = steps
-    for longer in _repeated(graph, clause, walk, step, binding, way, (0, len(way))):
+    plain = ((longer, {}) for longer in _repeated(graph, clause, walk, step, binding, way, (0, len(way))))
+    for longer, lists in plain if step.inside is None else _times(graph, clause, step, binding, way, []):
         edges = list(longer[len(way) :][::2])
         value = edges[0] if step.length is None else edges
         before = binding.get(step.name, value)
         known = before == value if isinstance(before, list) else before is value
         if known and _can_be(binding, step.target, longer[-1]):
-            inner = {step.name: value, f"{step.name} between": longer[len(way) : -1][1::2]}
+            inner = {**lists, step.name: value, f"{step.name} between": longer[len(way) : -1][1::2]}
             found = {**binding, **inner, step.target.name: longer[-1]}
             yield from _stepped(graph, clause, walk, tuple(rest), found, longer)
+
+
+def _times(
+    graph: Graph, clause: ast.Match, step: ast.Step, binding: Binding, way: Path, times: Sequence[Binding]
+) -> Iterator[tuple[Path, Binding]]:
+    """The way with a pattern in brackets behind it, as often as may be, and the lists that its names stand for."""
+    assert step.inside is not None
+    assert step.length is not None
+    walk = step.inside
+    alone = ast.Match(clause.mode, (walk,), step.where)
+    if step.length[0] <= len(times):
+        yield way, {name: [each[name] for each in times] for name in alone.names()}
+    if len(times) == step.length[1] or not _can_be({}, walk.start, way[-1]):
+        return
+    begun = {**binding, walk.start.name: way[-1]}
+    for found, longer in _stepped(graph, clause, walk, walk.steps, begun, way):
+        if all(evaluate(condition, found, graph) is True for condition in alone.conditions()):
+            yield from _times(graph, clause, step, binding, longer, [*times, found])
 
 
 _PATH_MODES = {"different edges": "trail", "different nodes": "simple", "induced": "simple"}

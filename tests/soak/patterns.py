@@ -108,7 +108,7 @@ class Patterns:
     def _exists(self, mode: str) -> Exists:
         kept = dict(self.names)
         walk = self._walk(self.random.choice([1, 1, 2]), 1.0, named_path=False)
-        bare = self.random.random() < 0.4
+        bare = self.random.random() < 0.4 and all(step.inside is None for step in walk.steps)
         if bare:
             self.names = kept
             return Exists(Match(mode, (_unnamed(walk, kept),)), bare=True)
@@ -120,7 +120,7 @@ class Patterns:
     def _walk(self, steps: int, old: float, named_path: bool = True) -> Walk:
         """`old`: the chance that it begins at an earlier vertex."""
         start = self._node(old)
-        made = [self._step(self._node(0.1 + old / 4)) for _ in range(steps)]
+        made = [self._any_step(self._node(0.1 + old / 4)) for _ in range(steps)]
         name = None
         if named_path and self.random.random() < 0.15:
             name = self.fresh("p")
@@ -155,6 +155,22 @@ class Patterns:
     def _alone(self, name: str) -> Expression:
         """A condition inside the brackets, on the element alone."""
         return replace(self.typed(), names={name: self.names[name]}).truth(0)
+
+    def _any_step(self, target: Node) -> Step:
+        return self._bracketed(target) if self.random.random() < self.lengths / 2 else self._step(target)
+
+    def _bracketed(self, target: Node) -> Step:
+        """A repeated pattern, whose names stand for lists behind it."""
+        random, kept = self.random, dict(self.names)
+        self.names, lengths, self.lengths = {}, self.lengths, 0.0
+        bound, self.bound = self.bound, []
+        nodes = [self._node(0.0) for _ in range(random.choice([2, 2, 3]))]
+        inside = Walk(nodes[0], tuple(map(self._step, nodes[1:])))
+        where = self.typed().truth(random.choice([0, 1])) if self.names and random.random() < 0.5 else None
+        lists = {name: Meaning("relationships") for name in self.names}
+        self.names, self.lengths, self.bound = {**kept, **lists}, lengths, bound
+        least = random.choice([0, 1, 1, 2])
+        return Step(self.fresh("_q"), "both", target, None, (), (least, least + random.choice([0, 1])), where, inside)
 
     def _step(self, target: Node) -> Step:
         random = self.random

@@ -98,6 +98,11 @@ class _Reader:
         steps = []
         for each, target in zip(path.relationships, targets, strict=True):
             name = self.name(each.variable)
+            if each.inside is not None and each.length is not None:
+                inner: list[Expression] = [] if each.where is None else [self.expression(each.where)]
+                inside, times = self.walk(each.inside, inner), (each.length.least, each.length.most)
+                steps.append(Step(name, "both", target, length=times, where=joined(inner), inside=inside))
+                continue
             types = None if each.types is None else self.labels(each.types)
             step = Step(name, each.direction, target, types, self.entries(each.properties))
             where = [] if each.where is None else [self.expression(each.where)]

@@ -99,6 +99,10 @@ class Writer:
         return f"({_shown(node.name)}{_labels(node.labels)}{self.entries(node.properties)}{where})"
 
     def step(self, step: Step) -> str:
+        if step.inside is not None and step.length is not None:
+            where = "" if step.where is None else f" WHERE {self.expression(step.where)}"
+            times = ",".join("" if end is None else str(end) for end in step.length)
+            return f"({self.walk(step.inside)}{where}){{{times}}}{self.node(step.target)}"
         length = "" if step.length is None else "*{}..{}".format(*("" if end is None else end for end in step.length))
         where = "" if step.where is None else f" WHERE {self.expression(step.where)}"
         inside = f"{_shown(step.name)}{_labels(step.types)}{length}{self.entries(step.properties)}{where}"

@@ -115,6 +115,7 @@ class Step:
     properties: Entries = ()
     length: tuple[int, int | None] | None = None  # of how many edges: at least, at most
     where: Expression | None = None  # of each of them: where there is no length, it is with the clause's conditions
+    inside: Walk | None = None  # what is repeated, in brackets: its names stand for lists, the step's for all edges
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,8 @@ class Match:
     def names(self) -> Iterator[str]:
         for walk in self.walks:
             yield from (each.name for each in (*walk.nodes, *walk.steps, walk) if each.name is not None)
+            for inside in (step.inside for step in walk.steps if step.inside is not None):
+                yield from (each.name for each in (*inside.nodes, *inside.steps))
 
     def conditions(self) -> Iterator[Expression]:
         """All that must be true of a match: property maps, conditions inside the brackets, WHERE."""

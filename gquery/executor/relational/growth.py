@@ -1,4 +1,5 @@
-"""Values that are far larger than what they are made of: `range()` lists and `replace()` with long texts.
+"""Values that are far larger than what they are made of: `range()` lists, `replace()` with long texts, and copies of
+one value, such as `s + s`, of which a few clauses in a row make any value as long as memory is.
 
 DuckDB counts no memory for the values of an expression and looks at nothing until a block of rows is done. So a single
 value has a limit, and statements that make such values see few rows at a time: a block then takes milliseconds, and
@@ -7,9 +8,21 @@ some ten megabytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
-from gquery.planner.ir.expr import Call, Constant, Expression, Kind, children, is_aggregated
+from gquery.planner.ir.expr import (
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Kind,
+    Local,
+    Reduce,
+    children,
+    is_aggregated,
+    walk,
+)
 
 LONGEST_LIST = 1_000_000  # values of a range()
 LONGEST_OF_GROUP = 10_000  # the same for what is computed of groups, of which DuckDB takes 2,048 at a time
@@ -33,7 +46,15 @@ def may_be_long(expression: Expression) -> bool:
 
 def _growing_calls(expression: Expression) -> int:
     inside = sum(_growing_calls(child) for child in children(expression))
+    if isinstance(expression, Reduce):
+        return inside + _doubles(expression)
     return inside + (isinstance(expression, Call) and grows(expression, inside > 0))
+
+
+def _doubles(reduce: Reduce) -> bool:
+    """Whether every step may make the value twice as long."""
+    copies = sum(isinstance(part, Local) and part.name == reduce.accumulator.name for part in walk(reduce.step))
+    return copies > 1 and reduce.type.kind in (Kind.LIST, Kind.STRING)
 
 
 def grows(call: Call, inside: bool) -> bool:
@@ -86,7 +107,45 @@ def error(message: str) -> str:
     return f"error('{message}')"
 
 
+_LONGEST = {Kind.STRING: LONGEST_TEXT, Kind.LIST: LONGEST_LIST}
+_LONG_COPIED = error(f"copies make texts of at most {LONGEST_TEXT:,} characters, lists of {LONGEST_LIST:,} values")
+
+
 def _bound_once(arguments: tuple[str, ...], body: str) -> str:
     """The body, which names the arguments g.a, g.b, g.c as often as it likes: each is written and computed once."""
     fields = ", ".join(f"{name}: {argument}" for name, argument in zip("abc", arguments, strict=True))
     return f"list_transform([{{{fields}}}], lambda g: {body})[1]"
+
+
+def most_copies(expressions: Iterable[Expression]) -> int:
+    """How many copies of a value there may be in one that is made of it."""
+    found = (copies_of(part) for expression in expressions for part in walk(expression) if is_joined(part))
+    return max((number for each in found for number in each.values()), default=1)
+
+
+def is_joined(expression: Expression) -> bool:
+    """Whether it is made of other texts or lists, one after the other."""
+    return isinstance(expression, Call) and expression.function in ("+", "replace") and expression.type.kind in _LONGEST
+
+
+def copies_of(expression: Expression) -> Counter[Column]:
+    """How often the values of columns stand in what is made of them."""
+    match expression:
+        case Column(type=type_) if type_.kind in _LONGEST:
+            return Counter({expression: 1})
+        case Call(function="+", arguments=(left, right)) if is_joined(expression):
+            return copies_of(left) + copies_of(right)
+        case Call(function="replace", arguments=(subject, Constant(value=str() as old), Constant(value=str() as new))):
+            times = -(-len(new) // max(1, len(old))) if old else len(new) + 1
+            return Counter({column: number * max(1, times) for column, number in copies_of(subject).items()})
+    return Counter()
+
+
+def guarded(expression: Expression, text: str, write: Callable[[Expression], str]) -> str:
+    """The SQL of what is joined, or an error where something is too long to be copied so often."""
+    for column, number in copies_of(expression).items():
+        if number > 1:
+            length = "strlen" if column.type.kind is Kind.STRING else "len"
+            most = _LONGEST[column.type.kind] // number
+            text = f"CASE WHEN {length}({write(column)}) > {most} THEN {_LONG_COPIED} ELSE {text} END"
+    return text

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gquery.executor.relational.database.functions import Given
-from gquery.executor.relational.growth import may_be_long, rows_at_once
+from gquery.executor.relational.growth import may_be_long, most_copies, rows_at_once
 from gquery.executor.relational.selection import WEIGHT, Selection, is_constant
 from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
@@ -19,12 +19,13 @@ from gquery.storage.graph import Snapshot
 @record(frozen=True, slots=True)
 class Statement:
     """given: parameters and functions. rows_in, rows_out: how many rows DuckDB may see and answer at a time, None for
-    any number."""
+    any number. copies: how often a value may stand in one that is made of it."""
 
     sql: str
     given: Given
     rows_in: int | None
     rows_out: int | None
+    copies: int
 
 
 def build_statement(
@@ -80,7 +81,7 @@ def build_statement(
     sql = "\n".join(clauses)
     rows = rows_at_once(selection.expressions)
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
-    return Statement(sql, below.asked(sql), rows, rows_out)
+    return Statement(sql, below.asked(sql), rows, rows_out, most_copies(selection.expressions))
 
 
 _DIRECTIONS = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}

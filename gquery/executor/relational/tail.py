@@ -330,7 +330,8 @@ class Tail:
         """The outputs, by a statement."""
         statement, inputs = self._statement, self._inputs
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
-        fed = (part for batch in gathered for part in _sliced(batch, rows_in))
+        most = batch_bytes(control) // statement.copies if statement.copies > 1 else None
+        fed = (part for batch in gathered for part in _sliced(batch, rows_in, most))
         first = next(fed, None)
         long = first is not None and any(map(may_be_long, self._outputs))
         width = max(inputs.average_width, first.nbytes / first.num_rows if first is not None and long else 0.0)
@@ -406,9 +407,11 @@ def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
-def _sliced(batch: pa.RecordBatch, rows: int | None) -> Iterator[pa.RecordBatch]:
-    """The batch in parts of at most so many rows."""
+def _sliced(batch: pa.RecordBatch, rows: int | None, most: int | None) -> Iterator[pa.RecordBatch]:
+    """The batch in parts of at most so many rows, and of about so many bytes at most."""
     size = rows or max(1, batch.num_rows)
+    if most is not None and batch.nbytes > most:
+        size = max(1, min(size, batch.num_rows * most // batch.nbytes))
     return (batch.slice(begin, size) for begin in range(0, batch.num_rows, size))
 
 

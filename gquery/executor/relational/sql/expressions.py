@@ -14,7 +14,7 @@ from functools import partial
 
 from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.database.functions import Function, Given
-from gquery.executor.relational.growth import write_range, write_replace
+from gquery.executor.relational.growth import guarded, is_joined, write_range, write_replace
 from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whole, searched
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
@@ -223,7 +223,8 @@ class SqlWriter:
         texts = [self.write(argument) for argument in arguments]
         short = [self._is_short(argument) or self._is_cheap(argument, text)
                  for argument, text in zip(arguments, texts, strict=True)]  # fmt: skip
-        return once(texts, short, partial(write_call, call))
+        text = once(texts, short, partial(write_call, call))
+        return guarded(call, text, self.write) if is_joined(call) else text
 
     def _among_lists(self, call: Call, value: Expression, items: Parameter) -> str:
         """A list looked for among the lists of a parameter: what depends on these alone is no part of a lambda's body,
