@@ -55,14 +55,15 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     paying = chosen
     few = any(isinstance(each, EndsFilter) for each in draft.filters)  # where matching may begin, and be done at once
     if few or sum(cost for cost, _ in chosen) > costs.filters_weighed:
-        begin = costs.filter_begin if few else 0.0
         vain: Mapping[tuple[int, int], float] | None = {}  # what is folded is not visited in vain
         if not folds_whole(draft.problem, draft.kept):
             cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
             tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context)
             vain = None if tree is None else _vain_visits(graph, tree)
         if vain is not None:
-            paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost + begin]
+            paying = [
+                (cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost + costs.filter_begin
+            ]
     ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))
     costly = len(chosen) - len(paying) + len(counts) - len(worth)
     return replace(draft, filters=(*draft.filters, *ordered), implied=implied, costly=costly)

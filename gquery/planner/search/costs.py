@@ -90,6 +90,7 @@ class CostModel:
     filter_reached: float  # where the vertex is looked up: for each entry that leads to it
     filter_row: float  # filtering a vertex by its row
     filter_look: float  # each of its entries that is tested
+    filter_test: float  # and a row of which any are: where that ends is mispredicted
     filter_signature: float  # filtering a vertex by its signature
     filter_begin: float  # planning and calling one filter
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
@@ -140,7 +141,9 @@ class CostModel:
 
     def filtering(self, vertices: float, looks: float | None) -> float:
         """Filtering vertices by their neighbours, of which so many are looked at; None: by their signatures."""
-        return vertices * (self.filter_signature if looks is None else self.filter_row + looks * self.filter_look)
+        if looks is None:
+            return vertices * self.filter_signature
+        return vertices * (self.filter_row + looks * self.filter_look + (self.filter_test if looks else 0.0))
 
     def weighing(self, vertices: int) -> float:
         """Weighing one more problem of so many query vertices."""
@@ -174,6 +177,7 @@ CPU = CostModel(
     filter_reached=3.0,
     filter_row=0.15,
     filter_look=0.05,
+    filter_test=1.0,
     filter_signature=0.05,
     filter_begin=2_000.0,
     compose=1000.0,
