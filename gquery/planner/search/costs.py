@@ -90,7 +90,7 @@ class CostModel:
     filter_reached: float  # where the vertex is looked up: for each entry that leads to it
     filter_row: float  # filtering a vertex by its row
     filter_look: float  # each of its entries that is tested
-    filter_test: float  # and a row of which any are: where that ends is mispredicted
+    filter_test: float  # and that nobody can tell at which of them a row passes
     filter_signature: float  # filtering a vertex by its signature
     filter_begin: float  # planning and calling one filter
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
@@ -141,9 +141,7 @@ class CostModel:
 
     def filtering(self, vertices: float, looks: float | None) -> float:
         """Filtering vertices by their neighbours, of which so many are looked at; None: by their signatures."""
-        if looks is None:
-            return vertices * self.filter_signature
-        return vertices * (self.filter_row + looks * self.filter_look + (self.filter_test if looks else 0.0))
+        return vertices * (self.filter_signature if looks is None else self.filter_row + looks * self.filter_look)
 
     def weighing(self, vertices: int) -> float:
         """Weighing one more problem of so many query vertices."""
