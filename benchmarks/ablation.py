@@ -28,13 +28,13 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu.candidates import candidate_graph
+from gquery.executor.cpu.candidates import candidate_graph, sets
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.engine import CpuCandidates
+from gquery.executor.cpu.kernels.sums import branch
 from gquery.executor.cpu.search import frames, pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
-from gquery.planner.passes import filters as required
 from gquery.planner.passes.compose_functional_edges import compose
 from gquery.planner.search import matching, second_half, solving
 from gquery.planner.search.alike import symmetry
@@ -113,7 +113,10 @@ TECHNIQUES = (
     Technique("alike leaves looked at once", ((factorise.Factoriser, "_same", _never),)),
     Technique("blocks of partial matches", ((strategy, "can_chain", _never),)),
     Technique("matrices of bits", ((bitsets, "LARGEST", 0),)),
+    Technique("matrices kept for other queries", ((sets.CandidateSets, "cache_of", _none),)),
+    Technique("what filters leave kept for other queries", ((sets.CandidateSets, "_asked", _none),)),
     Technique("folded branches", (_costs(folds=-1.0),)),
+    Technique("differences of a running sum", ((branch, "_SHORT", 0),)),
     Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
     Technique("equal edges by exclusion", ((inclusion, "_unlike", _nothing),)),
     Technique("far tests together", ((matching._CountPlanner, "_untied", _nothing),)),
@@ -129,7 +132,6 @@ TECHNIQUES = (
     Technique("rows cut to a label", ((pack._Packer, "_cut", _never),)),
     Technique("first orders of few candidates", ((solving._Orders, "easy", _none),)),
     Technique("leaving filters to sweeps", (_costs(filter_begin=0.0),)),
-    Technique("look-ups by indexes", ((required, "_names_values", _never),)),
     Technique("work below a vertex shared", ((frames, "half_of_tree", _none), (frames, "half_of_block", _none))),
     Technique("all workers at once", ((run, "_LASTING", math.inf),)),
 )

@@ -4,7 +4,8 @@
 
 Nothing is matched. For each pattern the best of a few rounds in milliseconds of processor time: `prepare` is from the
 text to a plan with nothing remembered (parsing, binding, the first half of planning); `match` is the second half, which
-a run makes from true cardinalities (space, orders and trees, without packing them).
+a run makes from true cardinalities (space, orders and trees, without packing them). Where all are asked, the table in
+benchmarks/results is written anew.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +23,12 @@ from gquery.stopping import unchecked
 from tests.planner.shapes import MODES, pattern, shape
 
 ROUNDS = 30
+RESULTS = Path(__file__).resolve().parent / "results"
+_NOTE = (
+    "`python -m benchmarks.planning`, milliseconds of processor time, best of up to 30 rounds, on one core. Nothing is "
+    "matched. Large patterns: the slowest of four kinds (labelled or not, directed or not, simple or parallel edges), "
+    "from the text to the plan."
+)
 
 
 def graph() -> gquery.Graph:
@@ -105,18 +113,32 @@ def times(asked: gquery.Graph, text: str) -> tuple[float, float]:
     return best[0] * 1e3, best[1] * 1e3
 
 
+def table(found: dict[str, tuple[float, float]]) -> str:
+    """The slowest of each kind of large pattern by match mode, and small ones as they are."""
+    lines = ["# Planning", "", _NOTE, "", f"| pattern | {' | '.join(MODES)} |", "| --- |" + " ---: |" * len(MODES)]
+    for name, size in LARGE:
+        slowest = [max(sum(found[key]) for key in found if key.startswith(f"{name} {size} {mode}")) for mode in MODES]
+        lines.append(f"| {name} {size} | {' | '.join(f'{each:.0f}' for each in slowest)} |")
+    lines += ["", "Small patterns: parsing, binding and the first half of planning; orders and trees.", ""]
+    lines += ["| query | prepare | match |", "| --- | ---: | ---: |"]
+    lines += [f"| {name} | {found[name][0]:.2f} | {found[name][1]:.2f} |" for name in SMALL]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     asked = graph()
     times(asked, SMALL["triangle"])
-    wanted = sys.argv[1:]
+    wanted, found = sys.argv[1:], {}
     print(f"{'':48} {'prepare':>9} {'match':>9} {'sum':>9}  ms")
     for name, text in (*SMALL.items(), *large(), *LONG.items()):
         if not wanted or any(part in name for part in wanted):
             try:
-                first, second = times(asked, text)
+                found[name] = first, second = times(asked, text)
                 print(f"{name:48} {first:9.2f} {second:9.2f} {first + second:9.2f}", flush=True)
             except Exception as error:
                 print(f"{name:48} {type(error).__name__}: {str(error).splitlines()[0][:80]}", flush=True)
+    if not wanted:
+        (RESULTS / "planning.md").write_text(table(found))
 
 
 if __name__ == "__main__":

@@ -29,13 +29,20 @@ def test_simple_loops(seed: int, cap: int) -> None:
     for begin, end in ((3, 5), (3, 40), (FIRST, FIRST + ROWS), (50, 51), (180, 225), (FIRST + ROWS + 2, 225)):
         low, high = (min(max(each - FIRST, 0), ROWS) for each in (begin, end))
         running = np.empty(int(offsets[high] - offsets[low]) + 1, np.uint64)
-        for fresh, child in product((True, False), (0, address(children))):
+        for fresh, child, sized in (
+            (True, 0, True),
+            (False, 0, True),
+            *product((True, False), (0, address(children)), (False,)),
+        ):
             packed = np.array((*rows, 0, child, 0, 0, BASE, cap, 0 if child else 1), np.int64)
             known = np.array([random.randrange(3) for _ in range(len(vertices) - BASE)], np.uint64)
             expected = known.copy()
-            fold.multiply(packed, vertices, begin, end, expected, np.zeros(0), np.uint64(0), fresh)
+            sizes = known.astype(np.float64) * 1e300 if sized else np.zeros(0)
+            expected_sizes = sizes.copy()
+            fold.multiply(packed, vertices, begin, end, expected, expected_sizes, np.uint64(0), fresh)
             if child:
                 fold.multiply_differences(packed, begin, end, known, fresh, running)
             else:
-                fold.multiply_lengths(packed, begin, end, known, fresh)
+                fold.multiply_lengths(packed, begin, end, known, sizes, fresh)
             assert known.tolist() == expected.tolist(), (seed, begin, end, fresh, child != 0)
+            assert sizes.tolist() == expected_sizes.tolist(), (seed, begin, end, fresh)

@@ -44,23 +44,26 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     for filter_, share, _ in possible:
         left[filter_.vertex] *= share
     chosen: list[tuple[float, NeighbourFilter]] = []
-    implied = 0
+    implied, together = 0, 0.0
     for filter_, share, looks in possible:
         if share >= 1.0:
             implied += 1
         else:
             signature = _signature(graph, filter_, context.invariants)
             cost = costs.filtering(sizes[filter_.vertex], looks if signature is None else None)
+            together += cost + (costs.filter_test * sizes[filter_.vertex] if looks and signature is None else 0.0)
             chosen.append((cost, replace(filter_, share=share, signature=signature)))
     paying = chosen
     few = any(isinstance(each, EndsFilter) for each in draft.filters)  # where matching may begin, and be done at once
-    if few or sum(cost for cost, _ in chosen) > costs.filters_weighed:
-        begin = costs.filter_begin if few else 0.0
+    if few or together > costs.filters_weighed:
         vain: Mapping[tuple[int, int], float] | None = {}  # what is folded is not visited in vain
         if not folds_whole(draft.problem, draft.kept):
             cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
             tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context)
             vain = None if tree is None else _vain_visits(graph, tree)
+        # What is reached from a few vertices is estimated too low where these have more edges than others.
+        reaching = not few and any(isinstance(each, ReachedFilter) for each in draft.filters)
+        begin = 0.0 if reaching else costs.filter_begin
         if vain is not None:
             paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost + begin]
     ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))

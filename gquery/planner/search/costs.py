@@ -90,6 +90,7 @@ class CostModel:
     filter_reached: float  # where the vertex is looked up: for each entry that leads to it
     filter_row: float  # filtering a vertex by its row
     filter_look: float  # each of its entries that is tested
+    filter_test: float  # and that nobody can tell at which of them a row passes
     filter_signature: float  # filtering a vertex by its signature
     filter_begin: float  # planning and calling one filter
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
@@ -174,6 +175,7 @@ CPU = CostModel(
     filter_reached=3.0,
     filter_row=0.15,
     filter_look=0.05,
+    filter_test=1.0,
     filter_signature=0.05,
     filter_begin=2_000.0,
     compose=1000.0,

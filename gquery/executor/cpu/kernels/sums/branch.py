@@ -61,10 +61,23 @@ def begin_product(sums, place, fresh):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def begin_size(sizes, place, fresh):  # type: ignore[no-untyped-def]
+    """About the same."""
+    return 1.0 if fresh else sizes[place]
+
+
+@inlined
 def multiply_all(sums, factor, fresh):  # type: ignore[no-untyped-def]
     """Multiplies one factor into all sums."""
     for place in range(len(sums)):
         sums[place] = factor * begin_product(sums, place, fresh)
+
+
+@inlined
+def scale_all(sizes, factor, fresh):  # type: ignore[no-untyped-def]
+    """The same with about the sums."""
+    for place in range(len(sizes)):
+        sizes[place] = times(float(factor), begin_size(sizes, place, fresh))
 
 
 @inlined
@@ -77,19 +90,24 @@ def length_factor(branch, length):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def multiply_lengths(branch, begin, end, sums, fresh):  # type: ignore[no-untyped-def]
-    """Does what `multiply` does for the vertices begin..end - 1 where all neighbours count, once each, and the factors
-    are exact. Its loops have no branch and count from zero, so that LLVM does several sums at once."""
+def multiply_lengths(branch, begin, end, sums, sizes, fresh):  # type: ignore[no-untyped-def]
+    """Does what `multiply` does for the vertices begin..end - 1 where all neighbours count, once each. Its loops have
+    no branch and count from zero, so that LLVM does several sums at once."""
     offsets, first, rows, base = branch[OFFSETS], branch[FIRST], branch[ROWS], branch[BASE]
     low = min(max(begin, first), end)
     high = max(low, min(end, first + rows))
-    inside, before = sums[low - base : high - base], low - first
+    before, nothing = low - first, length_factor(branch, np.int64(0))  # of those that have no rows
+    inside = sums[low - base : high - base]
     for place in range(len(inside)):
         length = load_int64(offsets, before + place + 1) - load_int64(offsets, before + place)
         inside[place] = length_factor(branch, length) * begin_product(inside, place, fresh)
-    nothing = length_factor(branch, np.int64(0))  # of those that have no rows
-    multiply_all(sums[begin - base : low - base], nothing, fresh)
-    multiply_all(sums[high - base : end - base], nothing, fresh)
+    about = sizes[low - base : high - base]  # of none, where they are not wanted
+    for place in range(len(about)):
+        length = load_int64(offsets, before + place + 1) - load_int64(offsets, before + place)
+        about[place] = times(float(length_factor(branch, length)), begin_size(about, place, fresh))
+    for start, stop in ((begin, low), (high, end)):
+        multiply_all(sums[start - base : stop - base], nothing, fresh)
+        scale_all(sizes[start - base : stop - base], nothing, fresh)
 
 
 @kernel
@@ -227,12 +245,12 @@ def _multiply(
     vertices, sums, sizes = fold.vertices, fold.factors.sums, fold.factors.sizes
     low, high = int(vertices[begin]), int(vertices[end - 1]) + 1
     has_offsets = not isinstance(branch.adjacency, ChangedAdjacency)
-    if has_offsets and modulus == 0 and len(sizes) == 0 and branch.words == 0 and high - low == end - begin:
+    if has_offsets and modulus == 0 and branch.words == 0 and high - low == end - begin:
         if len(branch.child.sums) == 0:
-            multiply_lengths(packed, low, high, sums, fresh)
+            multiply_lengths(packed, low, high, sums, sizes, fresh)
             return
         entries = _entries(branch.adjacency, low, high)
-        if entries < _SHORT * (end - begin):
+        if len(sizes) == 0 and entries < _SHORT * (end - begin):
             multiply_differences(packed, low, high, sums, fresh, np.empty(entries + 1, np.uint64))
             return
     multiply(packed, vertices, begin, end, sums, sizes, np.uint64(modulus), fresh)
