@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gquery
-from gquery.executor.cpu.census.counting import Coloured, Crew, census
-from gquery.executor.cpu.census.layout import layout_of
-from gquery.executor.cpu.census.pairs import Arcs
-from gquery.executor.cpu.random_graphs.shuffled import Null
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.layout import layout_of
+from gquery.executor.census.null import Null
+from gquery.executor.cpu.census.counting import Crew, census
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
 from gquery.motif.queries import counted_by_queries

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import of_values, to_arrow, to_numpy
 from gquery.errors import ExecutionError
-from gquery.executor.cpu.census.counting import Census, Random
+from gquery.executor.census.counts import Census, Random
 from gquery.motif.exports import EXPORTS
 from gquery.motif.matrices import Matrix, igraph_ids, matrix_of, mfinder_id
 from gquery.motif.patterns import Patterns

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import BindError, UnsupportedError, did_you_mean
-from gquery.executor.cpu.census.counting import Coloured
-from gquery.executor.cpu.census.layout import layout_of
-from gquery.executor.cpu.census.pairs import Arcs
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.layout import layout_of
 from gquery.motif.question import Question
 from gquery.records import record
 from gquery.storage.graph import Snapshot

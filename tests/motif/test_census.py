@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout, UnsupportedError
+from gquery.executor.census.graph import Coloured
+from gquery.executor.census.layout import layout_of
+from gquery.executor.census.null import Null
 from gquery.executor.cpu.census import counting
 from gquery.executor.cpu.census.canonical import make_canonical, new_search
-from gquery.executor.cpu.census.counting import Coloured, Crew, census
-from gquery.executor.cpu.census.layout import layout_of
+from gquery.executor.cpu.census.counting import Crew, census
 from gquery.executor.cpu.census.refinement import make_refined
-from gquery.executor.cpu.random_graphs.shuffled import Null
 from gquery.executor.progress import Control
 from gquery.motif.matrices import igraph_ids, matrix_of, mfinder_id
 from tests.motif.naive import connected_sets, least_form, naive_census

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.census.layout import Layout
 from gquery.executor.cpu.census.canonical import Search, count_ways, make_canonical
-from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.refinement import make_refined
 from gquery.executor.cpu.census.tally import find_slots, new_tally, with_room
 from gquery.stopping import Check

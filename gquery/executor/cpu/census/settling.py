@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gquery.errors import MemoryLimitError
 from gquery.executor.cpu.census.canonical import Search
 from gquery.executor.cpu.census.classes import Classes
-from gquery.executor.cpu.census.layout import turned
+from gquery.executor.cpu.census.pairs import turned
 from gquery.executor.cpu.census.tally import Tally, empty, find_slots, new_tally, slots_for, with_room
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.progress import Control
@@ -36,12 +36,17 @@ class Settled:
 
     def add(self, tally: Tally) -> None:
         """Adds what was counted, and empties the tally."""
-        used, begin = int(tally.used[0]), 0
-        while begin < used:
-            end = begin + self._room_for(min(used - begin, _TOGETHER))
-            self._add(tally.codes[begin:end], tally.counts[begin:end])
-            begin = end
+        used = int(tally.used[0])
+        self.add_counts(tally.codes[:used], tally.counts[:used])
         empty(tally)
+
+    def add_counts(self, codes: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Adds the counts of codes, each of which is there once."""
+        begin = 0
+        while begin < len(codes):
+            end = begin + self._room_for(min(len(codes) - begin, _TOGETHER))
+            self._add(codes[begin:end], counts[begin:end])
+            begin = end
 
     def sums(self) -> NDArray[np.int64]:
         """int64[classes so far]: the counts of each class, times its ways, since the last time."""

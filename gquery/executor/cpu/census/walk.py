@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.census.layout import Layout
 from gquery.executor.cpu.census.canonical import canonical
-from gquery.executor.cpu.census.layout import Layout, turned
-from gquery.executor.cpu.census.pairs import Pairs
+from gquery.executor.cpu.census.pairs import Pairs, turned
 from gquery.executor.cpu.census.tally import ODD, add
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 

@@ -1,0 +1,30 @@
+"""The kernels of the census on the CPU."""
+
+from __future__ import annotations
+
+import ctypes
+
+from gquery.executor.gpu.census.launching import BatchWords, source
+from gquery.executor.gpu.device import Device
+from tests.emulated.device import EmulatedDevice, compiled
+
+
+class EmulatedKernels:
+    """As `gquery.executor.gpu.census.launching.CardKernels`. So few looks that enumerations are interrupted often."""
+
+    attempts = 1 << 10
+    looks = 1 << 10
+
+    def __init__(self) -> None:
+        self._library = compiled("census", source())
+        self.device: Device = EmulatedDevice(self._library)
+
+    def close(self, size: int) -> bool:
+        return False
+
+    def warps(self, close: int) -> int:
+        return 1
+
+    def launch(self, name: str, batch: ctypes.Structure, counters: int, *numbers: int) -> None:
+        assert isinstance(batch, BatchWords)
+        getattr(self._library, name)(batch, *map(ctypes.c_int64, (counters, *numbers)))
