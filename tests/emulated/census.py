@@ -12,6 +12,7 @@ from tests.emulated.device import EmulatedDevice, compiled
 class EmulatedKernels:
     """As `gquery.executor.gpu.census.launching.CardKernels`. So few looks that enumerations are interrupted often."""
 
+    blocks = warps = 1
     attempts = 1 << 10
     looks = 1 << 10
 
@@ -19,12 +20,6 @@ class EmulatedKernels:
         self._library = compiled("census", source())
         self.device: Device = EmulatedDevice(self._library)
 
-    def close(self, size: int) -> bool:
-        return False
-
-    def warps(self, close: int) -> int:
-        return 1
-
-    def launch(self, name: str, batch: ctypes.Structure, counters: int, *numbers: int) -> None:
+    def launch(self, name: str, batch: ctypes.Structure, counters: int, budget: int) -> None:
         assert isinstance(batch, BatchWords)
-        getattr(self._library, name)(batch, *map(ctypes.c_int64, (counters, *numbers)))
+        getattr(self._library, name)(batch, *map(ctypes.c_int64, (counters, budget)))

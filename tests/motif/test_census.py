@@ -126,7 +126,7 @@ def test_little_memory_takes_longer(threads: int) -> None:
     assert np.array_equal(found.random.counts, wanted.random.counts)
     assert np.array_equal(found.random.totals, wanted.random.totals)
     with pytest.raises(MemoryLimitError, match="counting motifs"):
-        census(graph, null, 300, threads, Control(memory_limit=200_000))
+        census(graph, null, 300, threads, Control(memory_limit=20_000))
     with pytest.raises(MemoryLimitError, match="random graphs"):  # nor has the disk room
         census(graph, null, 10**15, threads, little)
 

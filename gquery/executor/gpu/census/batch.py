@@ -16,7 +16,8 @@ from gquery.executor.gpu.census.launching import COUNTERS, BatchWords, Kernels
 from gquery.executor.gpu.device import DeviceArray
 
 _SPARSE = 4  # places in the table of links for each that is in it
-_PATH = 15  # words that a warp keeps; as in walk.cuh
+_PATH = 14  # words that a warp keeps; as in walk.cuh
+_CHUNKS = 8  # for each block: the last to end keep the others waiting
 _AT_ONCE = 1 << 22  # slots whose codes are read together
 _ITSELF = -1  # the number of the graph that others are like
 _MODELS = {"degrees": 0, "mutual": 0, "stubs": 1, "erdos-renyi": 2}  # as in census.cuh
@@ -75,11 +76,10 @@ class Batch:
         self._put_originals(given)
         self._make_room(given, graphs)
         self.grow(slots)
-        close = given.scratch_size if kernels.close(given.scratch_size) else 0
-        warps = kernels.warps(close)
-        self.close = close
-        self._new("paths", (warps, _PATH), np.int64)
-        self._new("scratch", (1 if close else warps, 1 if close else given.scratch_size), np.uint8)
+        self._blocks = kernels.blocks
+        self._new("paths", (kernels.warps, _PATH), np.int64)
+        self._new("scratch", (kernels.warps, given.scratch_size), np.uint8)
+        self._new("at_work", (kernels.blocks, 2), np.int64)
         self.counters = self._device.xp.zeros(len(COUNTERS), np.int64)
 
     def _set(self, **words: int) -> None:
@@ -131,7 +131,9 @@ class Batch:
     def turn_to(self, first: int, graphs: int) -> None:
         """Begins with graphs of these numbers, at most as many as there is room for."""
         self.graphs = graphs
-        self._set(first=first, graphs=graphs, tasks=self._tasks * graphs)
+        chunks = min(self._tasks, -(-_CHUNKS * self._blocks // graphs))
+        self._set(first=first, graphs=graphs, tasks=self._tasks, chunks=max(1, chunks))
+        self._held["at_work"].fill(-1)
         self._held["made"].fill(-1)
         self._held["bound"].fill(0)
         self.counters.fill(0)

@@ -15,29 +15,22 @@ _MACHINE = Path(__file__).parents[1] / "kernels" / "machine.cuh"
 _FILES = ("census", "chance", "links", "shuffling", "pairs", "tally", "orders", "walk", "beside")
 _BLOCK, _WARP = 256, 32  # threads; as in machine.cuh
 _STREAM = 0  # the one that CuPy uses
-_BLOCKS_AT_LEAST = 2  # of a multiprocessor, that the memory at hand is shared by
 
 MAKE, COUNT = "make_graphs", "count_sets"
 
 
 class Kernels(Protocol):
-    """device: where arrays are. attempts: to switch an edge of each graph in a launch. looks: at neighbours, by each
-    warp."""
+    """device: where arrays are. blocks, warps: of a launch. attempts: to switch an edge of each graph in one. looks: at
+    neighbours, by each warp."""
 
     device: Device
+    blocks: int
+    warps: int
     attempts: int
     looks: int
 
-    def close(self, size: int) -> bool:
-        """Whether each warp has so many bytes at hand."""
-        ...
-
-    def warps(self, close: int) -> int:
-        """How many count, with so many bytes at hand each."""
-        ...
-
-    def launch(self, name: str, batch: ctypes.Structure, counters: int, *numbers: int) -> None:
-        """Launches a kernel. counters: an address; numbers: what else the kernel takes."""
+    def launch(self, name: str, batch: ctypes.Structure, counters: int, budget: int) -> None:
+        """Launches a kernel. counters: an address; budget: how many attempts or looks it may take."""
         ...
 
 
@@ -78,29 +71,16 @@ class CardKernels:
         module = device.xp.RawModule(code=source(), options=("-std=c++17",))
         self._functions = {name: module.get_function(name) for name in (MAKE, COUNT)}
         properties = device.xp.cuda.runtime.getDeviceProperties(device.number)
-        self._processors: int = properties["multiProcessorCount"]
-        self._at_hand: int = properties["sharedMemPerMultiprocessor"] // _BLOCKS_AT_LEAST - 1024
-        self._functions[COUNT].max_dynamic_shared_size_bytes = self._at_hand
+        pointer = self._functions[COUNT].kernel.ptr
+        resident: int = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(pointer, _BLOCK, 0)
+        self.blocks: int = resident * properties["multiProcessorCount"]
+        self.warps = self.blocks * _BLOCK // _WARP
 
-    def close(self, size: int) -> bool:
-        return size * _BLOCK // _WARP <= self._at_hand
-
-    def _blocks(self, close: int) -> int:
-        pointer, size = self._functions[COUNT].kernel.ptr, close * _BLOCK // _WARP
-        resident: int = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(pointer, _BLOCK, size)
-        return resident * self._processors
-
-    def warps(self, close: int) -> int:
-        return self._blocks(close) * _BLOCK // _WARP
-
-    def launch(self, name: str, batch: ctypes.Structure, counters: int, *numbers: int) -> None:
-        words = [batch, *(ctypes.c_int64(each) for each in (counters, *numbers))]
+    def launch(self, name: str, batch: ctypes.Structure, counters: int, budget: int) -> None:
+        words = (batch, ctypes.c_int64(counters), ctypes.c_int64(budget))
         arguments = (ctypes.c_void_p * len(words))(*map(ctypes.addressof, words))
-        close = numbers[1] if name == COUNT else 0
-        blocks, size = self._blocks(close), close * _BLOCK // _WARP
-        self._driver.launchKernel(
-            self._functions[name].kernel.ptr, blocks, 1, 1, _BLOCK, 1, 1, size, _STREAM, ctypes.addressof(arguments), 0
-        )
+        pointer = self._functions[name].kernel.ptr
+        self._driver.launchKernel(pointer, self.blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, ctypes.addressof(arguments), 0)
 
 
 @cache

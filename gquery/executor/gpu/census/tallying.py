@@ -54,8 +54,8 @@ class Tallying:
             pass
         ended = False
         while not ended:
-            seen = self._launched(batch, COUNT, self._kernels.looks, batch.close)
-            ended = seen["next"] >= batch.words.tasks and not seen["undone"]
+            seen = self._launched(batch, COUNT, self._kernels.looks)
+            ended = not seen["undone"]
             if ended or seen["full"]:
                 yield from batch.emptied(ended)
             if seen["full"]:
@@ -66,8 +66,8 @@ class Tallying:
         self.changed += changed
         self.left_out += left_out
 
-    def _launched(self, batch: Batch, name: str, *numbers: int) -> dict[str, int]:
-        self._kernels.launch(name, batch.words, batch.pointer(), *numbers)
+    def _launched(self, batch: Batch, name: str, budget: int) -> dict[str, int]:
+        self._kernels.launch(name, batch.words, batch.pointer(), budget)
         seen = batch.seen()
         self._control.check()
         return seen
@@ -82,8 +82,7 @@ class Tallying:
 
     def _slots(self, graphs: int) -> int:
         """Of each tally: what all warps may want at once, as far as there is memory."""
-        warps = self._kernels.warps(0)
-        wanted = 1 << (_SLOTS_FOR_WARP * max(4, -(-warps // graphs)) - 1).bit_length()
+        wanted = 1 << (_SLOTS_FOR_WARP * max(4, -(-self._kernels.warps // graphs)) - 1).bit_length()
         return max(_FEWEST_SLOTS, min(wanted, self._most_slots(graphs)))
 
     def _most_slots(self, graphs: int) -> int:

@@ -3,12 +3,13 @@
 // Of a set and its graph while its neighbourhood is looked at. met: words so far.
 struct Beside {
     Walker &walker;
+    Cache &cache;
     Tally tally;
     Ordered ordered;
     int64 met, fresh, base, first, second, top;
 
-    INNER_MEMBER explicit Beside(Walker &walker_)
-        : walker(walker_), tally(tally_of(walker_.census, walker_.path.graph)), met(0), fresh(0) {
+    INNER_MEMBER Beside(Walker &walker_, Cache &cache_)
+        : walker(walker_), cache(cache_), tally(tally_of(walker_.census, walker_.path.graph)), met(0), fresh(0) {
         const Layout &layout = walker.layout;
         int places = int(layout.size - 2);
         ordered = in_order(layout, walker.path.bases[places], places);
@@ -66,7 +67,7 @@ struct Beside {
         }
     }
 
-    INNER_MEMBER void count(int64 code, uint64 number) { fresh += add(tally, code, number); }
+    INNER_MEMBER void count(int64 code, uint64 number) { fresh += add(cache, tally, code, number); }
 
     // An edge between two vertices beside the set, seen from the first.
     INNER_MEMBER int64 code_of(int64 low, int64 high, int64 state) const {
@@ -172,10 +173,10 @@ struct Beside {
 };
 
 // Counts what the set of a walker is part of. Returns looks, or 0 where the tally lacks room: nothing was counted then.
-INNER int64 count_beside(Walker &walker, Counters *counters) {
+INNER int64 count_beside(Walker &walker, Cache &cache, Counters *counters) {
     const Census &census = walker.census;
     int64 graph = walker.path.graph;
-    Beside beside(walker);
+    Beside beside(walker, cache);
     beside.gather();
     int64 most = beside.most(), got = 0;
     if (lane() == 0) {
@@ -199,41 +200,73 @@ INNER int64 count_beside(Walker &walker, Counters *counters) {
     return looks + WARP;
 }
 
-#if WARP > 1
-extern __shared__ int64 memory_of_block[];
-#else
-static int64 *const memory_of_block = nullptr;
-#endif
+// What the warps of a block do together: a chunk of the tasks of a graph.
+struct Work {
+    int64 chunk;
+    uint64 begun;
+};
 
-// Goes on with the tasks of all graphs, each warp for about so many looks at neighbours. Tasks of all graphs alternate:
-// long ones, of vertices with many neighbours, come first, and few warps add to the same tally.
-KERNEL count_sets(__grid_constant__ const Census census, Counters *counters, int64 budget, int64 close) {
-    Walker walker{census, census.layout};
-    byte *memory = close ? reinterpret_cast<byte *>(memory_of_block) + threadIdx.x / WARP * census.scratch_size
-                         : census.scratch + warp() * census.scratch_size;
-    room_of(census, memory, walker.room);
-    walker.clear();
-    int64 *kept = census.paths + warp() * PATH, full = 0;
-    walker.resume(kept);
-    while (budget > 0 && !full) {
+// Goes on with a chunk for about so many looks at neighbours. Whether it found no room in the tally.
+INNER bool go_on(Walker &walker, Work &work, Cache &cache, Counters *counters, int64 &budget) {
+    const Census &census = walker.census;
+    while (budget > 0) {
         if (walker.path.depth == census.layout.size - 2) {
-            int64 looks = count_beside(walker, counters);
-            full = looks == 0;
-            if (!full) budget -= looks + walker.leave();
+            int64 looks = count_beside(walker, cache, counters);
+            if (!looks) return true;
+            budget -= looks + walker.leave();
         } else if (walker.path.depth > 1) {
             budget -= walker.step();
         } else if (walker.path.depth == 1) {
             budget -= walker.leave();
         } else {
-            int64 task = 0;
-            if (lane() == 0) task = int64(atomicAdd(&counters->next, uint64(1)));
-            task = __shfl_sync(ALL, task, 0);
-            if (task >= census.tasks) break;
-            walker.turn_to(task % census.graphs);
-            budget -= walker.begin(task / census.graphs);
+            uint64 begun = 0;
+            if (lane() == 0) begun = atomicAdd(&work.begun, uint64(1));
+            int64 task = work.chunk % census.chunks + int64(__shfl_sync(ALL, begun, 0)) * census.chunks;
+            if (task >= census.tasks) return false;
+            budget -= walker.begin(task);
         }
     }
+    return false;
+}
+
+// Takes the next chunk, which the whole block waits for.
+INNER void take_chunk(const Census &census, Work &work, Counters *counters) {
+    if (threadIdx.x == 0) {
+        int64 next = int64(atomicAdd(&counters->next, uint64(1)));
+        work.chunk = next < census.graphs * census.chunks ? next : -1;
+        work.begun = 0;
+    }
+    __syncthreads();
+}
+
+// Goes on with the chunks of all graphs, each warp for about so many looks. Tasks of vertices with many neighbours, which
+// take long, are the first of a chunk.
+KERNEL count_sets(__grid_constant__ const Census census, Counters *counters, int64 budget) {
+    Cache &cache = at_hand<Cache>();
+    Work &work = at_hand<Work>();
+    int64 *at_work = census.at_work + 2 * blockIdx.x, *kept = census.paths + warp() * PATH;
+    if (threadIdx.x == 0) work.chunk = at_work[0], work.begun = uint64(at_work[1]);
+    clear(cache);
+    Walker walker{census, census.layout};
+    room_of(census, census.scratch + warp() * census.scratch_size, walker.room);
+    walker.clear();
+    bool idle = work.chunk < 0;
+    __syncthreads();  // all have seen it
+    if (idle) take_chunk(census, work, counters);
+    if (work.chunk >= 0) walker.turn_to(work.chunk / census.chunks);
+    walker.resume(kept);
+    bool full = false;
+    while (work.chunk >= 0) {
+        full = go_on(walker, work, cache, counters, budget);
+        flush(cache, tally_of(census, walker.path.graph), census.room + walker.path.graph);
+        if (sum_of_block(full || budget <= 0 || walker.path.depth)) break;
+        take_chunk(census, work, counters);
+        if (work.chunk >= 0) walker.turn_to(work.chunk / census.chunks);
+    }
     walker.save(kept);
-    if (lane() == 0 && walker.path.depth) atomicAdd(&counters->undone, uint64(1));
     if (lane() == 0 && full) atomicAdd(&counters->full, uint64(1));
+    if (threadIdx.x == 0) {
+        at_work[0] = work.chunk, at_work[1] = int64(work.begun);
+        if (work.chunk >= 0) atomicAdd(&counters->undone, uint64(1));
+    }
 }

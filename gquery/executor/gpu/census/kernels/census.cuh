@@ -36,15 +36,18 @@ struct Census {
     uint64 *counts;          // [graphs][slots]
     int64 *room;             // [graphs]
     double *bound;           // [graphs]
-    // Of every warp: where its enumeration is, and memory, unless that fits into the multiprocessor's own.
+    // Of every warp: where its enumeration is, and memory. words: that one set can have beside it.
     int64 *paths;            // [warps][PATH]
     byte *scratch;           // [warps][scratch_size]
     int64 scratch_size, words;
-    int64 tasks;
+    // The tasks of a graph are dealt out in chunks, which blocks take one after the other: the number of a block's chunk,
+    // -1 for none, and how many of its tasks have begun.
+    int64 tasks, chunks;
+    int64 *at_work;          // [blocks][2]
 };
 
-// What changes while kernels run. next: task; unmade: graphs that are not ready; undone: warps that have not ended; full:
-// those that found no room in a tally, and what was wanted there at most.
+// What changes while kernels run. next: chunk; unmade: graphs that are not ready; undone: blocks that have not ended;
+// full: warps that found no room in a tally, and what was wanted there at most.
 struct Counters {
     uint64 next, unmade, undone, full;
     int64 wanted;

@@ -8,7 +8,7 @@ struct Path {
     int64 ends[MOST + 1], bases[MOST + 1];
 };
 
-enum { PATH = 2 + MOST + MOST + 1 };  // words that are kept
+enum { PATH = 1 + MOST + MOST + 1 };  // words that are kept
 
 const int MEMBER = 1 << 30;  // in a mark: the vertex is of the set
 
@@ -19,7 +19,7 @@ struct Room {
     int *marks, *beside, *slots, *words, *forms, *sizes, *sums;
 };
 
-INNER int64 room_of(const Census &census, byte *memory, Room &room) {
+INNER void room_of(const Census &census, byte *memory, Room &room) {
     int64 bits = census.layout.colour_bits + (census.layout.size - 2) * census.layout.state_bits;
     int *next = reinterpret_cast<int *>(memory);
     room.marks = next, next += census.vertices;
@@ -28,8 +28,7 @@ INNER int64 room_of(const Census &census, byte *memory, Room &room) {
     room.words = next, next += census.words;
     room.forms = next, next += census.words;
     room.sizes = next, next += census.words;
-    room.sums = next, next += census.words * census.kinds;
-    return reinterpret_cast<byte *>(next) - memory;
+    room.sums = next;
 }
 
 // One warp at its work.
@@ -129,18 +128,14 @@ struct Walker {
 
     INNER_MEMBER void save(int64 *kept) const {
         if (lane()) return;
-        kept[0] = path.graph;
-        kept[1] = path.depth;
-        for (int i = 0; i < MOST; i++) kept[2 + i] = path.members[i];
-        for (int i = 0; i <= MOST; i++) kept[2 + MOST + i] = path.cursors[i];
+        kept[0] = path.depth;
+        for (int i = 0; i < MOST; i++) kept[1 + i] = path.members[i];
+        for (int i = 0; i <= MOST; i++) kept[1 + MOST + i] = path.cursors[i];
     }
 
     INNER_MEMBER void resume(const int64 *kept) {
-        int64 depth = kept[1];
-        for (int i = 0; i <= MOST; i++) path.cursors[i] = kept[2 + MOST + i];
         path.depth = path.bases[0] = path.ends[0] = 0;
-        if (!depth) return;
-        turn_to(kept[0]);
-        for (int i = 0; i < depth; i++) enter(int(kept[2 + i]));
+        for (int i = 0; i <= MOST; i++) path.cursors[i] = kept[1 + MOST + i];
+        for (int i = 0; i < kept[0]; i++) enter(int(kept[1 + i]));
     }
 };
