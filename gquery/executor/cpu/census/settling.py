@@ -129,7 +129,9 @@ def wider(sums: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
     """The same sums, a row for each graph, with room for classes that were met since."""
     if sums.shape[1] == classes:
         return sums
-    return np.pad(sums, ((0, 0), (0, classes - sums.shape[1])))
+    wide = np.zeros((len(sums), classes), np.int64)
+    wide[:, : sums.shape[1]] = sums
+    return wide
 
 
 @kernel
