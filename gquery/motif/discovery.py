@@ -11,7 +11,6 @@ from gquery.executor.cpu.census.counting import census
 from gquery.executor.progress import Control
 from gquery.motif.found import Motifs, found
 from gquery.motif.on_card import counted_on_card
-from gquery.motif.patterns import Patterns
 from gquery.motif.queries import Choice, choose, counted_by_queries
 from gquery.motif.question import SETTINGS, Options, read_question
 from gquery.motif.simple import Simple, simplified
@@ -51,8 +50,7 @@ class Discovery:
         control.stage = "counting motifs"
         choice = choose(simple.graph, self._settings, control)
         counted = self._counted(simple.graph, choice)
-        patterns = Patterns(simple, asked, self._snapshot.schema.types)
-        return found(counted, simple, asked, patterns, (*simple.notes, *self._way(counted, simple, choice)))
+        return found(counted, simple, asked, self._snapshot, (*simple.notes, *self._way(counted, simple, choice)))
 
     def _counted(self, graph: Coloured, choice: Choice | None) -> Census:
         null, graphs, control = self.asked.null, self.asked.random, self.progress
