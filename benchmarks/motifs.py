@@ -1,7 +1,7 @@
 """Network motifs beside the times of other tools: `python -m benchmarks.motifs` prints the table of
 `results/motifs.md`.
 
-With `sets` or `queries` behind it, one of the tables of larger networks.
+With `sets` or `queries` behind it, one of the tables of larger networks; with `card`, random graphs on the GPU.
 
 A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
 CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`
@@ -28,6 +28,7 @@ from gquery.executor.census.null import Null
 from gquery.executor.cpu.census.counting import Crew, census
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
+from gquery.motif.on_card import counted_on_card
 from gquery.motif.queries import counted_by_queries
 from gquery.motif.question import read_question
 from gquery.motif.simple import simplified
@@ -162,6 +163,24 @@ def print_sets() -> None:
         print(f"| {name} | {numbers} | {each:,.1f} | {control.memory.peak / 1e6:,.0f} |", flush=True)
 
 
+def print_card() -> None:
+    """Random graphs of yeast on the GPU and on all cores of the CPU: the second of two runs."""
+    print("| yeast, k | random graphs | the card, wall, s | the CPU, wall, s |")
+    print("|---|---|---|---|")
+    null, threads = Null("degrees", 10, 7), Settings().threads
+    for size, graphs in ((3, 1000), (4, 1000), (5, 1000), (6, 100), (6, 1000)):
+        graph, taken, found = network("yeast", size, True), [], []
+        for count in (counted_on_card, census):
+            for repeat in (2, graphs):
+                began = time.perf_counter()
+                counts = count(graph, null, repeat, threads, Control())
+            taken.append(time.perf_counter() - began)
+            found.append(counts)
+        assert np.array_equal(found[0].counts, found[1].counts), size
+        assert np.array_equal(found[0].random.counts, found[1].random.counts), size
+        print(f"| {size} | {graphs:,} | {taken[0]:.2f} | {taken[1]:.2f} |", flush=True)
+
+
 def print_queries() -> None:
     """Undirected motifs of four vertices in large networks: by sets of vertices, and by queries."""
     print("| network | edges | subgraphs | by sets, s | by queries, s |")
@@ -179,7 +198,12 @@ def print_queries() -> None:
         print(f"| {name} | {len(graph.arcs.tails):,} | {found.counts.sum():,} | {times} |", flush=True)
 
 
-TABLES = {"sets": (print_sets,), "queries": (print_queries,), "": (print_censuses, print_random_graphs)}
+TABLES = {
+    "sets": (print_sets,),
+    "queries": (print_queries,),
+    "card": (print_card,),
+    "": (print_censuses, print_random_graphs),
+}
 
 if __name__ == "__main__":
     for print_table in TABLES[sys.argv[1] if len(sys.argv) > 1 else ""]:
