@@ -1,7 +1,8 @@
 """Network motifs beside the times of other tools: `python -m benchmarks.motifs` prints the table of
 `results/motifs.md`.
 
-With `sets` or `queries` behind it, one of the tables of larger networks; with `card`, random graphs on the GPU.
+With `sets` or `queries` behind it, one of the tables of larger networks; with `card` or `card-sets`, random graphs on the
+GPU.
 
 A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
 CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`
@@ -39,7 +40,7 @@ ENOUGH, MOST = 0.5, 50  # seconds that a census is repeated for, and how often
 RANDOM = ((3, 1000), (4, 1000), (5, 1000))  # size, random graphs: of the yeast network
 THREADS = 2
 SETS = {"YP": (2361, 6646), "MM": (4293, 7987), "HS": (1509, 5598)}  # vertices and edges
-QUARTERS, FEW = (0.45, 0.22, 0.22, 0.11), 3  # of R-MAT; random graphs
+QUARTERS, FEW, MANY = (0.45, 0.22, 0.22, 0.11), 3, 100  # of R-MAT; random graphs
 LARGE = ("facebook_combined", "ca-AstroPh", "email-Enron")
 
 
@@ -181,6 +182,18 @@ def print_card() -> None:
         print(f"| {size} | {graphs:,} | {taken[0]:.2f} | {taken[1]:.2f} |", flush=True)
 
 
+def print_card_sets() -> None:
+    """The same sets on the GPU."""
+    print("| set | subgraphs | classes | random graphs | wall, s | memory of the host, MB |")
+    print("|---|---|---|---|---|---|")
+    for name in ("MM", "YP", "HS"):
+        graph, control = made(*SETS[name]), Control()
+        began = time.perf_counter()
+        found = counted_on_card(graph, Null("degrees", 10, 7), MANY, Settings().threads, control)
+        numbers = f"{found.counts.sum():,} | {len(found.codes):,} | {MANY} | {time.perf_counter() - began:.1f}"
+        print(f"| {name} | {numbers} | {control.memory.peak / 1e6:,.0f} |", flush=True)
+
+
 def print_queries() -> None:
     """Undirected motifs of four vertices in large networks: by sets of vertices, and by queries."""
     print("| network | edges | subgraphs | by sets, s | by queries, s |")
@@ -202,6 +215,7 @@ TABLES = {
     "sets": (print_sets,),
     "queries": (print_queries,),
     "card": (print_card,),
+    "card-sets": (print_card_sets,),
     "": (print_censuses, print_random_graphs),
 }
 
