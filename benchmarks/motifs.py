@@ -1,8 +1,8 @@
 """Network motifs beside the times of other tools: `python -m benchmarks.motifs` prints the table of
 `results/motifs.md`.
 
-With `sets` or `queries` behind it, one of the tables of larger networks; with `card` or `card-sets`, random graphs on the
-GPU.
+With `sets` or `queries` behind it, one of the tables of larger networks; with `card` or `card-sets`, random graphs on
+the GPU.
 
 A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
 CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`

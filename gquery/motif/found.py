@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from gquery.arrays import of_values, to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.census.counts import Census, Random
-from gquery.motif.drawing import Drawing, drawn
 from gquery.motif.exports import EXPORTS
 from gquery.motif.instances import Instances
 from gquery.motif.matrices import Matrix, igraph_ids, matrix_of, mfinder_id
+from gquery.motif.pages.drawing import Drawing, drawn
+from gquery.motif.pages.report import PREVIEW, page, table
 from gquery.motif.patterns import Patterns
 from gquery.motif.question import Question
-from gquery.motif.report import PREVIEW, page, table
 from gquery.motif.significance import significance
 from gquery.motif.simple import Simple
 from gquery.storage.graph import Snapshot

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import gquery
-from gquery.motif import drawing
 from gquery.motif.matrices import Matrix
-from gquery.motif.pictures import distribution_picture, motif_picture
+from gquery.motif.pages import drawing
+from gquery.motif.pages.pictures import distribution_picture, motif_picture
 from tests.motif.test_motifs import town
 
 _SVG = "{http://www.w3.org/2000/svg}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gquery.motif.pictures import distribution_picture, motif_picture
+from gquery.motif.pages.pictures import distribution_picture, motif_picture
 
 if TYPE_CHECKING:
     from gquery.motif.found import Motifs
