@@ -83,10 +83,10 @@ class Motifs:
         table = self.table.take(to_arrow(rows))
         return Motifs(table, matrices, self._random, self._columns[rows], self.notes, self.asked, self._instances)
 
-    def drawing(self, row: int, most: int = 200) -> Drawing:
+    def drawing(self, row: int, most: int = 200, timeout: float | None = None) -> Drawing:
         """The graph as SVG, with the instances of a row's class in colour: so many of them at most. Of a graph of many
-        vertices the part that is these instances."""
-        instances = self._instances.of(self.matrices[row], most)
+        vertices the part that is these instances. Raises QueryTimeout where these take longer to find."""
+        instances = self._instances.of(self.matrices[row], most, timeout)
         title = f"{len(instances):,} instances of motif {self.matrices[row].text}"
         return drawn(self._instances.arcs, self._instances.names, instances, title)
 

@@ -45,10 +45,11 @@ class Instances:
                 found[place] = str(name)
         return found
 
-    def of(self, matrix: Matrix, most: int) -> NDArray[np.int64]:
-        """int64[*, size]: the vertices of some instances, each instance once, at most so many."""
+    def of(self, matrix: Matrix, most: int, timeout: float | None = None) -> NDArray[np.int64]:
+        """int64[*, size]: the vertices of some instances, each instance once, at most so many. Raises QueryTimeout."""
         listed = ", ".join(f"id({vertex}) AS {vertex}" for vertex in VERTICES[: self._asked.size])
-        matches = self._graph.query(f"{self._patterns.of(matrix)} RETURN {listed} LIMIT {_WAYS * most}").to_arrow()
+        query = f"{self._patterns.of(matrix)} RETURN {listed} LIMIT {_WAYS * most}"
+        matches = self._graph.query(query, timeout=timeout).to_arrow()
         sets = np.sort(np.stack([to_numpy(column) for column in matches.columns], axis=1), axis=1)
         return np.unique(sets, axis=0)[:most]
 

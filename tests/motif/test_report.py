@@ -11,7 +11,7 @@ import pytest
 
 import gquery
 from gquery.motif.matrices import Matrix
-from gquery.motif.pages import drawing
+from gquery.motif.pages import drawing, report
 from gquery.motif.pages.pictures import distribution_picture, motif_picture
 from tests.motif.test_motifs import town
 
@@ -64,6 +64,8 @@ def test_of_a_large_graph_only_the_instances_are_drawn(monkeypatch: pytest.Monke
     drawn = ElementTree.fromstring(found.drawing(len(found) - 1, most=1))
     assert [circle.get("r") for circle in drawn.findall(f"{_SVG}circle")] == ["4", "4", "4"]
     assert "Where they are" in found.report()
+    monkeypatch.setattr(report, "_PATIENCE", 1e-9)
+    assert "Where they are" not in found.report()
 
 
 def test_page_and_notebook() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from gquery.errors import QueryTimeout
 from gquery.motif.pages.pictures import distribution_picture, motif_picture
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
 SHOWN, PREVIEW = 200, 20  # motifs of a page, and of a notebook
 DRAWN = 3  # motifs whose instances are drawn
+_PATIENCE = 10.0  # seconds for the instances of one
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Motifs of {size} vertices</title>
@@ -47,11 +50,12 @@ def page(motifs: Motifs) -> str:
 
 
 def _drawings(motifs: Motifs) -> str:
-    """The graph with the instances of the first motifs."""
-    lines = [
-        f"<h3>{motif_picture(motifs.matrices[row], motifs.asked.directed)}</h3>{motifs.drawing(row)}"
-        for row in range(min(DRAWN, len(motifs)))
-    ]
+    """The graph with the instances of the first motifs; without those that are hard to find."""
+    lines: list[str] = []
+    for row in range(min(DRAWN, len(motifs))):
+        with suppress(QueryTimeout):
+            graph = motifs.drawing(row, timeout=_PATIENCE)
+            lines.append(f"<h3>{motif_picture(motifs.matrices[row], motifs.asked.directed)}</h3>{graph}")
     return f"<h2>Where they are</h2>{_WHERE}{''.join(lines)}" if lines else ""
 
 
