@@ -97,6 +97,17 @@ def test_tallies_are_emptied_and_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     expect_the_same(dense(), Null("degrees", 10, 5))
 
 
+def test_little_memory_of_the_host() -> None:
+    """What is read at once is less, and what is known of codes is forgotten; counts go to a file."""
+    graph, null = dense(), Null("degrees", 10, 4)
+    plenty, little = Control(), Control(memory_limit=400_000)
+    wanted, found = (counted_on_card(graph, null, 40, 1, control) for control in (plenty, little))
+    assert plenty.memory.peak > little.memory.peak
+    assert isinstance(found.random.counts, np.memmap)
+    assert np.array_equal(found.codes, wanted.codes)
+    assert np.array_equal(found.random.counts, wanted.random.counts)
+
+
 def dense() -> Coloured:
     random = np.random.default_rng(5)
     pairs = np.unique(random.integers(30, size=(130, 2)), axis=0)

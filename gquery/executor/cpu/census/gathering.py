@@ -15,7 +15,7 @@ from gquery.executor.cpu.census.settling import Known, settle, wider
 from gquery.executor.progress import Control
 
 _SLOT = 16  # bytes of a code and its count
-_TOGETHER = 1 << 22  # sums of graphs that are settled together: some megabytes
+_TOGETHER = 1 << 20  # sums of graphs that are settled together: some megabytes
 
 
 class Gatherer:

@@ -18,7 +18,6 @@ from gquery.executor.gpu.device import DeviceArray
 _SPARSE = 4  # places in the table of links for each that is in it
 _PATH = 14  # words that a warp keeps; as in walk.cuh
 _CHUNKS = 8  # for each block: the last to end keep the others waiting
-_AT_ONCE = 1 << 22  # slots whose codes are read together
 _ITSELF = -1  # the number of the graph that others are like
 _MODELS = {"degrees": 0, "mutual": 0, "stubs": 1, "erdos-renyi": 2}  # as in census.cuh
 
@@ -159,9 +158,9 @@ class Batch:
         """Of a graph, that there is room for."""
         return self.slots // 4 * 3
 
-    def emptied(self, whole: bool) -> Iterator[Tallies]:
-        """Reads and empties the tallies, of some graphs at a time."""
-        step = max(1, _AT_ONCE // self.slots)
+    def emptied(self, whole: bool, together: int) -> Iterator[Tallies]:
+        """Reads and empties the tallies, of some graphs at a time: about so many slots."""
+        step = max(1, together // self.slots)
         for begin in range(0, self.graphs, step):
             rows = slice(begin, min(begin + step, self.graphs))
             codes, counts = self._held["codes"][rows], self._held["counts"][rows]

@@ -18,6 +18,7 @@ _FEWEST_SLOTS, _MOST_SLOTS = 1 << 10, 1 << 24
 _SLOTS_FOR_WARP = 1 << 12  # that a warp may reserve for a set
 _SLOT = 16  # bytes
 _SHARE = 3  # of the free memory graphs take a third, tallies another: to read these takes memory, too
+_AT_ONCE, _HOST_SHARE = 1 << 22, 64  # slots whose codes are read together; of a memory limit, bytes for each of them
 _MOST_WORDS, _MOST_KINDS = 16, 8  # bits
 _MOST = 2.0**62  # subgraphs, as often as they are found
 
@@ -57,7 +58,7 @@ class Tallying:
             seen = self._launched(batch, COUNT, self._kernels.looks)
             ended = not seen["undone"]
             if ended or seen["full"]:
-                yield from batch.emptied(ended)
+                yield from batch.emptied(ended, self._read_together())
             if seen["full"]:
                 self._make_room(batch, seen["wanted"])
         changed, left_out, bound = batch.told()
@@ -65,6 +66,11 @@ class Tallying:
             raise too_many()
         self.changed += changed
         self.left_out += left_out
+
+    def _read_together(self) -> int:
+        """Slots of the tallies, in the host's memory."""
+        limit = self._control.memory_limit
+        return _AT_ONCE if limit is None else min(_AT_ONCE, limit // _HOST_SHARE)
 
     def _launched(self, batch: Batch, name: str, budget: int) -> dict[str, int]:
         self._kernels.launch(name, batch.words, batch.pointer(), budget)
