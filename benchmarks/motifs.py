@@ -1,7 +1,8 @@
 """Network motifs beside the times of other tools: `python -m benchmarks.motifs` prints the table of
 `results/motifs.md`.
 
-With `sets` or `queries` behind it, one of the tables of larger networks.
+With `sets` or `queries` behind it, one of the tables of larger networks; with `card` or `card-sets`, random graphs on
+the GPU.
 
 A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
 CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`
@@ -22,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gquery
-from gquery.executor.cpu.census.counting import Coloured, Crew, census
-from gquery.executor.cpu.census.layout import layout_of
-from gquery.executor.cpu.census.pairs import Arcs
-from gquery.executor.cpu.random_graphs.shuffled import Null
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.layout import layout_of
+from gquery.executor.census.null import Null
+from gquery.executor.cpu.census.counting import Crew, census
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
+from gquery.motif.on_card import counted_on_card
 from gquery.motif.queries import counted_by_queries
 from gquery.motif.question import read_question
 from gquery.motif.simple import simplified
@@ -38,7 +40,7 @@ ENOUGH, MOST = 0.5, 50  # seconds that a census is repeated for, and how often
 RANDOM = ((3, 1000), (4, 1000), (5, 1000))  # size, random graphs: of the yeast network
 THREADS = 2
 SETS = {"YP": (2361, 6646), "MM": (4293, 7987), "HS": (1509, 5598)}  # vertices and edges
-QUARTERS, FEW = (0.45, 0.22, 0.22, 0.11), 3  # of R-MAT; random graphs
+QUARTERS, FEW, MANY = (0.45, 0.22, 0.22, 0.11), 3, 100  # of R-MAT; random graphs
 LARGE = ("facebook_combined", "ca-AstroPh", "email-Enron")
 
 
@@ -162,6 +164,36 @@ def print_sets() -> None:
         print(f"| {name} | {numbers} | {each:,.1f} | {control.memory.peak / 1e6:,.0f} |", flush=True)
 
 
+def print_card() -> None:
+    """Random graphs of yeast on the GPU and on all cores of the CPU: the second of two runs."""
+    print("| yeast, k | random graphs | the card, wall, s | the CPU, wall, s |")
+    print("|---|---|---|---|")
+    null, threads = Null("degrees", 10, 7), Settings().threads
+    for size, graphs in ((3, 1000), (4, 1000), (5, 1000), (6, 100), (6, 1000)):
+        graph, taken, found = network("yeast", size, True), [], []
+        for count in (counted_on_card, census):
+            for repeat in (2, graphs):
+                began = time.perf_counter()
+                counts = count(graph, null, repeat, threads, Control())
+            taken.append(time.perf_counter() - began)
+            found.append(counts)
+        assert np.array_equal(found[0].counts, found[1].counts), size
+        assert np.array_equal(found[0].random.counts, found[1].random.counts), size
+        print(f"| {size} | {graphs:,} | {taken[0]:.2f} | {taken[1]:.2f} |", flush=True)
+
+
+def print_card_sets() -> None:
+    """The same sets on the GPU."""
+    print("| set | subgraphs | classes | random graphs | wall, s | memory of the host, MB |")
+    print("|---|---|---|---|---|---|")
+    for name in ("MM", "YP", "HS"):
+        graph, control = made(*SETS[name]), Control()
+        began = time.perf_counter()
+        found = counted_on_card(graph, Null("degrees", 10, 7), MANY, Settings().threads, control)
+        numbers = f"{found.counts.sum():,} | {len(found.codes):,} | {MANY} | {time.perf_counter() - began:.1f}"
+        print(f"| {name} | {numbers} | {control.memory.peak / 1e6:,.0f} |", flush=True)
+
+
 def print_queries() -> None:
     """Undirected motifs of four vertices in large networks: by sets of vertices, and by queries."""
     print("| network | edges | subgraphs | by sets, s | by queries, s |")
@@ -179,7 +211,13 @@ def print_queries() -> None:
         print(f"| {name} | {len(graph.arcs.tails):,} | {found.counts.sum():,} | {times} |", flush=True)
 
 
-TABLES = {"sets": (print_sets,), "queries": (print_queries,), "": (print_censuses, print_random_graphs)}
+TABLES = {
+    "sets": (print_sets,),
+    "queries": (print_queries,),
+    "card": (print_card,),
+    "card-sets": (print_card_sets,),
+    "": (print_censuses, print_random_graphs),
+}
 
 if __name__ == "__main__":
     for print_table in TABLES[sys.argv[1] if len(sys.argv) > 1 else ""]:

@@ -40,17 +40,18 @@ ALLOWED = {
     "executor.relational": ["planner.ir", "storage", "values", "executor.progress", "imports"],
     "executor.cpu": [
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.profile",
-        "executor.progress",
+        "executor.progress", "executor.census",
     ],
     "executor.gpu": [
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.progress",
+        "executor.census",
     ],
     "executor": ["planner.ir", "storage", "values"],
     "result": ["executor.progress", "executor.updates.counting", "values"],
     "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
     "motif": [
-        "session", "storage", "values", "grammar.literals", "executor.cpu.census", "executor.cpu.random_graphs",
-        "executor.progress",
+        "session", "storage", "values", "grammar.literals", "executor.census", "executor.cpu.census",
+        "executor.cpu.random_graphs", "executor.gpu.census", "executor.progress",
     ],
     "opening": ["session", "storage", "integrations"],
     "continuous": ["planner", "executor", "storage", "grammar"],

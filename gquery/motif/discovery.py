@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, Protocol, Unpack, runtime_checkable
 
 from gquery.errors import BindError
-from gquery.executor.cpu.census.counting import Census, census
+from gquery.executor.census.counts import Census
+from gquery.executor.census.graph import Coloured
+from gquery.executor.cpu.census.counting import census
 from gquery.executor.progress import Control
 from gquery.motif.found import Motifs, found
-from gquery.motif.patterns import Patterns
+from gquery.motif.on_card import counted_on_card
 from gquery.motif.queries import Choice, choose, counted_by_queries
-from gquery.motif.question import SETTINGS, Options, Question, read_question
+from gquery.motif.question import SETTINGS, Options, read_question
 from gquery.motif.simple import Simple, simplified
 from gquery.session import Graph
 from gquery.storage.load import from_arrow
@@ -47,12 +49,38 @@ class Discovery:
         simple = simplified(self._snapshot, asked)
         control.stage = "counting motifs"
         choice = choose(simple.graph, self._settings, control)
+        counted = self._counted(simple.graph, choice)
+        return found(counted, simple, asked, self._snapshot, (*simple.notes, *self._way(counted, simple, choice)))
+
+    def _counted(self, graph: Coloured, choice: Choice | None) -> Census:
+        null, graphs, control = self.asked.null, self.asked.random, self.progress
         if choice is not None and choice.queries:
-            counted = counted_by_queries(simple.graph, asked.null, asked.random, self._settings, control)
-        else:
-            counted = census(simple.graph, asked.null, asked.random, self._settings.threads, control)
-        patterns = Patterns(simple, asked, self._snapshot.schema.types)
-        return found(counted, simple, asked, patterns, (*simple.notes, *_way(counted, simple, asked, choice)))
+            return counted_by_queries(graph, null, graphs, self._settings, control)
+        count = counted_on_card if self._settings.device == "gpu" else census
+        return count(graph, null, graphs, self._settings.threads, control)
+
+    def _way(self, counted: Census, simple: Simple, choice: Choice | None) -> tuple[str, ...]:
+        """How it was counted, line by line."""
+        asked, links, subgraphs = self.asked, len(simple.graph.arcs.tails), int(counted.counts.sum())
+        sets = "single vertices" if asked.size == 3 else f"connected sets of {asked.size - 2}"
+        way = f"counted from {sets} and what two more vertices can be beside them"
+        if self._settings.device == "gpu":
+            way += ", on the GPU"
+        if choice is not None and choice.queries:
+            way = "counted by a query for each class, from which what others have in them is taken"
+        if choice is not None:
+            expected = f"{choice.queried:,.0f} looks at neighbours by queries, {choice.census:,.0f} by sets"
+            way += f": about {expected}, in each graph"
+        lines = [f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, {way}"]
+        if asked.random:
+            lines.append(f"{asked.random:,} random graphs, seed {asked.seed}: {_MODELS[asked.model]}")
+        if asked.random and asked.model in ("degrees", "mutual"):
+            made = counted.random.changed / asked.random / max(1, links)
+            lines.append(f"{asked.switches} attempts to switch an edge each, of which {made:.1f} changed a graph")
+        if counted.random.left_out:
+            lost = counted.random.left_out / asked.random
+            lines.append(f"{lost:,.1f} of {links:,} edges found no place in a random graph, on average")
+        return tuple(lines)
 
 
 def _of_edges(edges: object) -> Graph:
@@ -69,33 +97,11 @@ def motifs(graph: Graph | Edges, k: int, **options: Unpack[Options]) -> Motifs:
     graph: or its edges, as the result of a query or anything else that Arrow reads: the columns `source` and `target`,
     else the first two, have the ids of their ends.
     All connected induced subgraphs are counted by class, in the graph and in `random` others (1,000). Options: see
-    `Options`. The same seed gives the same table, for any number of threads. Raises BindError for a wrong option,
-    UnsupportedError for too many labels or types at once, QueryTimeout and MemoryLimitError.
+    `Options`. The same seed gives the same table, for any number of threads and on the GPU. Raises BindError for a
+    wrong option, UnsupportedError for too many labels or types at once or without a GPU, QueryTimeout and
+    MemoryLimitError.
     """
     return Discovery(graph, k, **options).run()
-
-
-def _way(counted: Census, simple: Simple, asked: Question, choice: Choice | None) -> tuple[str, ...]:
-    """How it was counted, line by line."""
-    links, subgraphs = len(simple.graph.arcs.tails), int(counted.counts.sum())
-    sets = "single vertices" if asked.size == 3 else f"connected sets of {asked.size - 2}"
-    way = f"counted from {sets} and what two more vertices can be beside them"
-    if choice is not None and choice.queries:
-        way = "counted by a query for each class, from which what others have in them is taken"
-    if choice is not None:
-        way += (
-            f": about {choice.queried:,.0f} looks at neighbours by queries, {choice.census:,.0f} by sets, in each graph"
-        )
-    lines = [f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, {way}"]
-    if asked.random:
-        lines.append(f"{asked.random:,} random graphs, seed {asked.seed}: {_MODELS[asked.model]}")
-    if asked.random and asked.model in ("degrees", "mutual"):
-        made = counted.random.changed / asked.random / max(1, links)
-        lines.append(f"{asked.switches} attempts to switch an edge each, of which {made:.1f} changed a graph")
-    if counted.random.left_out:
-        lost = counted.random.left_out / asked.random
-        lines.append(f"{lost:,.1f} of {links:,} edges found no place in a random graph, on average")
-    return tuple(lines)
 
 
 _MODELS = {

@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 
 from gquery.arrays import of_values, to_arrow, to_numpy
 from gquery.errors import ExecutionError
-from gquery.executor.cpu.census.counting import Census, Random
+from gquery.executor.census.counts import Census, Random
 from gquery.motif.exports import EXPORTS
+from gquery.motif.instances import Instances
 from gquery.motif.matrices import Matrix, igraph_ids, matrix_of, mfinder_id
+from gquery.motif.pages.drawing import Drawing, drawn
+from gquery.motif.pages.report import PREVIEW, page, table
 from gquery.motif.patterns import Patterns
 from gquery.motif.question import Question
-from gquery.motif.report import PREVIEW, page, table
 from gquery.motif.significance import significance
 from gquery.motif.simple import Simple
+from gquery.storage.graph import Snapshot
 from gquery.values.formats import Format, file_format, new_file, stream_format
 
 
@@ -37,15 +40,17 @@ class Motifs:
 
     def __init__(
         self, table: pa.Table, matrices: Sequence[Matrix], random: Random, columns: NDArray[np.intp],
-        notes: tuple[str, ...], asked: Question,
+        notes: tuple[str, ...], asked: Question, instances: Instances,
     ) -> None:  # fmt: skip
-        """random: counts in random graphs; columns: which of them those of each row are."""
+        """random: counts in random graphs; columns: which of them those of each row are. instances: lists those of a
+        class."""
         self.table = table
         self.matrices = tuple(matrices)
         self.notes = notes
         self.asked = asked
         self._random = random
         self._columns = columns
+        self._instances = instances
 
     def distribution(self, row: int) -> NDArray[np.int64]:
         """int64[graphs]: how often the class of a row was found in each random graph."""
@@ -76,7 +81,14 @@ class Motifs:
         rows = np.flatnonzero(kept)
         matrices = [self.matrices[row] for row in rows.tolist()]
         table = self.table.take(to_arrow(rows))
-        return Motifs(table, matrices, self._random, self._columns[rows], self.notes, self.asked)
+        return Motifs(table, matrices, self._random, self._columns[rows], self.notes, self.asked, self._instances)
+
+    def drawing(self, row: int, most: int = 200, timeout: float | None = None) -> Drawing:
+        """The graph as SVG, with the instances of a row's class in colour: so many of them at most. Of a graph of many
+        vertices the part that is these instances. Raises QueryTimeout where these take longer to find."""
+        instances = self._instances.of(self.matrices[row], most, timeout)
+        title = f"{len(instances):,} instances of motif {self.matrices[row].text}"
+        return drawn(self._instances.arcs, self._instances.names, instances, title)
 
     def report(self) -> str:
         """An HTML page with pictures, which needs nothing else."""
@@ -120,8 +132,9 @@ class Motifs:
         return f"<gquery.Motifs: {len(self):,} classes of {self.asked.size} vertices>"
 
 
-def found(census: Census, simple: Simple, asked: Question, patterns: Patterns, notes: tuple[str, ...]) -> Motifs:
-    """A census as a table."""
+def found(census: Census, simple: Simple, asked: Question, snapshot: Snapshot, notes: tuple[str, ...]) -> Motifs:
+    """A census as a table. snapshot: of the user's graph."""
+    patterns = Patterns(simple, asked, snapshot.schema.types)
     matrices = [matrix_of(simple.graph.layout, code) for code in census.codes.tolist()]
     told = significance(census.counts, census.random.counts)
     names = _names(matrices, simple, asked, census.codes.tolist())
@@ -140,7 +153,8 @@ def found(census: Census, simple: Simple, asked: Question, patterns: Patterns, n
     }
     order = np.lexsort((census.codes, -census.counts, -told.z))  # where there is no z, behind all others
     sorted_ = pa.table(dict(columns)).take(to_arrow(order))
-    return Motifs(sorted_, [matrices[row] for row in order.tolist()], census.random, order, notes, asked)
+    return Motifs(sorted_, [matrices[row] for row in order.tolist()], census.random, order, notes, asked,
+                  Instances(simple, asked, snapshot))  # fmt: skip
 
 
 def _names(matrices: Sequence[Matrix], simple: Simple, asked: Question, codes: list[int]) -> dict[str, pa.Array]:

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from gquery.executor.census.layout import Layout, layout_of
 from gquery.executor.cpu.census.canonical import make_canonical, new_search
-from gquery.executor.cpu.census.layout import Layout, layout_of
 from gquery.records import record
 
 _LARGEST_OF_IGRAPH = {True: 4, False: 6}  # vertices, by whether graphs are directed

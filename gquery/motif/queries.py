@@ -11,10 +11,11 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from gquery.executor.cpu.census.counting import Census, Coloured, Random, room_for_counts, too_many
+from gquery.executor.census.counts import Census, Random, room_for_counts, too_many
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.null import Null
 from gquery.executor.cpu.census.looks import looks_of_census
-from gquery.executor.cpu.census.pairs import Arcs
-from gquery.executor.cpu.random_graphs.shuffled import Null, Shuffler
+from gquery.executor.cpu.random_graphs.shuffled import Shuffler
 from gquery.executor.progress import Control
 from gquery.motif.spanning import Spanning, spanning
 from gquery.records import record

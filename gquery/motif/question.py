@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, TypedDict, get_args
 
 from gquery.errors import BindError, did_you_mean
-from gquery.executor.cpu.census.layout import LARGEST, SMALLEST
-from gquery.executor.cpu.random_graphs.shuffled import Model, Null
+from gquery.executor.census.layout import LARGEST, SMALLEST
+from gquery.executor.census.null import Model, Null
 
 _MOST = 2**31  # random graphs, and switches
 
@@ -17,8 +17,8 @@ _MOST = 2**31  # random graphs, and switches
 class Options(TypedDict, total=False):
     """directed: whether directions are part of a motif. random: how many random graphs. model: what these keep, see
     `Null`. switches: attempts for each edge. seed: of the random graphs. labels, types: of the vertices and edges to
-    look at, all when None. by_label, by_type: whether they are part of a motif. timeout, memory_limit, threads: as the
-    settings of a graph."""
+    look at, all when None. by_label, by_type: whether they are part of a motif. timeout, memory_limit, threads,
+    device: as the settings of a graph."""
 
     directed: bool
     random: int
@@ -32,6 +32,7 @@ class Options(TypedDict, total=False):
     timeout: float | None
     memory_limit: int | str | None
     threads: int
+    device: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def read_question(size: object, given: dict[str, Any]) -> Question:
     return Question(_size(size), **{name: readers[name](name, value) for name, value in given.items()})  # type: ignore[arg-type]
 
 
-SETTINGS = ("timeout", "memory_limit", "threads")
+SETTINGS = ("timeout", "memory_limit", "threads", "device")
 
 
 def _size(value: object) -> int:

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import BindError, UnsupportedError, did_you_mean
-from gquery.executor.cpu.census.counting import Coloured
-from gquery.executor.cpu.census.layout import layout_of
-from gquery.executor.cpu.census.pairs import Arcs
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.layout import layout_of
 from gquery.motif.question import Question
 from gquery.records import record
 from gquery.storage.graph import Snapshot
@@ -20,11 +19,13 @@ _MOST = 2**30  # edges: each is seen from both ends
 
 @record(frozen=True, slots=True)
 class Simple:
-    """graph: its vertices have an edge each, and are numbered by falling degree. labels: of each colour, types: of each
-    bit. loops, parallel, turned: edges that were left out: from a vertex to itself, beside another in the same
-    direction, and, where directions do not count, in the other. alone: vertices without an edge."""
+    """graph: its vertices have an edge each, and are numbered by falling degree. vertices int64[n]: what they are in
+    the snapshot. labels: of each colour, types: of each bit. loops, parallel, turned: edges that were left out: from a
+    vertex to itself, beside another in the same direction, and, where directions do not count, in the other. alone:
+    vertices without an edge."""
 
     graph: Coloured
+    vertices: NDArray[np.int64]
     labels: tuple[tuple[str, ...], ...]
     types: tuple[str, ...]
     loops: int
@@ -72,7 +73,8 @@ def simplified(snapshot: Snapshot, asked: Question) -> Simple:
     layout = layout_of(asked.size, len(types) if asked.by_type else 1, len(labels), asked.directed)
     arcs = Arcs(*(np.ascontiguousarray(side, np.int32) for side in (*ends, rows[2])))
     loops, parallel, turned = left_out
-    return Simple(Coloured(arcs, colours, layout), labels, types, loops, parallel, turned, count - len(vertices))
+    graph, alone = Coloured(arcs, colours, layout), count - len(vertices)
+    return Simple(graph, vertices[order], labels, types, loops, parallel, turned, alone)
 
 
 def _check(what: str, asked: tuple[str, ...] | None, known: Iterable[str]) -> None:

@@ -14,8 +14,8 @@ from math import factorial
 
 import numpy as np
 
+from gquery.executor.census.layout import layout_of
 from gquery.executor.cpu.census.canonical import make_canonical, new_search
-from gquery.executor.cpu.census.layout import layout_of
 from gquery.motif.matrices import Matrix, matrix_of
 from gquery.motif.patterns import VERTICES
 from gquery.records import record

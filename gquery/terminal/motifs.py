@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 SHOWN = 30  # rows of a table on a terminal
 MODELS = ("degrees", "mutual", "stubs", "erdos-renyi")
-_OPTIONS = ("random", "model", "switches", "seed", "labels", "types", "by_label", "by_type", "threads", "timeout",
-            "memory_limit")  # fmt: skip
+_OPTIONS = ("random", "model", "switches", "seed", "labels", "types", "by_label", "by_type", "threads", "device",
+            "timeout", "memory_limit")  # fmt: skip
 
 
 def add_motif_options(parser: ArgumentParser) -> None:
@@ -45,6 +45,7 @@ def add_motif_options(parser: ArgumentParser) -> None:
     option("-o", "--output", metavar="FILE", help="a page with pictures (.html), or the table (.csv, .parquet, ...)")
     option("--format", choices=("html", "mfinder", "fanmod"), help="of the FILE, where its ending does not say")
     option("--threads", type=int, metavar="N")
+    option("--device", choices=("auto", "cpu", "gpu"), help="where motifs are counted: on the CPU unless it is `gpu`")
 
 
 def ask_for_motifs(chosen: Namespace, graph: Graph, console: Console) -> tuple[Motifs, Discovery]:

@@ -92,20 +92,26 @@ class EmulatedDevice:
 
 
 @cache
-def emulated_device() -> EmulatedDevice:
+def compiled(name: str, kernels: str) -> ctypes.CDLL:
+    """Kernels as a library of the CPU."""
     assert COMPILER is not None
-    text = f'#include "{_HEADER}"\n{source()}'
+    text = f'#include "{_HEADER}"\n{kernels}'
     seen = sha256(text.encode() + _HEADER.read_bytes()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"gquery-emulated-{seen}"
-    library = folder / "kernels.so"
+    library = folder / f"{name}.so"
     if not library.exists():
         folder.mkdir(exist_ok=True)
-        (folder / "kernels.cpp").write_text(text, "utf-8")
+        (folder / f"{name}.cpp").write_text(text, "utf-8")
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as made:
             options = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o", made.name]
-            subprocess.run([COMPILER, *options, folder / "kernels.cpp"], check=True)
+            subprocess.run([COMPILER, *options, folder / f"{name}.cpp"], check=True)
             Path(made.name).rename(library)
-    return EmulatedDevice(ctypes.CDLL(str(library)))
+    return ctypes.CDLL(str(library))
+
+
+@cache
+def emulated_device() -> EmulatedDevice:
+    return EmulatedDevice(compiled("kernels", source()))
 
 
 def emulated(settings: Settings) -> Backend:

@@ -14,6 +14,7 @@
 #define __forceinline__ inline
 #define __noinline__
 #define __launch_bounds__(threads, resident)
+#define __grid_constant__
 
 struct Dimension {
     unsigned x;
@@ -43,12 +44,23 @@ template <typename Value>
 static inline Value __shfl_down_sync(unsigned, Value value, int) { return value; }
 
 template <typename Value>
+static inline unsigned __match_any_sync(unsigned, Value) { return 1; }
+static inline unsigned __reduce_add_sync(unsigned, unsigned value) { return value; }
+
+template <typename Value>
 static inline Value __shfl_xor_sync(unsigned, Value value, int) { return value; }
 
 template <typename Value>
 static inline Value atomicAdd(Value *place, Value value) {
     Value before = *place;
     *place += value;
+    return before;
+}
+
+template <typename Value>
+static inline Value atomicMax(Value *place, Value value) {
+    Value before = *place;
+    if (value > before) *place = value;
     return before;
 }
 

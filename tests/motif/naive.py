@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations, permutations
 
-from gquery.executor.cpu.census.counting import Coloured
+from gquery.executor.census.graph import Coloured
 
 Matrix = tuple[tuple[int, ...], ...]  # by row and column: a bit for each type of the arcs between two vertices
 Form = tuple[tuple[int, ...], Matrix]  # colours, matrix

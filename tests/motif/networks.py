@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.counting import Coloured
-from gquery.executor.cpu.census.layout import layout_of
-from gquery.executor.cpu.census.pairs import Arcs
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.layout import layout_of
 
 NAMES = ("social", "elec", "ecoli_alon", "ecoli", "yeast", "celegans", "celegans_ma")
 

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout, UnsupportedError
+from gquery.executor.census.graph import Coloured
+from gquery.executor.census.layout import layout_of
+from gquery.executor.census.null import Null
 from gquery.executor.cpu.census import counting
 from gquery.executor.cpu.census.canonical import make_canonical, new_search
-from gquery.executor.cpu.census.counting import Coloured, Crew, census
-from gquery.executor.cpu.census.layout import layout_of
+from gquery.executor.cpu.census.counting import Crew, census
 from gquery.executor.cpu.census.refinement import make_refined
-from gquery.executor.cpu.random_graphs.shuffled import Null
 from gquery.executor.progress import Control
 from gquery.motif.matrices import igraph_ids, matrix_of, mfinder_id
 from tests.motif.naive import connected_sets, least_form, naive_census
@@ -125,7 +126,7 @@ def test_little_memory_takes_longer(threads: int) -> None:
     assert np.array_equal(found.random.counts, wanted.random.counts)
     assert np.array_equal(found.random.totals, wanted.random.totals)
     with pytest.raises(MemoryLimitError, match="counting motifs"):
-        census(graph, null, 300, threads, Control(memory_limit=200_000))
+        census(graph, null, 300, threads, Control(memory_limit=20_000))
     with pytest.raises(MemoryLimitError, match="random graphs"):  # nor has the disk room
         census(graph, null, 10**15, threads, little)
 

@@ -153,7 +153,7 @@ def test_limits() -> None:
     with pytest.raises(gquery.QueryTimeout):
         gquery.motifs(town(1), 4, random=10**6, timeout=0.2)
     with pytest.raises(gquery.MemoryLimitError):
-        gquery.motifs(town(1), 4, random=10**6, memory_limit="200kB")
+        gquery.motifs(town(1), 4, random=10**6, memory_limit="20kB")
     with pytest.raises(gquery.UnsupportedError, match="too many"):
         gquery.motifs(town(1), 8, by_label=True, by_type=True)
 

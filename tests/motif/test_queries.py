@@ -11,10 +11,12 @@ import pytest
 
 import gquery
 from gquery.errors import QueryTimeout, UnsupportedError
-from gquery.executor.cpu.census.counting import Census, Coloured, census
-from gquery.executor.cpu.census.layout import layout_of
+from gquery.executor.census.counts import Census
+from gquery.executor.census.graph import Coloured
+from gquery.executor.census.layout import layout_of
+from gquery.executor.census.null import Null
+from gquery.executor.cpu.census.counting import census
 from gquery.executor.cpu.census.looks import looks_of_census
-from gquery.executor.cpu.random_graphs.shuffled import Null
 from gquery.executor.progress import Control
 from gquery.motif import queries
 from gquery.motif.queries import choose, counted_by_queries

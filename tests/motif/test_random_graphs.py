@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.counting import Coloured, census
-from gquery.executor.cpu.census.layout import layout_of
-from gquery.executor.cpu.census.pairs import Arcs
-from gquery.executor.cpu.random_graphs.shuffled import Model, Null, Shuffler
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.layout import layout_of
+from gquery.executor.census.null import Model, Null
+from gquery.executor.cpu.census.counting import census
+from gquery.executor.cpu.random_graphs.shuffled import Shuffler
 from gquery.executor.progress import Control
 from gquery.motif.matrices import matrix_of
 from gquery.stopping import unchecked

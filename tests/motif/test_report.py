@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 import gquery
 from gquery.motif.matrices import Matrix
-from gquery.motif.pictures import distribution_picture, motif_picture
+from gquery.motif.pages import drawing, report
+from gquery.motif.pages.pictures import distribution_picture, motif_picture
 from tests.motif.test_motifs import town
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -36,12 +38,43 @@ def test_a_distribution_has_a_line_where_the_graph_is(counts: list[int], count: 
     assert bool(drawn.findall(f"{_SVG}rect")) == bool(counts)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"by_label": True}, {"by_type": True}, {"directed": False}, {"labels": ["A"], "by_label": True}]
+)
+def test_instances_are_drawn_in_the_graph(options: Any) -> None:
+    """All of them, with the vertices and edges that they have."""
+    graph = town(1, loops=True)
+    found = gquery.motifs(graph, 3, random=0, **options)
+    for row in range(len(found)):
+        instances = found._instances.of(found.matrices[row], 10_000)
+        assert len(instances) == found.rows()[row]["count"]
+        drawn = ElementTree.fromstring(found.drawing(row, 10_000))
+        circles = drawn.findall(f"{_SVG}circle")
+        known = set(map(str, graph.query("MATCH (a) RETURN id(a) AS id").to_arrow()["id"].to_pylist()))
+        assert {circle.findtext(f"{_SVG}title") for circle in circles} <= known
+        assert sum(circle.get("r") == "4" for circle in circles) == len(np.unique(instances))
+        _, coloured = drawn.findall(f"{_SVG}path")
+        assert coloured.get("d", "").count("M") >= len(np.unique(instances)) / 3
+    assert found.drawing(0)._repr_svg_().startswith("<svg")
+
+
+def test_of_a_large_graph_only_the_instances_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "_MOST", 5)
+    found = gquery.motifs(town(1), 3, random=0)
+    drawn = ElementTree.fromstring(found.drawing(len(found) - 1, most=1))
+    assert [circle.get("r") for circle in drawn.findall(f"{_SVG}circle")] == ["4", "4", "4"]
+    assert "Where they are" in found.report()
+    monkeypatch.setattr(report, "_PATIENCE", 1e-9)
+    assert "Where they are" not in found.report()
+
+
 def test_page_and_notebook() -> None:
     found = gquery.motifs(town(1), 4, by_label=True, random=5)
     assert len(found) > 20
     page = found.report()
     assert "A:odd one" in page
     assert page.count("<tr>") == 1 + min(len(found), 200)
+    assert page.count("instances of motif") == 3
     assert f"and {len(found) - 20:,} more" in found._repr_html_()
     assert "%" in gquery.motifs(town(1), 3, random=0)._repr_html_()
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.layout import turned
+from gquery.executor.cpu.census.pairs import turned
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 
 _SOME = 4  # bits of a number of vertices

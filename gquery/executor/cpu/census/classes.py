@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.census.layout import Layout
 from gquery.executor.cpu.census.canonical import Search, count_ways, make_canonical
-from gquery.executor.cpu.census.layout import Layout
 from gquery.executor.cpu.census.refinement import make_refined
 from gquery.executor.cpu.census.tally import find_slots, new_tally, with_room
 from gquery.stopping import Check
@@ -51,7 +51,9 @@ class Classes:
 
         refined = codes.copy()
         in_pieces(make_refined, refined)
-        distinct, where = np.unique(refined, return_inverse=True)
+        met, where = new_tally(1 << len(codes).bit_length()), np.empty(len(codes), np.int32)
+        find_slots(met, refined, where)
+        distinct = met.codes[: int(met.used[0])]
         in_pieces(make_canonical, distinct)
         found = np.empty(len(distinct), np.int32)
         with self._lock:

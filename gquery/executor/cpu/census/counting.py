@@ -4,65 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from shutil import disk_usage
-from tempfile import TemporaryFile, gettempdir
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.errors import MemoryLimitError, UnsupportedError
+from gquery.errors import MemoryLimitError
+from gquery.executor.census.counts import Census, Random, room_for_counts, too_many
+from gquery.executor.census.graph import Arcs, Coloured
+from gquery.executor.census.null import Null
 from gquery.executor.cpu.census.canonical import new_search
 from gquery.executor.cpu.census.classes import Classes
-from gquery.executor.cpu.census.layout import Layout
-from gquery.executor.cpu.census.pairs import Arcs, Pairs, fill_pairs, room_for, room_for_sorting
+from gquery.executor.cpu.census.pairs import Pairs, fill_pairs, room_for, room_for_sorting
 from gquery.executor.cpu.census.settling import Settled
 from gquery.executor.cpu.census.tally import new_tally, slots_for, with_room
 from gquery.executor.cpu.census.walk import DEPTH, FULL, MORE, ROOT, ROOT_END, WANTED, advance, new_walk
 from gquery.executor.cpu.machine.slices import run_slices
-from gquery.executor.cpu.random_graphs.shuffled import Null, Shuffler
+from gquery.executor.cpu.random_graphs.shuffled import Shuffler
 from gquery.executor.progress import Control
-from gquery.records import record
 
 _SLICE = 1 << 22  # looks at neighbours between two looks at the clock: some milliseconds
 _SHARES = 16  # pieces of the roots for each thread
 _MOST = 2.0**62  # subgraphs, as often as they are found: what is taken from them fits, too
 _SLOT = 24  # bytes of a tally for a code
-
-
-def too_many() -> UnsupportedError:
-    """Of subgraphs."""
-    return UnsupportedError("there are more subgraphs than 64 bits can count", hint="ask for smaller motifs")
-
-
-@record(frozen=True, slots=True)
-class Coloured:
-    """A simple graph: arcs, each once, no loops, an undirected pair once; colours int32[n]. Vertices are best numbered
-    by falling degree: sets are enumerated from the first of their vertices, and what is beside few is cheap."""
-
-    arcs: Arcs
-    colours: NDArray[np.int32]
-    layout: Layout
-
-
-class Random(NamedTuple):
-    """counts int64[graphs, classes]. totals int64[graphs]: subgraphs of all classes, also of those that the graph does
-    not have. changed, left_out: see `Shuffler`, of all graphs together."""
-
-    counts: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    changed: int
-    left_out: int
-
-
-@record(frozen=True, slots=True)
-class Census:
-    """codes int64[classes]: canonical, see `layout.py`, ascending; counts int64[classes]: induced subgraphs of each,
-    none is 0. random: the same classes in random graphs."""
-
-    codes: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    random: Random
 
 
 class Counter:
@@ -220,17 +183,3 @@ def census(graph: Coloured, null: Null, graphs: int, threads: int, control: Cont
     finally:
         crew.release()
     return Census(codes[shown], counts[shown], random)
-
-
-def room_for_counts(graphs: int, classes: int, control: Control) -> NDArray[np.int64]:
-    """int64[graphs, classes], zeros; in a temporary file where memory does not allow them. Raises MemoryLimitError
-    where there is no room for that either."""
-    size = 8 * graphs * classes
-    try:
-        control.memory.reserve(size, "the counts in random graphs")
-    except MemoryLimitError:
-        if disk_usage(gettempdir()).free < 2 * size:  # a file that cannot be written to would end the process
-            raise
-        with TemporaryFile(prefix="gquery-") as file:
-            return np.memmap(file, np.int64, "w+", shape=(graphs, classes))
-    return np.zeros((graphs, classes), np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.pairs import Arcs
+from gquery.executor.census.graph import Arcs
 
 
 def looks_of_census(arcs: Arcs, vertices: int, size: int) -> float:

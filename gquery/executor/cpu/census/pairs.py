@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.machine.compile import inner, kernel
+from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 
 
 class Pairs(NamedTuple):
@@ -31,14 +31,6 @@ class Pairs(NamedTuple):
     degrees: NDArray[np.int32]
 
 
-class Arcs(NamedTuple):
-    """tails, heads, types int32[m]: each once; for undirected graphs a pair once, in either direction."""
-
-    tails: NDArray[np.int32]
-    heads: NDArray[np.int32]
-    types: NDArray[np.int32]
-
-
 def room_for(vertices: int, arcs: int, colours: NDArray[np.int32], kind_bits: int) -> Pairs:
     """Pairs of a graph of so many vertices and arcs, to be filled."""
     entries, kinds = 2 * arcs, min(1 << kind_bits, 2 * arcs)
@@ -54,6 +46,14 @@ def room_for(vertices: int, arcs: int, colours: NDArray[np.int32], kind_bits: in
         np.zeros(entries, np.int32),
         np.zeros(entries, np.int32),
     )
+
+
+@inlined
+def turned(layout, state):  # type: ignore[no-untyped-def]
+    """The state of a pair as seen from its other end."""
+    if layout.directed == 0:
+        return state
+    return (state >> layout.types) | ((state & ((1 << layout.types) - 1)) << layout.types)
 
 
 class Sorting(NamedTuple):

@@ -2,80 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import MemoryLimitError
-from gquery.executor.cpu.census.canonical import Search
+from gquery.executor.cpu.census.canonical import Search, new_search
 from gquery.executor.cpu.census.classes import Classes
-from gquery.executor.cpu.census.layout import turned
+from gquery.executor.cpu.census.pairs import turned
 from gquery.executor.cpu.census.tally import Tally, empty, find_slots, new_tally, slots_for, with_room
 from gquery.executor.cpu.machine.compile import kernel
+from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.progress import Control
 
 _TOGETHER = 1 << 16  # codes that are refined together: some megabytes
 _PARTS = 4  # classes that the count of a code counts for, itself first
 _SLOT = 40  # bytes of a known code
+_SHARE = 1 << 10  # codes that a thread places at a time
 
 
-class Settled:
-    """Sums by class, of one worker. What it knows of codes it keeps from graph to graph, as far as memory allows; the
-    tally of a graph is apart from that, and small enough for a core's cache."""
+class Known:
+    """What codes count for: kept from graph to graph, as far as memory allows. For one thread, which may have others
+    help it.
 
-    def __init__(self, classes: Classes, search: Search, control: Control) -> None:
+    places int32[slots, 4]: by slot of a code the classes that its count counts for, itself first, -1 for none.
+    """
+
+    def __init__(self, classes: Classes, search: Search, threads: int, control: Control) -> None:
         self._classes = classes
-        self._search = search
+        self._searches = [search]
+        self._threads = threads
         self._control = control
         self._known = new_tally()  # whose counts are not used
-        self._places = np.zeros((len(self._known.codes), _PARTS), np.int32)
+        self.places = np.zeros((len(self._known.codes), _PARTS), np.int32)
         self._placed = 0  # of the known codes those that have their places
-        self._sums = np.zeros(0, np.int64)
         self._held = 0
 
-    def add(self, tally: Tally) -> None:
-        """Adds what was counted, and empties the tally."""
-        used, begin = int(tally.used[0]), 0
-        while begin < used:
-            end = begin + self._room_for(min(used - begin, _TOGETHER))
-            self._add(tally.codes[begin:end], tally.counts[begin:end])
+    def pieces(self, codes: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+        """Some of the codes after the other, and their slots, which hold until the next are asked for."""
+        begin = 0
+        while begin < len(codes):
+            end = begin + self._room_for(min(len(codes) - begin, _TOGETHER))
+            slots = np.empty(end - begin, np.int32)
+            find_slots(self._known, codes[begin:end], slots)
+            used = int(self._known.used[0])
+            if used > self._placed:
+                self._place(self._placed, used)
+                self._placed = used
+            yield slice(begin, end), slots
             begin = end
-        empty(tally)
-
-    def sums(self) -> NDArray[np.int64]:
-        """int64[classes so far]: the counts of each class, times its ways, since the last time."""
-        self._lengthen()
-        sums, self._sums = self._sums, np.zeros(0, np.int64)
-        return sums
-
-    def _lengthen(self) -> None:
-        """For classes that were met since."""
-        new = len(self._classes) - len(self._sums)
-        self._sums = np.concatenate([self._sums, np.zeros(new, np.int64)])
 
     def release(self) -> None:
         """Gives back what was reserved."""
         self._control.memory.release(self._held)
         self._held = 0
 
-    def _add(self, codes: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        slots = np.empty(len(codes), np.int32)
-        find_slots(self._known, codes, slots)
-        new = self._known.codes[self._placed : int(self._known.used[0])]
-        if len(new):
-            self._place(new)
-            self._placed += len(new)
-        self._lengthen()
-        settle(counts, slots, self._places, self._sums)
+    def _place(self, begin: int, end: int) -> None:
+        """Finds what new codes count for."""
+        if end - begin <= _SHARE:
+            self._place_some(begin, end)
+            return
+        run_slices(end - begin, _SHARE, self._threads, self._control.check,
+                   lambda first, last: self._place_some(begin + first, begin + last))  # fmt: skip
 
-    def _place(self, new: NDArray[np.int64]) -> None:
-        parts = np.empty((len(new), _PARTS), np.int64)
-        split(new, self._classes.layout, parts)
+    def _place_some(self, begin: int, end: int) -> None:
+        try:
+            search = self._searches.pop()
+        except IndexError:
+            search = new_search(self._classes.layout.size)
+        parts = np.empty((end - begin, _PARTS), np.int64)
+        split(self._known.codes[begin:end], self._classes.layout, parts)
         there = parts >= 0
-        places = self._places[self._placed : self._placed + len(new)]
+        places = self.places[begin:end]
         places[:] = -1
-        places[there] = self._classes.places(parts[there], self._search, self._control.check)
+        places[there] = self._classes.places(parts[there], search, self._control.check)
+        self._searches.append(search)
 
     def _room_for(self, codes: int) -> int:
         """How many codes more can be known: all, where need be because the others are forgotten, or fewer."""
@@ -85,13 +88,50 @@ class Settled:
         with suppress(MemoryLimitError):
             self._control.memory.reserve(_SLOT * size, "counting motifs")
             self._known = with_room(self._known, codes)
-            self._places = np.concatenate([self._places, np.zeros((size - before, _PARTS), np.int32)])
+            self.places = np.concatenate([self.places, np.zeros((size - before, _PARTS), np.int32)])
             self._control.memory.release(self._held)
             self._held = _SLOT * size
             return codes
         empty(self._known)
         self._placed = 0
         return min(codes, before)
+
+
+class Settled:
+    """Sums by class, of one worker. The tally of a graph is apart from what is known of codes, and small enough for a
+    core's cache."""
+
+    def __init__(self, classes: Classes, search: Search, control: Control) -> None:
+        self._classes = classes
+        self._known = Known(classes, search, 1, control)
+        self._sums = np.zeros((1, 0), np.int64)
+
+    def add(self, tally: Tally) -> None:
+        """Adds what was counted, and empties the tally."""
+        used = int(tally.used[0])
+        for piece, slots in self._known.pieces(tally.codes[:used]):
+            self._sums = wider(self._sums, len(self._classes))
+            settle(tally.counts[piece], slots, self._known.places, np.array([0, len(slots)]), self._sums)
+        empty(tally)
+
+    def sums(self) -> NDArray[np.int64]:
+        """int64[classes so far]: the counts of each class, times its ways, since the last time."""
+        sums: NDArray[np.int64] = wider(self._sums, len(self._classes))[0]
+        self._sums = np.zeros((1, 0), np.int64)
+        return sums
+
+    def release(self) -> None:
+        """Gives back what was reserved."""
+        self._known.release()
+
+
+def wider(sums: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """The same sums, a row for each graph, with room for classes that were met since."""
+    if sums.shape[1] == classes:
+        return sums
+    wide = np.zeros((len(sums), classes), np.int64)
+    wide[:, : sums.shape[1]] = sums
+    return wide
 
 
 @kernel
@@ -117,11 +157,13 @@ def split(codes, layout, parts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def settle(counts, slots, places, sums):  # type: ignore[no-untyped-def]
-    """Adds counts to the sums of their classes, and takes them from those where they were counted too much."""
-    for index in range(len(counts)):
-        count, slot = counts[index], slots[index]
-        sums[places[slot, 0]] += count
-        for part in range(1, places.shape[1]):
-            if places[slot, part] >= 0:
-                sums[places[slot, part]] -= count
+def settle(counts, slots, places, begins, sums):  # type: ignore[no-untyped-def]
+    """Adds counts to the sums of their classes, and takes them from those where they were counted too much. Those of
+    each row of the sums begin somewhere."""
+    for row in range(len(sums)):
+        for index in range(begins[row], begins[row + 1]):
+            count, slot = counts[index], slots[index]
+            sums[row, places[slot, 0]] += count
+            for part in range(1, places.shape[1]):
+                if places[slot, part] >= 0:
+                    sums[row, places[slot, part]] -= count

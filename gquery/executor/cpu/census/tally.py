@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.cpu.machine.compile import inlined, kernel
 
-_FIRST = 1 << 12  # slots
+_FIRST = 1 << 9  # slots
 _SPARSE = 2  # buckets for each slot
 ODD = np.int64(-7046029254386353131)  # 2^64 divided by the golden ratio
 

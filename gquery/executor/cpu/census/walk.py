@@ -22,16 +22,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.census.layout import Layout
 from gquery.executor.cpu.census.canonical import canonical
-from gquery.executor.cpu.census.layout import Layout, turned
-from gquery.executor.cpu.census.pairs import Pairs
+from gquery.executor.cpu.census.pairs import Pairs, turned
 from gquery.executor.cpu.census.tally import ODD, add
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 
 DONE, MORE, FULL = range(3)  # nothing is left; the budget is spent; the tally lacks room
 # In a walk's state: vertices in the set, the next root, the end of the roots, free slots that the tally needs, words.
 DEPTH, ROOT, ROOT_END, WANTED, MET = range(5)
-_KNOWN = 1 << 12  # sets
+_KNOWN = 12  # bits: so many sets are known
 _PLACE = 3  # bits of a place in an order
 MEMBER = np.int32(1 << 30)  # in a mark: the vertex is of the set
 
@@ -84,7 +84,7 @@ def new_walk(layout: Layout, pairs: Pairs) -> Walk:
         np.zeros(words, np.int64),
         np.zeros((words, len(pairs.kinds)), np.int64),
         np.zeros(1),
-        np.full((3, _KNOWN), -1, np.int64),
+        np.full((3, 1 << min(_KNOWN, int(layout.positions[places]))), -1, np.int64),
     )
 
 

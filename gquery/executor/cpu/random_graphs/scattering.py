@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
 from gquery.executor.cpu.machine.compile import inlined, kernel
 from gquery.executor.cpu.random_graphs.chance import below
 from gquery.executor.cpu.random_graphs.links import is_free, put_link
-
-
-class Painted(NamedTuple):
-    """colours int32[n]; vertices int32[n], sorted by colour; begins int64[colours + 1]: where each begins."""
-
-    colours: NDArray[np.int32]
-    vertices: NDArray[np.int32]
-    begins: NDArray[np.int64]
-
-
-def painted(colours: NDArray[np.int32]) -> Painted:
-    """The vertices of each colour."""
-    begins = np.concatenate([[0], np.cumsum(np.bincount(colours))])
-    return Painted(colours, np.argsort(colours, kind="stable").astype(np.int32), begins)
 
 
 @kernel

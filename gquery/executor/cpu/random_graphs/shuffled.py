@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.census.pairs import Arcs
+from gquery.executor.census.graph import Arcs
+from gquery.executor.census.links import copy_of, links_of, painted
+from gquery.executor.census.null import Null
 from gquery.executor.cpu.random_graphs.chance import stream
-from gquery.executor.cpu.random_graphs.links import copy_of, links_of, no_places, place_all, unfold
-from gquery.executor.cpu.random_graphs.scattering import join_stubs, painted, scatter
+from gquery.executor.cpu.random_graphs.links import no_places, place_all, unfold
+from gquery.executor.cpu.random_graphs.scattering import join_stubs, scatter
 from gquery.executor.cpu.random_graphs.switching import switch
-from gquery.records import record
 from gquery.stopping import Check
 
-Model = Literal["degrees", "mutual", "stubs", "erdos-renyi"]
-
-_FEWEST = 2000  # attempts
 _AT_ONCE = 1 << 20  # attempts between two looks at the clock
-
-
-@record(frozen=True, slots=True)
-class Null:
-    """model: `degrees`, switching that keeps in- and out-degrees; `mutual`, with the pairs of arcs there and back of
-    every vertex; `stubs`, the ends of all links joined anew; `erdos-renyi`, as many links anywhere. switches: attempts
-    for each link, and some thousand at least, since in tiny graphs few are allowed. seed: of all streams."""
-
-    model: Model
-    switches: int
-    seed: int
 
 
 class Shuffler:
@@ -51,7 +36,7 @@ class Shuffler:
         for name in ("tails", "heads", "types", "groups"):
             np.copyto(getattr(self._links, name), getattr(self._original, name))
         chance = stream(self._null.seed, number)
-        if self._null.model in ("degrees", "mutual"):
+        if self._null.switched:
             return self._switched(chance, check)
         self._places.arcs.fill(-1)
         kept = len(self._links.tails)
@@ -64,7 +49,7 @@ class Shuffler:
 
     def _switched(self, chance: NDArray[np.uint64], check: Check) -> Arcs:
         place_all(self._links, self._places)
-        attempts = max(_FEWEST, self._null.switches * len(self._links.tails)) if len(self._links.tails) else 0
+        attempts = self._null.attempts(len(self._links.tails))
         for begin in range(0, attempts, _AT_ONCE):
             check()
             self.changed += switch(self._links, self._places, chance, min(_AT_ONCE, attempts - begin))

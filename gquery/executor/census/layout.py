@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import UnsupportedError
-from gquery.executor.cpu.machine.compile import inlined
 
 SMALLEST, LARGEST = 3, 8  # vertices of a subgraph
 _CODE_BITS = 63
@@ -46,11 +45,3 @@ def layout_of(size: int, types: int, colours: int, directed: bool) -> Layout:
             hint="choose fewer labels and types, leave the colours out, or make the motifs smaller",
         )
     return Layout(size, types, int(directed), state_bits, colour_bits, positions)
-
-
-@inlined
-def turned(layout, state):  # type: ignore[no-untyped-def]
-    """The state of a pair as seen from its other end."""
-    if layout.directed == 0:
-        return state
-    return (state >> layout.types) | ((state & ((1 << layout.types) - 1)) << layout.types)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gquery.motif.pictures import distribution_picture, motif_picture
+from gquery.errors import QueryTimeout
+from gquery.motif.pages.pictures import distribution_picture, motif_picture
 
 if TYPE_CHECKING:
     from gquery.motif.found import Motifs
 
 SHOWN, PREVIEW = 200, 20  # motifs of a page, and of a notebook
+DRAWN = 3  # motifs whose instances are drawn
+_PATIENCE = 10.0  # seconds for the instances of one
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Motifs of {size} vertices</title>
@@ -27,17 +31,32 @@ code {{ font-size: 85% }}
 the line is far to the right: z is its distance from the mean in standard deviations, the adjusted p says which share
 of the motifs with this p or less would be false alarms.</p>
 {table}
-{more}</body></html>
+{more}{drawings}</body></html>
 """
+
+_WHERE = """<p>The first motifs in the graph: vertices and edges of at most 200 instances are in colour. Point at
+a vertex to see its id. Of a large graph only the instances are drawn.</p>"""
 
 _HEADS = ("motif", "count", "of all", "in random graphs", "z", "p, adjusted", "", "pattern")
 
 
 def page(motifs: Motifs) -> str:
-    """A whole HTML page, which needs nothing else; the first 200 motifs."""
+    """A whole HTML page, which needs nothing else; the first 200 motifs, and where the first three are."""
     notes = "".join(f"<li>{escape(note)}</li>" for note in motifs.notes)
     more = f"<p>and {len(motifs) - SHOWN:,} more, in the table</p>" if len(motifs) > SHOWN else ""
-    return _PAGE.format(size=motifs.asked.size, notes=notes, table=table(motifs, SHOWN), more=more)
+    return _PAGE.format(
+        size=motifs.asked.size, notes=notes, table=table(motifs, SHOWN), more=more, drawings=_drawings(motifs)
+    )
+
+
+def _drawings(motifs: Motifs) -> str:
+    """The graph with the instances of the first motifs; without those that are hard to find."""
+    lines: list[str] = []
+    for row in range(min(DRAWN, len(motifs))):
+        with suppress(QueryTimeout):
+            graph = motifs.drawing(row, timeout=_PATIENCE)
+            lines.append(f"<h3>{motif_picture(motifs.matrices[row], motifs.asked.directed)}</h3>{graph}")
+    return f"<h2>Where they are</h2>{_WHERE}{''.join(lines)}" if lines else ""
 
 
 def table(motifs: Motifs, most: int) -> str:

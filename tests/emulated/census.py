@@ -1,0 +1,25 @@
+"""The kernels of the census on the CPU."""
+
+from __future__ import annotations
+
+import ctypes
+
+from gquery.executor.gpu.census.launching import BatchWords, source
+from gquery.executor.gpu.device import Device
+from tests.emulated.device import EmulatedDevice, compiled
+
+
+class EmulatedKernels:
+    """As `gquery.executor.gpu.census.launching.CardKernels`. So few looks that enumerations are interrupted often."""
+
+    blocks = warps = 1
+    attempts = 1 << 10
+    looks = 1 << 10
+
+    def __init__(self) -> None:
+        self._library = compiled("census", source())
+        self.device: Device = EmulatedDevice(self._library)
+
+    def launch(self, name: str, batch: ctypes.Structure, counters: int, budget: int) -> None:
+        assert isinstance(batch, BatchWords)
+        getattr(self._library, name)(batch, *map(ctypes.c_int64, (counters, budget)))
