@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -128,6 +129,10 @@ class Writing:
         self._scratch = self.tape.room.take(8 + 5 * 8 * most * self.device.threads) if most else 0
         if most:
             self.device.write(self._scratch, np.zeros(1, np.int64))
+
+    def whole_run(self) -> AbstractContextManager[None]:
+        """While the tape runs from its beginning to its end."""
+        return self._pushing.zeroed() if self._pushing else nullcontext()
 
     def fraction(self, run: Run) -> float:
         """The share of the start pool that is done."""
