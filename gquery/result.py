@@ -28,6 +28,7 @@ from gquery.values.formats import (
     schema_without_unions,
     stream_format,
 )
+from gquery.values.on_card import device_capsules
 
 Part = TypeVar("Part")
 
@@ -184,6 +185,18 @@ class Result:
             empty = numbers(pa.nulls(0, field.type), field.name)
             found[field.name] = cupy.concatenate([cupy.asarray(part) for part in own or (empty,)])
         return found
+
+    def __arrow_c_device_array__(
+        self, requested_schema: object | None = None, **others: object
+    ) -> tuple[object, object]:
+        """The columns of `to_cupy` as one batch of Arrow's C device interface, which cuDF and others read where they
+        are. A schema that is asked for is not heeded, as Arrow allows. Raises what `to_cupy` raises, and
+        NotImplementedError for what else Arrow may come to ask."""
+        if any(each is not None for each in others.values()):
+            raise NotImplementedError(f"gquery knows nothing of {', '.join(others)}")
+        columns = list(self.to_cupy().values())
+        _require("cupy").cuda.get_current_stream().synchronize()
+        return device_capsules(self.schema, columns)
 
     def to_polars(self) -> Any:
         """A Polars DataFrame. Polars has no values of several types: numbers become floats, others text."""

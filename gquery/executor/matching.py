@@ -52,7 +52,7 @@ class Measured:
         return self.branches or ((),) * len(step.branches)
 
 
-_TRIED = 0.1  # seconds, after which a card is given up that counts by an order that may be a bad one
+_TRIED = 0.16  # seconds, after which a card is given up that counts by an order that may be a bad one
 _UNWALKED = 0.2  # the same where it is only the order that is given up
 
 
@@ -107,7 +107,7 @@ class Matching:
         card = engine.backend if beside is None else lambda: beside.backend(control.check)
         there = replace(engine, backend=card, beside=None, walker=None)
         try:
-            count = Matching(self.plan, self.second_half, there, control, measured).count()
+            count = Matching(self.plan, self.second_half.for_card(), there, control, measured).count()
         except GivenUp:
             return None
         except (MemoryLimitError, UnsupportedError):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -120,6 +122,35 @@ def test_columns_on_a_card(
     assert sorted(zip(*(column.tolist() for column in host), strict=True)) == sorted(
         zip(*(column.to_pylist() for column in plain.columns), strict=True)
     )
+
+
+@pytest.mark.parametrize("text", GATHERED.values(), ids=GATHERED)
+def test_columns_of_arrow_where_they_are(
+    graph: gquery.Graph, text: str, device: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    on_card = request.node.callspec.params["device"] == "gpu"
+    if not on_card:
+        stream = SimpleNamespace(synchronize=lambda: None)
+        cuda = SimpleNamespace(get_current_stream=lambda: stream)
+        monkeypatch.setitem(
+            sys.modules, "cupy", SimpleNamespace(asarray=np.asarray, concatenate=np.concatenate, cuda=cuda)
+        )
+    schema, columns = graph.query(text, device=device).__arrow_c_device_array__()
+    if on_card:
+        assert device_of(columns) == (2, 0)  # CUDA's first
+        return
+    found = pa.RecordBatch._import_from_c_device_capsule(schema, columns)
+    plain = graph.query(text, device="cpu").to_arrow()
+    assert found.schema == plain.schema
+    assert sorted_rows(pa.table(found)) == sorted_rows(plain)
+
+
+def device_of(capsule: object) -> tuple[int, int]:
+    """The type and the number of the device that an `ArrowDeviceArray` says."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    words = (ctypes.c_int64 * 12).from_address(pointer(capsule, b"arrow_device_array"))
+    return words[11] & 0xFFFFFFFF, words[10]
 
 
 def test_other_columns_than_numbers_are_refused(graph: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,16 +137,14 @@ class CandidateSets:
             (self._common[merged],) = narrowing.sets(tape.run(self.control).cells(narrowing.first))
         return self._common[merged]
 
-    def ranked(self, merged: tuple[int, ...], vertices: DeviceArray) -> CandidateSet:
-        """The same among ranks; vertices: those of all ranks."""
-        own = self.common(merged)
+    def ranked(self, own: CandidateSet, vertices: DeviceArray, tape: Tape) -> CandidateSet:
+        """Candidates among ranks, which are there for what comes next on a tape; vertices: those of all ranks."""
         if own.everything:
             return own
         member = self.device.array(own.member, own.universe, np.uint8)[vertices]
-        tape = Tape(self.device)
         narrowing = Narrowing(tape, [own], [self.room.hold(member)], self.room)
-        tape.jump("Halt")
-        (found,) = narrowing.sets(tape.run(self.control).cells(narrowing.first))
+        tape.wait()
+        (found,) = narrowing.sets(np.array([own.count]))
         return found
 
     def candidate_edges(self, asked: Iterable[Asked], tape: Tape) -> dict[Asked, DeviceRows]:

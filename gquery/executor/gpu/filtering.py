@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,8 +28,8 @@ from gquery.planner.ir.relations import Types
 
 
 class Condition(NamedTuple):
-    """At least so many entries of a candidate's row must lead to members. failed: which of an operation's numbers
-    counts those that have fewer."""
+    """At least so many entries of a candidate's row must lead to members; `among` is null when all do. failed: which of
+    an operation's numbers counts those that have fewer."""
 
     rows: DeviceRows
     among: int
@@ -57,6 +57,7 @@ def narrow(tape: Tape, narrowed: Sequence[Narrowed], failed: int, failed_count: 
     ends = np.cumsum([each.own.count for each in narrowed]).tolist()
     tape.add(
         "Narrow", tape.data(ends), len(ends), tape.data(words), failed, failed_count,
+        int(any(one.among for each in narrowed for one in each.conditions)),
         gathers=[*(each.before for each in narrowed), *(one.among for each in narrowed for one in each.conditions)],
         scatters=[each.after for each in narrowed],
     )  # fmt: skip
@@ -64,11 +65,16 @@ def narrow(tape: Tape, narrowed: Sequence[Narrowed], failed: int, failed_count: 
 
 def blank(tape: Tape, room: Room, sets: Sequence[CandidateSet]) -> list[int]:
     """New members of some sets, none so far, one behind the other."""
+    members = unwritten(room, sets)
+    tape.add("Copy", 0, members[0] if members else 0, sum(map(padded, sets)), scatters=members)
+    return members
+
+
+def unwritten(room: Room, sets: Sequence[CandidateSet]) -> list[int]:
+    """The same, of whom nothing is said so far."""
     sizes = [padded(each) for each in sets]
     first = room.take(sum(sizes))
-    members = (first + np.cumsum([0, *sizes[:-1]])).tolist() if sizes else []
-    tape.add("Copy", 0, first, sum(sizes), scatters=members)
-    return members
+    return (first + np.cumsum([0, *sizes[:-1]])).tolist() if sizes else []
 
 
 def padded(candidates: CandidateSet) -> int:
@@ -125,7 +131,10 @@ class Filtering:
                 loops = Rows(Types(types), "out", (), vertex) if edge is None else self.rows.of_edge(edge, vertex)
                 change = self._keep_loops(vertex, self.rows.of(loops), present), False
             case NeighbourFilter(vertex=vertex, edge=edge, required=required):
-                among = self.labelled[self.graph.edges[edge].other(vertex)]
+                other = self.graph.edges[edge].other(vertex)
+                among = self.labelled[other]
+                if among == self.sets[other].member:
+                    among = self.sets[other].test
                 condition = Condition(self.rows.of(self.rows.of_edge(edge, vertex)), among, required, 0)
                 self._waiting.setdefault(vertex, []).append((len(self._changes), condition))
         self._changes.append(change)
@@ -133,16 +142,15 @@ class Filtering:
     def run(self) -> tuple[list[CandidateSet], list[int | None]]:
         """The sets; and after each filter how many vertices were left, or how many had been removed: -1 for none."""
         self._narrow(list(self._waiting))
-        narrowed = [vertex for vertex, each in enumerate(self.sets) if self.members[vertex] != each.member]
+        made = zip(self.sets, self.members, strict=True)
+        narrowed = list(dict.fromkeys((own, member) for own, member in made if member != own.member))
         if not narrowed:
             return self.sets, [None for _ in self._changes]
-        own = [self.sets[vertex] for vertex in narrowed]
-        narrowing = Narrowing(self.tape, own, [self.members[vertex] for vertex in narrowed], self.room)
+        narrowing = Narrowing(self.tape, [own for own, _ in narrowed], [member for _, member in narrowed], self.room)
         self.tape.jump("Halt")
         run = self.tape.run(self.rows.control)
-        found = narrowing.sets(run.cells(narrowing.first, len(own)))
-        for vertex, each in zip(narrowed, found, strict=True):
-            self.sets[vertex] = each
+        found = dict(zip(narrowed, narrowing.sets(run.cells(narrowing.first, len(narrowed))), strict=True))
+        self.sets = [found.get(each, each[0]) for each in zip(self.sets, self.members, strict=True)]
         changes: list[int | None] = []
         for cell, left in self._changes:
             count = int(run.cells(cell)[0]) if cell else None
@@ -179,19 +187,29 @@ class Filtering:
         return removed
 
     def _narrow(self, vertices: Sequence[int]) -> None:
-        """The neighbour filters of some vertices that wait, at once."""
-        waiting = {vertex: self._waiting.pop(vertex) for vertex in vertices if vertex in self._waiting}
-        if not waiting:
+        """The neighbour filters of some vertices that wait, at once; those of alike vertices once."""
+        alike: dict[Hashable, list[int]] = {}
+        for vertex in vertices:
+            if vertex in self._waiting:
+                asked = tuple(condition for _, condition in self._waiting[vertex])
+                alike.setdefault((self.sets[vertex], self.members[vertex], asked), []).append(vertex)
+        if not alike:
             return
-        after = blank(self.tape, self.room, [self.sets[vertex] for vertex in waiting])
-        count = sum(map(len, waiting.values()))
+        firsts = [each[0] for each in alike.values()]
+        sets = [self.sets[vertex] for vertex in firsts]
+        if all(each.everything for each in sets):  # something is said of every vertex
+            after = unwritten(self.room, sets)
+        else:
+            after = blank(self.tape, self.room, sets)
+        count = sum(len(self._waiting[vertex]) for vertex in firsts)
         first, narrowed, number = self.tape.cell(count), [], 0
-        for (vertex, conditions), member in zip(waiting.items(), after, strict=True):
-            numbered = []
-            for place, condition in conditions:
-                numbered.append(condition._replace(failed=number))
-                self._changes[place] = first + number, False
-                number += 1
-            narrowed.append(Narrowed(self.sets[vertex], self.members[vertex], member, numbered))
-            self.members[vertex] = member
+        for own, member in zip(alike.values(), after, strict=True):
+            conditions = [condition for _, condition in self._waiting[own[0]]]
+            numbered = [each._replace(failed=number + place) for place, each in enumerate(conditions)]
+            narrowed.append(Narrowed(self.sets[own[0]], self.members[own[0]], member, numbered))
+            for vertex in own:
+                for failed, (place, _) in enumerate(self._waiting.pop(vertex), first + number):
+                    self._changes[place] = failed, False
+                self.members[vertex] = member
+            number += len(conditions)
         narrow(self.tape, narrowed, first, count)

@@ -11,6 +11,7 @@ import numpy as np
 from gquery.executor.backend import Masks, VertexValues
 from gquery.executor.gpu.candidate_set import CandidateSet
 from gquery.executor.gpu.device import Device, DeviceArray
+from gquery.executor.gpu.zeros import Zeros
 from gquery.executor.lowering.adjacency import adjacency_of
 from gquery.executor.lowering.program import Rows
 from gquery.executor.lowering.seeds import Seeds
@@ -58,10 +59,12 @@ class RankedRows(NamedTuple):
 
 
 class ResidentGraph:
-    """What queries on a snapshot share: adjacencies and vertices of tables, copied when they are first asked for."""
+    """What queries on a snapshot share: adjacencies and vertices of tables, copied when they are first asked for, and
+    counters."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self.zeros = Zeros(device)
         self._adjacencies: dict[tuple[Relation, Direction], DeviceRows] = {}
         self._upwards: dict[tuple[Relation, Direction], DeviceRows] = {}
         self._ranked: dict[tuple[Relation, Direction, bool], RankedRows] = {}

@@ -49,7 +49,7 @@ class GpuSlices:
         self._writing = Writing(program, candidates, ranks, pool, shared)
 
     def total(self, modulus: int) -> tuple[int, float]:
-        with self.device.guarded():
+        with self.device.guarded(), self._writing.whole_run():
             totals = self._counted
             run = self._writing.tape.start(self.control, modulus)
             for _ in run.launches():

@@ -20,7 +20,7 @@ from gquery.executor.progress import Control
 _TAG = 60  # words with one of these above the bit are addresses in the tape's own memory
 _CELL, _DATA = 1 << _TAG, 2 << _TAG
 _HALTED, _ELSEWHERE = 1, 2  # as in kernels/run.cu
-_HEADER = 7  # words of `Machine` before its registers
+_HEADER = 37  # words of `Machine` before its registers
 _MOST_REGISTERS = 1024
 _CHUNK = 1 << 18  # bytes; what is smaller shares an allocation
 _ALIGNED = 256
@@ -199,7 +199,7 @@ class Tape:
         cells = _HEADER + len(self._registers)
         code = cells + self._cells
         data = code + len(self._code)
-        header = [address + 8 * code, 0, 0, len(self._registers), 0, 0, 0]
+        header = [address + 8 * code, 0, 0, len(self._registers), *[0] * (_HEADER - 4)]
         words = np.array([*header, *self._registers, *[0] * self._cells, *self._code, *self._data], np.int64)
         tags = words >> _TAG
         words[tags == 1] = address + 8 * (words[tags == 1] - _CELL + cells)

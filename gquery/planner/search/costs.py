@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gquery.records import record
 
@@ -198,9 +199,15 @@ class CardCosts:
     byte: float = 0.01  # of a graph that is not on the card yet
     look: float = 0.02  # what the card takes for a look
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
+    patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving
 
 
 CARD = CardCosts()
+
+
+def for_card(costs: CostModel) -> CostModel:
+    """What a plan goes by that is made for a card: planning takes as long as for the CPU, and counting a fraction."""
+    return replace(costs, worth_improving=costs.worth_improving * CARD.patience)
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:

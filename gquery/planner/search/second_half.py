@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
-from gquery.planner.search.costs import on_card
+from gquery.planner.search.costs import for_card, on_card
 from gquery.planner.search.matching import is_doubted, pick_space, plan_matching
 from gquery.records import record
 from gquery.stopping import Check
@@ -45,6 +46,10 @@ class SecondHalf:
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         """Whether counting goes to a card, and why: see `costs.on_card`."""
         return on_card(sum(each.cost for each in matchings), threads, missing, started)
+
+    def for_card(self) -> SecondHalf:
+        """The same for counts on a card, which need no plan as good."""
+        return replace(self, context=replace(self.context, costs=for_card(self.context.costs)))
 
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""

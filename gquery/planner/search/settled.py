@@ -25,6 +25,7 @@ class Settled:
         self._sizes: Recent[Cardinalities] = Recent(_KEPT)
         self._spaces: Recent[tuple[Space, str]] = Recent(_KEPT)
         self._matchings: Recent[tuple[MatchPlan, ...]] = Recent(_KEPT)
+        self._for_card: Settled | None = None
 
     @property
     def is_doubted(self) -> bool:
@@ -50,6 +51,12 @@ class Settled:
 
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         return self.planned.on_card(matchings, threads, missing, started)
+
+    def for_card(self) -> Settled:
+        """The same for a card, with what that settles."""
+        if self._for_card is None:
+            self._for_card = Settled(self.planned.for_card(), self._turns)
+        return self._for_card
 
 
 def can_be_turned(plan: QueryPlan) -> bool:

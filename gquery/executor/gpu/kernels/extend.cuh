@@ -3,7 +3,7 @@
 // (section 4.2), for a whole block of partial matches. `ends` is the running sum of the rows' lengths; where an item is
 // in it says which partial match the item belongs to.
 
-const int TILE = 4 * BLOCK;         // items that a block takes at a time
+const int TILE = 4 * BLOCK;         // items that a block takes at a time, at most
 const int ROWS_AT_HAND = 4 * BLOCK;  // of a tile, whose ends are kept near
 
 struct EndsAtHand {
@@ -87,6 +87,12 @@ INNER Item item_of(const Level &level, const Work &work, int64 item, int64 row) 
     return Item{int(row), walked, Walk{0, 0, walked}.position(level, at)};
 }
 
+// So many that all blocks have some, where there are few.
+INNER int64 tile_of(int64 items) {
+    int64 own = (items + gridDim.x - 1) / gridDim.x, even = (own + BLOCK - 1) / BLOCK * BLOCK;
+    return even < TILE ? even : TILE;
+}
+
 // Calls `each(match, passed)` for all items, by all lanes of a warp at once; `passed` is false past the last.
 template <typename Each>
 INNER void try_all(const Asked &asked, const Work &work, const Items &items, const int64 *registers, Each each) {
@@ -94,9 +100,9 @@ INNER void try_all(const Asked &asked, const Work &work, const Items &items, con
     Frontier frontier = asked.given.now(registers);
     __shared__ int64 low, high;
     int *ends = at_hand<EndsAtHand>().ends;  // after the first item of the tile
-    int64 last = registers[items.last];
-    for (int64 tile = registers[items.first] + int64(blockIdx.x) * TILE; tile < last; tile += int64(gridDim.x) * TILE) {
-        int64 end = tile + TILE < last ? tile + TILE : last;
+    int64 first = registers[items.first], last = registers[items.last], size = tile_of(last - first);
+    for (int64 tile = first + blockIdx.x * size; tile < last; tile += gridDim.x * size) {
+        int64 end = tile + size < last ? tile + size : last;
         __syncthreads();
         if (threadIdx.x < WARP) low = first_above_together(work.ends, 0, frontier.count, tile);
         if (threadIdx.x >= BLOCK - WARP) high = first_above_together(work.ends, 0, frontier.count, end - 1);

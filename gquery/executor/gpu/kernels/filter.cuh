@@ -54,6 +54,7 @@ struct RowsAmong {
 // How many entries of a row count, up to `enough` and a few more.
 template <typename Team>
 INNER int64 counted(const Team &team, const RowsAmong &rows, Range row, int64 enough) {
+    if (!rows.among) return row.end - row.begin;
     int64 found = 0;
     for (int64 begin = row.begin; begin < row.end && found < enough; begin += Team::AT_ONCE * Team::SIZE) {
         int own = 0;
@@ -123,11 +124,12 @@ struct Narrowed {
     const Condition *conditions;
 };
 
+// looks: whether any condition asks which entries there are, and not only how many.
 struct Narrow {
     Lists lists;
     const Narrowed *narrowed;
     uint64 *failed;
-    int64 failed_count;
+    int64 failed_count, looks;
 };
 
 // The first condition that fails, their number if none does.
@@ -158,18 +160,27 @@ INNER void narrow(const Team &team, const Narrowed &own, int vertex, const Total
     if (failed < own.condition_count) totals.add(own.conditions[failed].failed, 1);
 }
 
+// All but those with a row that is a warp's.
+template <typename Team>
+INNER void narrow_all(const Team &team, const Narrow &asked, const Totals &totals) {
+    int64 count = asked.lists.length();
+    for (int64 item = thread() / Team::SIZE; item < count; item += threads() / Team::SIZE) {
+        int64 list = asked.lists.of(item);
+        const Narrowed &own = asked.narrowed[list];
+        int vertex = own.vertices[item - asked.lists.begin(list)];
+        if (!own.from[vertex]) own.to[vertex] = 0;
+        else if (!asked.looks || !has_middle_row(own, vertex)) narrow(team, own, vertex, totals);
+    }
+}
+
 APART void perform(const Narrow &asked, int64 *) {
     __shared__ uint64 at_hand[AT_HAND];
     Totals totals{asked.failed, asked.failed_count, at_hand};
     totals.begin();
     int64 count = asked.lists.length();
-    for (int64 item = thread() / GROUP; item < count; item += threads() / GROUP) {
-        int64 list = asked.lists.of(item);
-        const Narrowed &own = asked.narrowed[list];
-        int vertex = own.vertices[item - asked.lists.begin(list)];
-        if (!own.from[vertex]) own.to[vertex] = 0;
-        else if (!has_middle_row(own, vertex)) narrow(Lanes<GROUP>(), own, vertex, totals);
-    }
+    if (asked.looks) narrow_all(Lanes<GROUP>(), asked, totals);
+    else narrow_all(Lanes<1>(), asked, totals);
+    if (!asked.looks) count = 0;
     __syncwarp();
     each_apart(count, [&](int64 item, bool valid) {
         int64 list = valid ? asked.lists.of(item) : 0;

@@ -73,6 +73,12 @@ INNER int count_of_row(unsigned found, int row) {
     return __popc(found & until & ~((1u << lane()) - 1));
 }
 
+// What lane `from` points to.
+template <typename Value>
+INNER Value *pointer_of(Value *pointer, int from) {
+    return reinterpret_cast<Value *>(__shfl_sync(ALL, reinterpret_cast<uint64>(pointer), from));
+}
+
 // The sum of `value` over the threads of a block before this one; `total` becomes that of all.
 INNER int64 sum_before(int64 value, int64 &total) {
     __shared__ int64 of_warp[WARPS];

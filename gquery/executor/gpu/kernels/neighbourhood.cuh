@@ -104,16 +104,27 @@ INNER void mark_common(const int *members, int size, const int *row, int length,
     }
 }
 
-// Sets the bits of a stretch of members that a level can have. above: they are larger than the root as far as they must.
-INNER void mark_possible(const Level &level, bool above, int root, const int *members, int size, unsigned *words) {
-    bool cut = false, other = false;
-    for (int64 i = 0; i < level.smaller_count && !above; i++) cut |= level.smaller[i] == 0;
-    for (int i = 0; i < level.different_count; i++) other |= level.different[i] == 0;
-    for (int i = lane(); i < size; i += WARP) {
-        int vertex = members[i];
-        bool passes = (!level.member || level.member[vertex]) && (!cut || vertex > root) && (!other || vertex != root);
-        if (passes) atomicOr(words + i / BITS, 1u << i % BITS);
+// Which members a level can have. above: they are larger than the root as far as they must.
+struct Allowed {
+    const byte *member;
+    bool larger, other;
+
+    INNER_MEMBER bool holds(int root, int vertex) const {
+        return (!member || member[vertex]) && (!larger || vertex > root) && (!other || vertex != root);
     }
+};
+
+INNER Allowed allowed_of(const Level &level, bool above) {
+    Allowed found{level.member, false, false};
+    for (int64 i = 0; i < level.smaller_count && !above; i++) found.larger |= level.smaller[i] == 0;
+    for (int64 i = 0; i < level.different_count; i++) found.other |= level.different[i] == 0;
+    return found;
+}
+
+// Sets the bits of a stretch of members that a level can have; by a warp.
+INNER void mark_possible(const Allowed &allowed, int root, const int *members, int size, unsigned *words) {
+    for (int i = lane(); i < size; i += WARP)
+        if (allowed.holds(root, members[i])) atomicOr(words + i / BITS, 1u << i % BITS);
 }
 
 // A row of the bitsets of a root: where its words go, and what it is made of. level: for a mask, else negative.
@@ -151,13 +162,15 @@ INNER RowInside row_to_write(const RootsInside &roots, const int64 *registers, i
 // Writes a row; by a warp.
 APART void write_row(const Inside &inside, const RowInside &row, unsigned *buffer) {
     int words = words_of(row.size);
+    Allowed allowed{};
+    if (row.level >= 0) allowed = allowed_of(inside.program->levels[row.level], inside.above);
     for (int begin = 0; begin < words; begin += WORDS_AT_HAND) {
         int count = words - begin < WORDS_AT_HAND ? words - begin : WORDS_AT_HAND, left = row.size - begin * BITS;
         for (int i = lane(); i < count; i += WARP) buffer[i] = 0;
         __syncwarp();
         const int *stretch = row.members + begin * BITS;
         int size = left < count * BITS ? left : count * BITS;
-        if (row.level >= 0) mark_possible(inside.program->levels[row.level], inside.above, row.root, stretch, size, buffer);
+        if (row.level >= 0) mark_possible(allowed, row.root, stretch, size, buffer);
         else mark_common(stretch, size, row.entries, row.length, buffer);
         __syncwarp();
         for (int i = lane(); i < count; i += WARP) row.out[begin + i] = buffer[i];
@@ -165,23 +178,56 @@ APART void write_row(const Inside &inside, const RowInside &row, unsigned *buffe
     }
 }
 
-template <typename Value>
-INNER Value *pointer_of(Value *pointer, int from) {
-    return reinterpret_cast<Value *>(__shfl_sync(ALL, reinterpret_cast<uint64>(pointer), from));
-}
-
 struct RowsAtHand {
     unsigned words[WARPS][WORDS_AT_HAND];
 };
+
+// Writes a row a lane, of `A_ROW` words at most; by a warp.
+const int A_ROW = WORDS_AT_HAND / WARP;
+
+APART void write_rows(const Inside &inside, const RowInside &row, unsigned *buffer) {
+    __syncwarp();
+    for (int i = lane(); i < WORDS_AT_HAND; i += WARP) buffer[i] = 0;
+    __syncwarp();
+    bool masks = row.level >= 0, over_members = masks || row.size <= row.length;
+    Stretch members{row.members, row.size}, entries{row.entries, row.length};
+    Stretch walked = over_members ? members : entries, searched = over_members ? entries : members;
+    Allowed allowed{};
+    if (masks) allowed = allowed_of(inside.program->levels[row.level], inside.above);
+    count_in_rows(walked, [&](Entry entry) {
+        bool its_masks = __shfl_sync(ALL, masks, entry.of), its_over = __shfl_sync(ALL, over_members, entry.of);
+        const int *among = pointer_of(searched.first, entry.of);
+        int count = __shfl_sync(ALL, searched.count, entry.of), root = __shfl_sync(ALL, row.root, entry.of);
+        Allowed its{
+            pointer_of(allowed.member, entry.of), __shfl_sync(ALL, int(allowed.larger), entry.of) > 0,
+            __shfl_sync(ALL, int(allowed.other), entry.of) > 0
+        };
+        int member = entry.at;
+        bool passed = entry.valid && its_masks && its.holds(root, entry.position);
+        if (entry.valid && !its_masks) {
+            int found = int(first_above(among, 0, count, entry.position - 1));
+            passed = found < count && among[found] == entry.position;
+            if (!its_over) member = found;
+        }
+        if (passed) atomicOr(buffer + entry.of * A_ROW + member / BITS, 1u << member % BITS);
+        return passed;
+    });
+    __syncwarp();
+    for (int i = 0; i < words_of(row.size); i++) row.out[i] = buffer[lane() * A_ROW + i];
+    __syncwarp();
+}
 
 APART void perform(const WriteInside &write, int64 *registers) {
     const Inside &inside = *write.roots.inside;
     unsigned *buffer = at_hand<RowsAtHand>().words[threadIdx.x / WARP];
     int64 first = registers[write.roots.first], last = registers[write.roots.last];
+    RowInside none{};
+    none.level = -1;
     each_apart(inside.rows_before(last) - inside.rows_before(first), [&](int64 item, bool valid) {
-        RowInside own{};
-        if (valid) own = row_to_write(write.roots, registers, first, item);
-        for (unsigned left = __ballot_sync(ALL, valid); left; left &= left - 1) {
+        RowInside own = valid ? row_to_write(write.roots, registers, first, item) : none;
+        bool is_long = words_of(own.size) > A_ROW;
+        write_rows(inside, is_long ? none : own, buffer);
+        for (unsigned left = __ballot_sync(ALL, is_long); left; left &= left - 1) {
             int from = __ffs(left) - 1;
             RowInside row{
                 pointer_of(own.out, from), pointer_of(own.members, from), pointer_of(own.entries, from),

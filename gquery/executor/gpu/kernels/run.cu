@@ -8,13 +8,13 @@ const int REGISTERS = 1024;
 
 enum Status { MORE, HALTED, ELSEWHERE };
 
-// At the beginning of what the host writes and reads back. barrier: the blocks that have come to it; over: whether the
-// time was, at barriers of even and odd number.
+// At the beginning of what the host writes and reads back. waiting: the blocks that have come to a barrier; crossed: twice
+// the number of barriers that all have come to, and one more where the time was over by then, far enough from the other
+// for those who look at it not to hold up those who come.
 struct Machine {
     const int64 *tape;
     int64 at, status, register_count;
-    uint64 barrier;
-    int64 over[2];
+    uint64 waiting, between[31], crossed;
     int64 registers[1];
 };
 
@@ -68,7 +68,7 @@ struct Again {
     EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
     EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(FindContexts)               \
     EACH(NumberContexts) EACH(MeasureInside) EACH(WriteInside) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) TIMES(Harvest) TIMES(HarvestAll)              \
-    TIMES(SumFactors) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddUp) TIMES(AddToTotals)
+    TIMES(SumFactors) TIMES(SumCommon) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddUp) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,
 enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, OfNextInside, OfMoreInside, SumInsideApart, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
@@ -79,22 +79,26 @@ struct Pays {
     int64 left, one_of, behind;
 };
 
-// All blocks have come here, and see what each has written; false when the time is over.
-INNER bool all_here(Machine *machine, int64 crossed, uint64 end) {
-    __shared__ bool goes_on;
+// All blocks have come here, and see what each has written; false when the time is over. crossed: the machine's before,
+// and after.
+INNER bool all_here(Machine *machine, uint64 &crossed, uint64 end) {
+    __shared__ uint64 seen;
     __syncthreads();
     if (threadIdx.x == 0) {
-        int64 *over = machine->over + (crossed & 1);
-        if (blockIdx.x == 0) *static_cast<volatile int64 *>(over) = now() > end;
         __threadfence();
-        const uint64 turn = 1ull << 63;
-        uint64 before = atomicAdd(&machine->barrier, blockIdx.x == 0 ? turn - (gridDim.x - 1) : 1ull);
-        while (((before ^ seen_now(&machine->barrier)) & turn) == 0) {}
+        volatile uint64 *now_crossed = &machine->crossed;
+        if (atomicAdd(&machine->waiting, 1ull) == gridDim.x - 1) {
+            machine->waiting = 0;
+            __threadfence();
+            *now_crossed = (crossed | 1) + 1 + (now() > end);
+        }
+        while ((*now_crossed | 1) == (crossed | 1)) {}
+        seen = *now_crossed;
         __threadfence();
-        goes_on = !seen_now(over);
     }
     __syncthreads();
-    return goes_on;
+    crossed = seen;
+    return !(crossed & 1);
 }
 
 INNER int64 perform(const NextPiece &piece, int64 *registers, int64 next) {
@@ -169,12 +173,13 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
     __shared__ int64 registers[REGISTERS];
     const uint64 end = now() + budget;
     for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
-    int64 at = machine->at, crossed = 0, status = HALTED;
+    int64 at = machine->at, status = HALTED;
+    uint64 crossed = seen_now(&machine->crossed);  // none goes on from the first barrier before all have come
     if (machine->status == ELSEWHERE) at += reinterpret_cast<const Operation *>(machine->tape + at)->length;
-    bool goes_on = all_here(machine, crossed++, ~0ull);
+    bool goes_on = all_here(machine, crossed, ~0ull);
     while (goes_on) {
         const Operation &operation = *reinterpret_cast<const Operation *>(machine->tape + at);
-        if (operation.waits && !all_here(machine, crossed++, end)) {
+        if (operation.waits && !all_here(machine, crossed, end)) {
             status = MORE;
             break;
         }

@@ -139,7 +139,8 @@ APART void perform(const AddToTotals &asked, int64 *registers, uint64 modulus) {
     __shared__ double sizes;
     if (threadIdx.x == 0) sizes = 0;
     __syncthreads();
-    if (size > 0) atomicAdd(&sizes, size);
+    size = sum_of_row(size, 0);
+    if (lane() == 0 && size > 0) atomicAdd(&sizes, size);
     __syncthreads();
     if (threadIdx.x == 0) {
         uint64 total = asked.totals[blockIdx.x] + sum;

@@ -4,6 +4,7 @@ through them (kernels/inside.cuh, alone.cuh)."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 from gquery.executor.gpu.program.table import Sums, Table
 from gquery.executor.gpu.resident import DeviceRows
@@ -25,7 +26,7 @@ class Neighbourhoods:
     """What is written once for a program: what kernels ask of its levels, and room for bitsets."""
 
     def __init__(self, writing: Writing, members: DeviceRows, available: int | None) -> None:
-        self.writing = writing
+        self.writing: Writing = proxy(writing)  # a circle would keep the memory of all until it is looked for
         self.tape = writing.tape
         self.table = writing.table
         self._members = members

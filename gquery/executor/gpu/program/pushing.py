@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from weakref import proxy
 
 from gquery.executor.gpu.program.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
@@ -15,7 +15,8 @@ from gquery.executor.lowering.pushed import chains
 if TYPE_CHECKING:
     from gquery.executor.gpu.program.writing import Block, Writing
 
-_COUNTERS = 1 << 30  # bytes at most
+_COUNTERS = 1 << 32  # bytes at most
+_SHARE = 16  # of the device's free memory, of which they take one
 _NARROW = 2**32
 _MANY = 12  # all counters are gone through when there are as many ends as one of so many counters
 _FAR = 1  # the level of the vertices that have counters
@@ -49,23 +50,32 @@ class Pushing:
     """The sums of roots, so many at a time."""
 
     def __init__(self, writing: Writing, found: Sequence[Chain], available: int | None) -> None:
-        self.writing = writing
+        self.writing: Writing = proxy(writing)  # a circle would keep the memory of all until it is looked for
         self.tape = writing.tape
         self.chains = [each for each in found if each.levels]
         self.table = writing.table
         self._universe = -(-self.table.positions_of(_FAR) // 4) * 4
         self._wide = any(prod(map(self.table.longest.__getitem__, each.levels[:-1])) >= _NARROW for each in self.chains)
         width = 8 if self._wide else 4
-        size = _COUNTERS if available is None else min(_COUNTERS, available // 4)
+        room = min(_COUNTERS, writing.device.free_bytes() // _SHARE if available is None else available // 4)
+        size = 1 << room.bit_length() >> 1  # the same for most queries, which have them one after the other
         root = width * self._universe * len(self.chains)
         self.roots = max(1, min(len(self.table.sets[0]), size // root))
-        zeros = writing.device.xp.zeros
-        self._counters = [
-            self.tape.room.hold(zeros(width * self._universe * self.roots, np.uint8)) for _ in self.chains
-        ]
+        each = width * self._universe * self.roots
+        self._lent = [self.table.candidates.rows.graph.zeros.lend(each) for _ in self.chains]
+        self._counters = [self.tape.room.hold(lent.array) for lent in self._lent]
         words = [(self._counters[each.kind], int(self._wide), int(each.kind == 0), each.minus) for each in found]
         self._words = self.tape.data([word for each in words for word in each])
         self._count = len(found)
+
+    @contextmanager
+    def zeroed(self) -> Iterator[None]:
+        """While the tape runs: counters are zero where it comes to its end."""
+        for lent in self._lent:
+            lent.is_zero = False
+        yield
+        for lent in self._lent:
+            lent.is_zero = True
 
     def sums(self, block: Block) -> Sums:
         """The sums of some roots."""

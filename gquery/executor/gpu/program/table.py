@@ -37,7 +37,7 @@ class Table:
     which a partial match that ends with level l carries positions, in the order of its columns. inputs[l]: the same for
     those that level l extends. ranked: rows among the ranks of vertices, where positions are these. upwards: rows that
     lead from smaller to larger vertices, where cliques are counted along these: nothing else has to say which is
-    larger. longest[l]: at least as many positions as level l tries for any partial match.
+    larger, and that they are others. longest[l]: at least as many positions as level l tries for any partial match.
     """
 
     def __init__(
@@ -77,8 +77,9 @@ class Table:
         merged = [level.candidates for level in self.program.levels]
         if not self.ranked:
             return [self.candidates.common(each) for each in merged]
-        known = {each: self.candidates.ranked(each, self.ranked.vertices) for each in set(merged)}
-        return [known[each] for each in merged]
+        sets = [self.candidates.common(each) for each in merged]
+        known = {each: self.candidates.ranked(each, self.ranked.vertices, self.tape) for each in set(sets)}
+        return [known[each] for each in sets]
 
     @cached_property
     def deeper(self) -> list[list[int]]:
@@ -117,6 +118,22 @@ class Table:
         asks = step.absent or step.pairs or step.comparisons or step.weights or self.children[level]
         members = self.program.space == "vertices" and step.backward and own.test
         return not asks and not members and len(step.backward) <= 1
+
+    def common_leaves(self, level: int) -> list[int]:
+        """The levels below one that the first vertex leads to, if all that is asked of each is to be in the same two
+        rows: that of the level, and one of a level before. None where it is not so."""
+        leaves = self.deeper[level]
+        if self.program.levels[level].parent != 0 or not leaves or not self.is_bare(level):
+            return []
+        first, *others = leaves
+        alike = all(self.program.levels[each].like == first for each in others)
+        return leaves if alike and self._is_common_leaf(first, level) else []
+
+    def _is_common_leaf(self, level: int, parent: int) -> bool:
+        step = self.program.levels[level]
+        asks = step.absent or step.pairs or step.comparisons or step.weights or self.children[level]
+        joined = len(step.backward) == 2 and sum(rows.level == parent for rows in step.backward) == 1
+        return joined and not asks and not self.different(level) and not self.smaller(level)
 
     # --- what partial matches carry ----------------------------------------------------------------------------
 
@@ -164,7 +181,7 @@ class Table:
         lists = [
             data([word for rows in level.backward for word in self._rows(rows, number)]),
             data([word for rows in level.absent for word in self._rows(rows, number)]),
-            data(level.different),
+            data(self.different(number)),
             data(self.smaller(number)),
             data([each for pair in level.pairs for each in pair]),
             data([word for each in level.comparisons for word in self._compare(each)]),
@@ -173,7 +190,7 @@ class Table:
         counts = [
             len(level.backward),
             len(level.absent),
-            len(level.different),
+            len(self.different(number)),
             len(self.smaller(number)),
             len(level.pairs),
         ]
@@ -208,6 +225,10 @@ class Table:
                 return self.ranked.rows
             return self.upwards or self.candidates.rows.distinct(rows)
         return self._edges[rows, self.sets[rows.level], self.sets[target]]
+
+    def different(self, level: int) -> tuple[int, ...]:
+        """The levels whose vertices must be others."""
+        return () if self.upwards else self.program.levels[level].different
 
     def smaller(self, level: int) -> tuple[int, ...]:
         """The levels whose vertices must be smaller."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,13 @@ from gquery.executor.lowering.pushed import pushed
 
 _ARENA = 2 << 30  # bytes at most, for the blocks of all levels together
 _LARGEST_BLOCK = 1 << 21  # partial matches
-_LISTED = 4  # times as large are both where blocks are the answer, which the host gets one by one
+_LISTED = 4  # times as large is the largest block where blocks are the answer, which the host gets one by one
 _SMALLEST_BLOCK = 1 << 8
 _FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches are enough
 _ITEMS = 1 << 26  # tried in one operation, which nothing stops
+_LOOKS = 1 << 30  # into rows of what is tried, at most, in one operation
 _ROW = 120  # bytes of a partial match besides its positions: work, values, and those of the branches below
+_TAKEN = 16  # vertices of a triangle that a warp takes at a time
 _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
 
 
@@ -127,6 +130,10 @@ class Writing:
         if most:
             self.device.write(self._scratch, np.zeros(1, np.int64))
 
+    def whole_run(self) -> AbstractContextManager[None]:
+        """While the tape runs from its beginning to its end."""
+        return self._pushing.zeroed() if self._pushing else nullcontext()
+
     def fraction(self, run: Run) -> float:
         """The share of the start pool that is done."""
         return 1.0 if run.ended else run.register(self._reached) / max(1, self.given)
@@ -210,9 +217,9 @@ class Writing:
     def _block_size(self, available: int | None) -> int:
         """Partial matches of a block, so that one for each level fits the arena."""
         times = 1 if self.program.summing or self.program.limit is not None else _LISTED
-        arena = min(
-            times * _ARENA, self.device.free_bytes() // (2 * times), _ARENA if available is None else available // 2
-        )
+        arena = min(_ARENA, self.device.free_bytes() // (2 * times))
+        if available is not None:
+            arena = min(arena, available // 2)
         levels = max(1, len(self.program.levels))
         return max(_SMALLEST_BLOCK, min(times * _LARGEST_BLOCK, arena // (levels * (_ROW + 4 * levels))))
 
@@ -299,6 +306,8 @@ class Writing:
         """The sum over a level and all below it, for each partial match of a block."""
         if self._inside and self.program.levels[level].parent == 0 and self.table.children[level]:
             return self._inside.sums(level, block)
+        if self.table.common_leaves(level):
+            return self._common(level, block)
         if self.table.deeper[level] or self.program.levels[level].weights:
             found = self.new_sums(block.most)
             self.extend(level, block, found, lambda extended, parents: self._add_up(level, extended, parents, found))
@@ -313,6 +322,19 @@ class Writing:
         folded = bool(self.table.children[level])
         found = self.new_sums(block.most) if folded else Sums(self.tape.room.take(8 * block.most), 0)
         self._count(level, block, found)
+        return found
+
+    def _common(self, level: int, block: Block) -> Sums:
+        """The sum over a level and its leaves, which are gone through at once."""
+        found, (leaf, *others) = self.new_sums(block.most), self.table.common_leaves(level)
+        ways = [word for each in (leaf, *others) for word in self._finished(level=each, found=found)[2:4]]
+        asked = leaf, _TAKEN, 1 + len(others), self.tape.data(ways)
+        cells = self.found + level, self.found + leaf
+
+        def count(words: Sequence[int]) -> None:
+            self.tape.add("SumCommon", *words, *asked, *found, *cells, scatters=found)
+
+        self.tried(level, block, count, found, max(1, _LOOKS // max(1, self.table.longest[leaf])))
         return found
 
     def _add_up(self, level: int, block: Block, parents: int, into: Sums) -> None:
@@ -383,12 +405,19 @@ class Writing:
 
         self._items(work, self._capacity, piece)
 
-    def tried(self, level: int, block: Block, behind: Callable[[Sequence[int]], None], sums: Sums = NO_SUMS) -> None:
-        """What a level tries of a block, piece by piece: the words of an operation that goes through it. sums: become
-        zero."""
+    def tried(
+        self,
+        level: int,
+        block: Block,
+        behind: Callable[[Sequence[int]], None],
+        sums: Sums = NO_SUMS,
+        most: int = _ITEMS,
+    ) -> None:
+        """What a level tries of a block, piece by piece of so many: the words of an operation that goes through it.
+        sums: become zero."""
         work = self._work(level, block, sums)
         asked = self.table.words, level, *block.words, *work.words
-        self._items(work, _ITEMS, lambda first, last: behind((*asked, first, last)))
+        self._items(work, most, lambda first, last: behind((*asked, first, last)))
 
     def _count(self, level: int, block: Block, into: Sums) -> None:
         name, touched = "SumFactors" if into.sizes else "Count", [each for each in into if each]

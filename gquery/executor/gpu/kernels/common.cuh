@@ -1,0 +1,122 @@
+// Rows that the lanes of a warp have, gone through as one; and with that the last two levels of a triangle at once: each
+// vertex of a level is tried, and what its row has in common with a row of the partial match is counted. No vertex is
+// written down in between. A warp takes some vertices, a lane each.
+
+// A row.
+struct Stretch {
+    const int *first;
+    int count;
+};
+
+INNER Stretch stretch_of(const Rows &rows, int position) {
+    Range row = row_of(rows, position);
+    return Stretch{rows.neighbours + row.begin, int(row.end - row.begin)};
+}
+
+INNER int running_sum(int value) {
+    for (int step = 1; step < WARP; step *= 2) {
+        int other = __shfl_up_sync(ALL, value, step);
+        if (lane() >= step) value += other;
+    }
+    return value;
+}
+
+// The lane whose items a number is of: `ends` is the running sum of what lanes have.
+INNER int lane_of(int ends, int item) {
+    int found = 0;
+    for (int step = WARP / 2; step; step /= 2)
+        if (__shfl_sync(ALL, ends, found + step - 1) <= item) found += step;
+    return found;
+}
+
+// An entry of the row of lane `of`, and its place there; the last ones that lanes get are not valid.
+struct Entry {
+    int of, at, position;
+    bool valid;
+};
+
+// How many entries of each lane's row pass. `passes(entry)` is called by all lanes at once.
+template <typename Passes>
+INNER int count_in_rows(Stretch row, Passes passes) {
+    int end = running_sum(row.count), begin = end - row.count, all = __shfl_sync(ALL, end, WARP - 1), found = 0;
+    for (int first = 0; first < all; first += WARP) {
+        int item = first + lane(), of = lane_of(end, item), at = item - __shfl_sync(ALL, begin, of);
+        const int *its = pointer_of(row.first, of);
+        unsigned passed = __ballot_sync(ALL, passes(Entry{of, at, item < all ? its[at] : 0, item < all}));
+        int low = begin > first ? begin - first : 0, high = end - first < WARP ? end - first : WARP;
+        if (low < high) found += __popc(passed & ALL >> (32 - (high - low)) << low);
+    }
+    return found;
+}
+
+// How many members each lane's two rows have in common.
+INNER int in_common(const byte *member, Stretch one, Stretch other) {
+    bool shorter = one.count < other.count;
+    Stretch walked = shorter ? one : other, searched = shorter ? other : one;
+    return count_in_rows(walked, [&](Entry entry) {
+        const int *among = pointer_of(searched.first, entry.of);
+        int count = __shfl_sync(ALL, searched.count, entry.of);
+        return entry.valid && is_among(among, count, entry.position) && (!member || member[entry.position]);
+    });
+}
+
+// How a leaf's number counts: see `finished`.
+struct Finish {
+    int64 minus, cap;
+};
+
+// leaf: the level below, with a row of the tried level and one of a level before. ways: those of this leaf and of others
+// that are like it, whose product is added up. taken: so many vertices a warp takes. found, found_below: how many there are
+// at both levels.
+struct SumCommon {
+    Asked asked;
+    Work work;
+    Items items;
+    int64 leaf, taken, way_count;
+    const Finish *ways;
+    uint64 *sums;
+    double *sizes;
+    uint64 *found, *found_below;
+};
+
+APART void perform(const SumCommon &common, int64 *registers, uint64 modulus) {
+    const Level &level = common.asked.level(), &leaf = common.asked.program->levels[common.leaf];
+    bool second = leaf.backward[1].level == level.index;
+    const Rows &own = leaf.backward[second], &other = leaf.backward[!second];
+    Frontier frontier = common.asked.given.now(registers);
+    int64 first = registers[common.items.first], last = registers[common.items.last], below = 0;
+    int64 taken = common.taken < WARP ? common.taken : WARP;
+    int passing = 0;
+    for (int64 begin = first + thread() / WARP * taken; begin < last; begin += threads() / WARP * taken) {
+        int64 end = begin + taken < last ? begin + taken : last, item = begin + lane();
+        bool valid = item < end;
+        if (!valid) item = end - 1;
+        int64 low = first_above_together(common.work.ends, 0, frontier.count, begin);
+        int64 high = first_above_together(common.work.ends, low, frontier.count, end - 1);
+        Item tried = item_of(level, common.work, item, first_above(common.work.ends, low, high, item));
+        Match match{*common.asked.program, frontier, level.given, tried.row, level.index, tried.position};
+        bool passed = valid && passes(level, match, tried.walked, common.work.at(tried.row), common.work.stride);
+        Stretch one{}, two{};
+        if (passed) {
+            one = stretch_of(own, tried.position);
+            two = stretch_of(other, frontier.at(level.given[other.level], tried.row));
+        }
+        int count = in_common(leaf.member, one, two);
+        passing += passed;
+        below += count;
+        Sum sum{passed, double(passed)};
+        ROLLED
+        for (int64 i = 0; i < common.way_count; i++) {
+            Finish way = common.ways[i];
+            multiply(sum, finished(Sum{uint64(count), double(count)}, way.minus, way.cap, modulus), modulus);
+        }
+        sum.value = sum_of_row(sum.value, tried.row);
+        sum.size = sum_of_row(sum.size, tried.row);
+        if (begins_row(tried.row) && sum.size > 0) {
+            atomicAdd(common.sums + tried.row, sum.value);
+            atomicAdd(common.sizes + tried.row, sum.size);
+        }
+    }
+    add_of_block(passing, common.found);
+    add_of_block(below, common.found_below);
+}
