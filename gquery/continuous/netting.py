@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pyarrow as pa
 
 from gquery.executor.progress import Control
 from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.running import stream
+from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.sql.words import quoted
+from gquery.executor.relational.unions import cast, union_type, widened
+from gquery.planner.ir.types.common_type import any_of, type_of_arrow
 
 _OTHER = "others"
 
@@ -47,12 +51,37 @@ def differences(
 
 def _asked(sql: str, table: pa.Table, other: pa.Table, control: Control) -> pa.Table:
     found = list(stream(sql, Given(), table.schema, iter(table.to_batches()), control, beside={_OTHER: other}))
-    return pa.Table.from_batches(found).cast(table.schema) if found else table.schema.empty_table()
+    if not found:
+        return pa.table([pa.nulls(0, field.type) for field in table.schema], schema=table.schema)
+    columns = zip(pa.Table.from_batches(found).columns, table.schema, strict=True)
+    return pa.table([cast(values, field.type) for values, field in columns], schema=table.schema)
 
 
 def _alike(one: pa.Table, other: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Both with columns of the same types: a property may have got another."""
     if one.schema.equals(other.schema):
         return one, other
-    schema = pa.unify_schemas([one.schema, other.schema], promote_options="permissive")
-    return one.cast(schema), other.cast(schema)
+    types = [_common(mine.type, theirs.type) for mine, theirs in zip(one.schema, other.schema, strict=True)]
+    return tuple(
+        pa.table([widened(values, type_) for values, type_ in zip(table.columns, types, strict=True)], one.column_names)
+        for table in (one, other)
+    )
+
+
+def _common(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """The type of values of both: a union of all that there are, where Arrow knows none."""
+    if one.equals(other):
+        return one
+    if pa.types.is_list(one) and pa.types.is_list(other):
+        return pa.list_(_common(one.value_type, other.value_type))
+    if not (pa.types.is_union(one) or pa.types.is_union(other)):
+        with suppress(pa.ArrowTypeError):
+            schemas = [pa.schema([("", each)]) for each in (one, other)]
+            return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    return union_type(any_of([*map(type_of_arrow, (*_members(one), *_members(other)))]), plain_type)
+
+
+def _members(arrow: pa.DataType) -> list[pa.DataType]:
+    if pa.types.is_union(arrow):
+        return [field.type for field in arrow]
+    return [] if pa.types.is_null(arrow) else [arrow]

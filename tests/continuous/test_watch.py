@@ -221,3 +221,28 @@ def test_what_statements_write() -> None:
     change = rings.next()
     assert change is not None
     assert (change.added.num_rows, change.removed.num_rows) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "statement", "added", "removed"),
+    [
+        ("MATCH (a) RETURN a.x AS x", "CREATE (:P {x: 5})", [5], []),
+        ("MATCH (a) RETURN DISTINCT a.x AS x", "CREATE (:P {x: 5})", [5], []),
+        ("MATCH (a:P) RETURN DISTINCT a.x AS x", "CREATE (:P {x: 2.5})", [2.5], []),
+        ("MATCH (a:P) RETURN a.x AS x", "MATCH (a {id: 1}) SET a.x = 's'", ["s"], [1]),
+        ("MATCH (a:P)-[:K]->(b) RETURN a.x AS x", "MATCH (a {id: 1}) SET a.x = 's'", ["s"], [1]),
+        ("MATCH (a) RETURN a.x AS x", "MATCH (a {id: 1}) SET a.x = true", [True], [1]),
+        ("MATCH (a) RETURN DISTINCT a.x AS x", "MATCH (a {id: 3}) SET a.x = 2", [], [1.5]),
+        ("MATCH (a:P {id: 1}) RETURN collect(a.x) AS x", "MATCH (a {id: 1}) SET a.x = 's'", [["s"]], [[1]]),
+    ],
+)
+def test_values_of_several_types(query: str, statement: str, added: list[Any], removed: list[Any]) -> None:
+    """A property that gets values of another type changes the type of its column."""
+    vertices = {"P": {"id": [1, 2], "x": [1, 2]}, "Q": {"id": [3], "x": [1.5]}}
+    store = Store(gquery.from_arrow(vertices, {("P", "K", "P"): {"source": [1], "target": [2]}}))
+    watch = store.watch(query)
+    store.execute(statement)
+    change = watch.next()
+    assert change is not None
+    told = [[(type(row["x"]), row["x"]) for row in table.to_pylist()] for table in (change.added, change.removed)]
+    assert told == [[(type(value), value) for value in values] for values in (added, removed)]

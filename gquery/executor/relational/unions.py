@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from gquery.arrays import filled, of_values, to_arrow, truths
+from gquery.errors import UnsupportedError
 from gquery.planner.ir.expr import Kind, Type
 from gquery.values.elements import holds_union, tags_of
 
@@ -65,6 +66,29 @@ def is_known(values: pa.Array) -> pa.Array:
     tags = tags_of(values)
     members = [truths(values.field(index).is_valid()) & (tags == index) for index in range(values.type.num_fields)]
     return to_arrow(np.logical_or.reduce(members))
+
+
+def widened(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """The values as `wanted`, whose unions have members for all types that they are of, and others. Raises
+    UnsupportedError where they have not."""
+    if isinstance(values, pa.ChunkedArray):
+        return pa.chunked_array([widened(chunk, wanted) for chunk in values.chunks], wanted)
+    if pa.types.is_list(wanted) and pa.types.is_list(values.type) and values.type != wanted:
+        return with_items(values, widened(values.flatten(), wanted.value_type), wanted)
+    if values.type == wanted or not pa.types.is_union(wanted) or pa.types.is_null(values.type):
+        return cast(values, wanted)
+    several = pa.types.is_union(values.type)
+    types = [field.type for field in values.type] if several else [values.type]
+    places = {field.type: place for place, field in enumerate(wanted)}
+    if not places.keys() >= set(types):
+        raise UnsupportedError(f"values of type {values.type} cannot become {wanted}")
+    if not several:
+        return union_of(values, places[values.type], wanted)
+    members = [pa.nulls(len(values), field.type) for field in wanted]
+    for index, type_ in enumerate(types):
+        members[places[type_]] = values.field(index)
+    tags = np.array([places[type_] for type_ in types], np.int8)[tags_of(values)]
+    return pa.UnionArray.from_sparse(to_arrow(tags), members, [field.name for field in wanted])
 
 
 def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
