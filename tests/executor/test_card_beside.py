@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,8 @@ from gquery.executor import devices, matching
 from gquery.executor.backend import Backend
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.executor.progress import Control
-from gquery.planner.search import costs
+from gquery.planner.ir.match_plan import MatchPlan
+from gquery.planner.search import costs, second_half
 from gquery.session import Graph
 from gquery.settings import Settings
 from gquery.stopping import Check
@@ -135,6 +137,24 @@ def test_a_card_alone_counts_by_what_walks_have_found(seconds: float, monkeypatc
     said = rings().with_settings(device="gpu").profile(RING)
     assert ("by an order that the CPU has found" in said) == (not seconds)
     assert ("done before the CPU" in said) == bool(seconds)
+
+
+def test_plans_for_a_card_are_made_with_less_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+    made = second_half.plan_matching
+
+    def plan_matching(*arguments: Any) -> tuple[MatchPlan, ...]:
+        seen.append(arguments[-1].costs.worth_improving)
+        return made(*arguments)
+
+    monkeypatch.setattr(second_half, "plan_matching", plan_matching)
+    monkeypatch.setattr(matching, "_UNWALKED", 1e9)
+    monkeypatch.setitem(devices.BACKENDS, "gpu", emulated)
+    usual = costs.CPU.worth_improving
+    for device, worth in (("gpu", usual * costs.CARD.patience), ("cpu", usual)):
+        rings().query(RING, device=device).scalar()
+        assert set(seen) == {worth}
+        seen.clear()
 
 
 def test_a_timeout_is_heard_while_a_card_tries(monkeypatch: pytest.MonkeyPatch) -> None:
