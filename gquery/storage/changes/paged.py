@@ -68,10 +68,11 @@ class Room:
         """The pages that are there; _BASE for those of the offsets."""
         return np.where(addresses & 1, _BASE, (addresses - self._address) >> _PAGE)
 
-    def pages_of_offsets(self, pages: Ids) -> Ids:
-        """int64[pages, rows, 2]: the bounds of rows that are where they were."""
-        rows = pages[:, None] * PAGE_ROWS + np.arange(-self.first, PAGE_ROWS - self.first)
-        return np.stack([self.offsets[rows], self.offsets[rows + 1]], 2)
+    def write_offsets(self, page: int, rows: Ids) -> None:
+        """The bounds of rows that are where they were, int64[rows, 2]."""
+        begin = page * PAGE_ROWS - self.first
+        rows[:, 0] = self.offsets[begin : begin + PAGE_ROWS]
+        rows[:, 1] = self.offsets[begin + 1 : begin + PAGE_ROWS + 1]
 
     def to_be_renewed(self) -> Future[Renewal | None] | None:
         """Once there is less than half of it left: what the caller is to make, and nobody else."""
@@ -203,13 +204,12 @@ class ChangedAdjacency(Adjacency):
         room.edges[begin : begin + len(found.edges)] = found.edges
         directory = self._grown(_pages(rows))
         written = room.pages[first : first + len(pages)]
-        numbers = room.numbers(directory[pages])
-        is_base = numbers == _BASE
-        if is_base.any():
-            written[is_base] = room.pages_of_offsets(pages[is_base])
-            written[~is_base] = room.pages[numbers[~is_base]]
-        else:
-            written[:] = room.pages[numbers]
+        numbers = room.numbers(directory[pages]).tolist()
+        for rows_of_page, page, number in zip(written, pages.tolist(), numbers, strict=True):
+            if number == _BASE:
+                room.write_offsets(page, rows_of_page)
+            else:
+                rows_of_page[:] = room.pages[number]
         places = np.searchsorted(pages, page_of), vertices & (PAGE_ROWS - 1)
         ends = begin + np.cumsum(found.lengths)
         written[(*places, 0)], written[(*places, 1)] = ends - found.lengths, ends
