@@ -26,6 +26,7 @@ _ROOM, _LEAST = 4, 1 << 16  # an nth of the entries, and so many more, are room 
 _MOVED = 128  # entries for which there is room for another page
 _BASE, _EMPTY = -1, 0  # the page of rows that are where they were when the room was made, and of rows without entries
 _PAGE = PAGE_BITS + 4  # bits of the bytes of a page
+_PART = 1 << 20  # entries that are copied at once
 _NO_OFFSETS = np.zeros(0, np.int64)
 
 
@@ -67,10 +68,11 @@ class Room:
         """The pages that are there; _BASE for those of the offsets."""
         return np.where(addresses & 1, _BASE, (addresses - self._address) >> _PAGE)
 
-    def page_of_offsets(self, page: int) -> Ids:
-        """int64[rows, 2]: the bounds of rows that are where they were."""
+    def write_offsets(self, page: int, rows: Ids) -> None:
+        """The bounds of rows that are where they were, int64[rows, 2]."""
         begin = page * PAGE_ROWS - self.first
-        return np.stack([self.offsets[begin : begin + PAGE_ROWS], self.offsets[begin + 1 : begin + PAGE_ROWS + 1]], 1)
+        rows[:, 0] = self.offsets[begin : begin + PAGE_ROWS]
+        rows[:, 1] = self.offsets[begin + 1 : begin + PAGE_ROWS + 1]
 
     def to_be_renewed(self) -> Future[Renewal | None] | None:
         """Once there is less than half of it left: what the caller is to make, and nobody else."""
@@ -160,11 +162,17 @@ class ChangedAdjacency(Adjacency):
         return self._compact
 
     def copied(self) -> Adjacency:
-        """As `compact`, and not kept."""
+        """As `compact`, and not kept. A part at a time, so that others go on meanwhile."""
         begins, ends = self.bounds(np.arange(self._rows))
-        entries = ranges(begins, ends)
         offsets = np.concatenate([[0], np.cumsum(ends - begins)])
-        return Adjacency(0, offsets, self.neighbours[entries], self.edges[entries], self.simple)
+        neighbours, edges = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int64)
+        row = 0
+        while row < self._rows:
+            end = max(row + 1, int(np.searchsorted(offsets, offsets[row] + _PART, side="right")) - 1)
+            entries, place = ranges(begins[row:end], ends[row:end]), slice(offsets[row], offsets[end])
+            neighbours[place], edges[place] = self.neighbours[entries], self.edges[entries]
+            row = end
+        return Adjacency(0, offsets, neighbours, edges, self.simple)
 
     def moved_to(self, before: ChangedAdjacency, other: ChangedAdjacency) -> ChangedAdjacency | None:
         """The same rows, in the room of another adjacency that has those which were here `before`; None where there is
@@ -196,10 +204,12 @@ class ChangedAdjacency(Adjacency):
         room.edges[begin : begin + len(found.edges)] = found.edges
         directory = self._grown(_pages(rows))
         written = room.pages[first : first + len(pages)]
-        for place, (page, number) in enumerate(
-            zip(pages.tolist(), room.numbers(directory[pages]).tolist(), strict=True)
-        ):
-            written[place] = room.pages[number] if number != _BASE else room.page_of_offsets(page)
+        numbers = room.numbers(directory[pages]).tolist()
+        for rows_of_page, page, number in zip(written, pages.tolist(), numbers, strict=True):
+            if number == _BASE:
+                room.write_offsets(page, rows_of_page)
+            else:
+                rows_of_page[:] = room.pages[number]
         places = np.searchsorted(pages, page_of), vertices & (PAGE_ROWS - 1)
         ends = begin + np.cumsum(found.lengths)
         written[(*places, 0)], written[(*places, 1)] = ends - found.lengths, ends

@@ -24,7 +24,7 @@ from gquery.storage.tables import EdgeTable, Ends, VertexTable
 Table = VertexTable | EdgeTable
 Types = Mapping[str | None, pa.DataType]
 
-_MANY = 64  # pieces, and
+_MANY = 32  # pieces, and
 _LONG = 4096  # patched rows, of a table that is not taken apart by every version
 _SHARE = 8  # an nth of a table's rows is never written as one
 _BLOCK = 1 << 16  # rows that are written anew around a patched one

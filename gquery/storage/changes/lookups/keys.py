@@ -3,7 +3,7 @@ made of its pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -48,25 +48,37 @@ def _rows_of(table: VertexTable, ids: pa.ChunkedArray) -> Rows:
 
 
 def _rows_of_pieces(table: VertexTable, pieces: Pieces, ids: pa.ChunkedArray) -> Rows:
-    found, first = np.full(len(ids), ABSENT, np.int64), 0
+    found = np.full(len(ids), ABSENT, np.int64)
     changed = pieces.patches.get(None)
     replaced = np.zeros(0, np.int64) if changed is None else changed.rows
-    inside: dict[int, Rows] = {}
-    for piece, begin, end in pieces.pieces:
-        if id(piece) not in inside:
-            assert isinstance(piece, VertexTable)
-            inside[id(piece)] = _rows_of(piece, ids)
-        rows = inside[id(piece)]
-        here = np.flatnonzero((rows >= begin) & (rows < end) & (found == ABSENT))
-        here = here[~np.isin(rows[here] - begin + first, replaced)]
-        found[here] = rows[here] - begin + first
-        first += end - begin
+    for piece, begins, ends, firsts in _by_table(pieces):
+        rows = _rows_of(piece, ids)
+        if (rows == ABSENT).all():
+            continue
+        place = np.searchsorted(begins, rows, side="right") - 1
+        here = np.flatnonzero((place >= 0) & (rows < ends[place]) & (found == ABSENT))
+        own = rows[here] + (firsts - begins)[place[here]]
+        stays = np.isin(own, replaced, invert=True) if len(replaced) else slice(None)
+        found[here[stays]] = own[stays]
     if changed is not None and len(replaced):
         wanted = as_type(ids, _plain(table.id_type))
         rows = _Values(pa.chunked_array([changed.values])).rows(wanted)
         here = np.flatnonzero(rows != ABSENT)
         found[here] = replaced[rows[here]]
     return found
+
+
+def _by_table(pieces: Pieces) -> Iterator[tuple[VertexTable, Rows, Rows, Rows]]:
+    """Each table that others have rows of, with the begins and ends of its pieces, ascending, and where they come."""
+    groups: dict[int, tuple[VertexTable, list[tuple[int, int, int]]]] = {}
+    first = 0
+    for piece, begin, end in pieces.pieces:
+        assert isinstance(piece, VertexTable)
+        groups.setdefault(id(piece), (piece, []))[1].append((begin, end, first))
+        first += end - begin
+    for piece, bounds in groups.values():
+        begins, ends, firsts = np.array(sorted(bounds), np.int64).T
+        yield piece, begins, ends, firsts
 
 
 def _plain(id_type: pa.DataType) -> pa.DataType:
