@@ -21,21 +21,27 @@ def below(node: ast.Node) -> Iterator[ast.Node]:
 
 def names_in(node: ast.Node) -> Iterator[str]:
     """The names of all variables below a node, those that are bound there among them, but for items of lists."""
-    pending: list[tuple[object, frozenset[str]]] = [(node, frozenset())]
+    return _names_in([node], frozenset())
+
+
+def _names_in(pending: list[object], items: frozenset[str]) -> Iterator[str]:
     while pending:
-        found, items = pending.pop()
-        match found:
-            case ast.Variable(name=name):
-                if name not in items:
-                    yield name
-            case ast.Comprehension(variable=item):
-                pending += [(found.items, items), ((found.where, found.result), items | {item.name})]
-            case ast.Reduce(accumulator=accumulator, variable=item):
-                pending += [((found.initial, found.items), items), (found.step, items | {accumulator.name, item.name})]
-            case ast.Node():
-                pending += [(getattr(found, name), items) for name in ast.parts_of(found)]
-            case tuple():
-                pending += [(part, items) for part in found]
+        found = pending.pop()
+        if found is None:
+            continue
+        if isinstance(found, ast.Variable):
+            if found.name not in items:
+                yield found.name
+        elif isinstance(found, tuple):
+            pending.extend(found)
+        elif isinstance(found, ast.Comprehension):
+            pending.append(found.items)
+            yield from _names_in([found.where, found.result], items | {found.variable.name})
+        elif isinstance(found, ast.Reduce):
+            pending += [found.initial, found.items]
+            yield from _names_in([found.step], items | {found.accumulator.name, found.variable.name})
+        elif isinstance(found, ast.Node):
+            pending += [getattr(found, name) for name in ast.parts_of(found)]
 
 
 def is_random(node: ast.Node) -> bool:

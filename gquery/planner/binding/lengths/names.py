@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
+from operator import is_not
 from typing import Any, Literal
 
 from gquery.errors import BindError, Span
@@ -78,7 +79,8 @@ def substituted(node: Any, known: Mapping[str, ast.Expression]) -> Any:
     if not known:
         return node
     if isinstance(node, tuple):
-        return tuple(substituted(each, known) for each in node)
+        others = tuple([substituted(each, known) for each in node])
+        return others if any(map(is_not, others, node)) else node
     match node:
         case ast.Variable(name=name):
             return replace(known[name], span=node.span) if name in known else node
@@ -92,8 +94,13 @@ def substituted(node: Any, known: Mapping[str, ast.Expression]) -> Any:
                 node, initial=initial, items=items, step=substituted(node.step, _without(known, accumulator, item))
             )
         case ast.Node():
-            changed = {name: substituted(getattr(node, name), known) for name in ast.parts_of(node)}
-            return replace(node, **changed)
+            parts = {name: getattr(node, name) for name in ast.parts_of(node)}
+            changed = {
+                name: new
+                for name, part in parts.items()
+                if part is not None and (new := substituted(part, known)) is not part
+            }
+            return replace(node, **changed) if changed else node
     return node
 
 
