@@ -1,18 +1,23 @@
-"""Answering bound queries on one version of a graph after the other: plans are kept as long as they stay good."""
+"""Answering bound queries on one version of a graph after the other: plans are kept as long as they stay good, and what
+they have made ready with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
+from dataclasses import field, replace
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 
-from gquery.continuous.terms import of_one_edge
+from gquery.continuous.terms import changed, of_one_edge, places_of
+from gquery.executor.chain.again import Again
 from gquery.executor.devices import backend_of
 from gquery.executor.engine import Engine
 from gquery.executor.progress import Control
 from gquery.executor.run import Chain, Tails
-from gquery.planner.ir.query_plan import ChainPlan
+from gquery.planner.explain import explain
+from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan
 from gquery.planner.ir.segments import BoundQuery
 from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
@@ -30,15 +35,33 @@ from gquery.storage.parted.snapshot import Parted
 
 _PLANS = 64  # that are kept
 _ORDERS = 1 << 20  # bytes
+_FEW = 7  # bits of the number of edges in a change, up to which all changes are planned alike
+_OF_FEW = replace(CPU, folds=0.0)  # what is folded would be so for all candidates, and anew for each version
+_NO_GRAPH = Snapshot((), ())  # what is kept should hold no version
+
+Places = tuple[int, ...]
 
 
 @record(frozen=True, slots=True)
 class _Planned:
-    """tails: of those that are the same on every snapshot."""
+    """tails: of those that are the same on every snapshot. places: of the terms that the plan has a branch for; none
+    where it is not one of terms. chains: by the places of terms, where chains are the same but for the engine."""
 
     plan: ChainPlan
     second_halves: Mapping[int, Settled]
-    tails: Tails
+    places: Places = ()
+    tails: Tails = field(default_factory=dict)
+    again: Again = field(default_factory=Again)
+    chains: dict[Places, Chain] = field(default_factory=dict)
+
+    def of(self, places: Places) -> ChainPlan:
+        """The plan with the branches of some terms."""
+        first, *others = self.plan.steps
+        if not isinstance(first, ApplyPlan) or places == self.places:
+            return self.plan
+        branches = zip(self.places, first.branches, strict=True)
+        chosen = tuple(branch for place, branch in branches if place in places)
+        return ChainPlan((replace(first, branches=chosen), *others))
 
 
 class Answering:
@@ -54,53 +77,85 @@ class Answering:
         """The rows of a query on a snapshot."""
         return _rows(self.chain(query, snapshot, control), control)
 
-    def answer_again(
-        self, known_by: Hashable, query: Callable[[], BoundQuery], snapshot: Snapshot, control: Control
+    def answer_of_change(
+        self, known_by: Hashable, query: BoundQuery, places: Places, snapshot: Parted, control: Control
     ) -> pa.Table:
-        """The rows of a query on a snapshot. known_by: what tells the query apart, and all that its plan relies on."""
-        planned = self._planned.get(known_by, lambda: self._plan(query(), snapshot, control))
-        return _rows(self._chain(planned, snapshot, control), control)
+        """The rows that the edges make which are apart. known_by: what tells the query apart; places: of the edges of
+        its pattern that one of them may fit."""
+        size = max(_FEW, len(snapshot.apart).bit_length())
+        key = (known_by, snapshot.invariants, size)
+        planned = self._planned.get(key, lambda: self._plan_of_change(query, snapshot, control))
+        return _rows(self._chain(planned, places, snapshot, control), control)
 
     def answer_of_one_edge(
-        self, known_by: Hashable, query: BoundQuery, places: tuple[int, ...], snapshot: Parted, control: Control
+        self, known_by: Hashable, query: BoundQuery, places: Places, snapshot: Parted, control: Control
     ) -> pa.Table:
         """The rows that an edge makes which is apart alone, and in no match twice."""
-        planned = self._planned.get(known_by, lambda: self._plan_of_one_edge(query, places, snapshot, control))
-        return _rows(self._chain(planned, snapshot, control), control)
+        key = (known_by, snapshot.invariants, 1)
+        planned = self._planned.get(key, lambda: self._plan_of_one_edge(query, snapshot, control))
+        return _rows(self._chain(planned, places, snapshot, control), control)
 
-    def _plan_of_one_edge(
-        self, query: BoundQuery, places: tuple[int, ...], snapshot: Parted, control: Control
-    ) -> _Planned:
+    def _plan_of_change(self, query: BoundQuery, snapshot: Parted, control: Control) -> _Planned:
+        places = places_of(query)
+        return self._plan(changed(query, places), snapshot, control, places)
+
+    def _plan_of_one_edge(self, query: BoundQuery, snapshot: Parted, control: Control) -> _Planned:
         """Of edges that are alike only one is looked at: what is found there is turned. Where it cannot be turned, all
         are."""
         (whole,) = self._plan(query, snapshot, control).plan.matches
-        orbits = [orbit for orbit in edge_orbits(whole.problem, control.check) if not orbit.keys().isdisjoint(places)]
-        few = self._plan(of_one_edge(query, [next(iter(orbit)) for orbit in orbits]), snapshot, control)
+        orbits = edge_orbits(whole.problem, control.check)
+        first = tuple(next(iter(orbit)) for orbit in orbits)
+        few = self._plan(of_one_edge(query, first), snapshot, control, first)
         if not all(map(can_be_turned, few.plan.matches)):
-            return self._plan(of_one_edge(query, places), snapshot, control)
+            places = places_of(query)
+            return self._plan(of_one_edge(query, places), snapshot, control, places)
         halves = {
             step.number: Settled(few.second_halves[step.number].planned, tuple(orbit.values()))
             for step, orbit in zip(few.plan.matches, orbits, strict=True)
         }
-        return _Planned(few.plan, halves, {})
+        return replace(few, second_halves=halves)
 
     def chain(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> Chain:
         """The query, ready to run."""
-        return self._chain(self._plan(query, snapshot, control), snapshot, control)
+        return self._chain(self._plan(query, snapshot, control), (), snapshot, control)
 
-    def _chain(self, planned: _Planned, snapshot: Snapshot, control: Control) -> Chain:
-        engine = Engine(partial(backend_of, self.settings), snapshot, self.parameters, self.settings.threads)
-        tails = planned.tails if planned.plan.counting else {}
-        return Chain.of(planned.plan, planned.second_halves, engine, tails, control.check)
+    def explained(self, query: BoundQuery, snapshot: Snapshot, by_terms: bool) -> str:
+        """The plan of a query, or of what some edges make of it, with estimates."""
+        control = Control()
+        planned = self._plan(query, snapshot, control)
+        if by_terms:
+            planned = self._plan_of_change(query, Parted(snapshot, np.zeros(0, np.int64), snapshot), control)
+        chain = Chain.of(planned.plan, planned.second_halves, self._engine(planned, snapshot), {}, control.check)
+        halves = planned.second_halves
+        return explain(
+            planned.plan, chain, lambda number: halves[number].planned.estimated(control.check), lambda _: ""
+        )
 
-    def _plan(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> _Planned:
+    def _engine(self, planned: _Planned, snapshot: Snapshot) -> Engine:
+        again = planned.again if planned.places else None
+        backend = partial(backend_of, self.settings)
+        return Engine(backend, snapshot, self.parameters, self.settings.threads, again=again)
+
+    def _chain(self, planned: _Planned, places: Places, snapshot: Snapshot, control: Control) -> Chain:
+        engine = self._engine(planned, snapshot)
+        if places in planned.chains:
+            return planned.chains[places].on(engine)
+        lasts = planned.plan.counting
+        tails = planned.tails if lasts else {}
+        chain = Chain.of(planned.of(places), planned.second_halves, engine, tails, control.check)
+        if lasts:
+            planned.chains[places] = chain.on(replace(engine, snapshot=_NO_GRAPH))
+        return chain
+
+    def _plan(self, query: BoundQuery, snapshot: Snapshot, control: Control, places: Places = ()) -> _Planned:
         snapshot.counts.make_sure(query.edge_types, control.check)
         limits = tuple(pushed_limit(segment, self.parameters) for segment in query.all_segments)
         memos = [PlanMemo(self._orders) for _ in query.all_segments]
-        contexts = [Context(snapshot.invariants, snapshot.statistics, CPU, memo, control.check) for memo in memos]
+        costs = _OF_FEW if isinstance(snapshot, Parted) and len(snapshot.apart) < 1 << _FEW else CPU
+        contexts = [Context(snapshot.invariants, snapshot.statistics, costs, memo, control.check) for memo in memos]
         plan = plan_chain(query, limits, contexts)
         halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}
-        return _Planned(plan, halves, {})
+        return _Planned(plan, halves, places)
 
 
 def _rows(chain: Chain, control: Control) -> pa.Table:

@@ -4,8 +4,9 @@ by that."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch, NewValues
 from gquery.storage.graph import Snapshot
 from gquery.storage.parted.snapshot import Parted
+from gquery.storage.schema import Schema
 from gquery.storage.sorting import distinct
 
 _ALL = 2**62  # entries: more than any adjacency has
@@ -87,6 +89,12 @@ class Between:
         """From the old version to the new one of what follows."""
         return Between(self.old, later.new, Touched.by_all([self._touched, later._touched]))
 
+    @cached_property
+    def keys(self) -> tuple[Hashable, Hashable]:
+        """What queries are bound by on the old version, and on the new one."""
+        old, new = schema_key(self.old.schema), schema_key(self.new.schema)
+        return (old, old) if old == new else (old, new)
+
     def parted(self, types: frozenset[str], names: frozenset[str] | None) -> tuple[Parted | None, Parted | None]:
         """The old snapshot with the edges apart that are lost, and the new one with those apart that are gained; None
         where there are none. An edge with another value, or at a vertex with other labels or values, is lost and
@@ -144,3 +152,10 @@ def _joined(several: Iterable[Mapping[str, NDArray[Any]]], dtype: type[Id]) -> d
         for name, own in each.items():
             found.setdefault(name, []).append(own)
     return {name: _united(parts, dtype) for name, parts in found.items()}
+
+
+def schema_key(schema: Schema) -> Hashable:
+    """What queries are bound by: equal for snapshots that differ in numbers alone."""
+    vertices = ((each.labels, each.id_type, tuple(each.properties.items())) for each in schema.vertex_tables)
+    edges = ((each.type, tuple(each.properties.items())) for each in schema.edge_tables)
+    return tuple(vertices), tuple(edges)

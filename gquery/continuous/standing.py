@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from gquery.continuous.answers import Answering
-from gquery.continuous.between import Between
+from gquery.continuous.between import Between, schema_key
+from gquery.continuous.fitting import Fitting
 from gquery.continuous.netting import differences, net
 from gquery.continuous.reading import names_read
-from gquery.continuous.terms import are_apart, changed, is_monotone, is_row_wise, possible
+from gquery.continuous.terms import are_apart, changed, is_row_wise, why_not_by_terms
 from gquery.errors import BindError
 from gquery.executor.progress import Control
 from gquery.grammar import ast
@@ -37,16 +38,21 @@ _COUNTED = parse("RETURN count(*) AS count")
 
 @record(frozen=True, slots=True)
 class _Bound:
-    """A query as one version of the graph understands it. by_terms: whether terms tell what changes; is_grouped:
+    """A query as one version of the graph understands it. anew: why terms do not tell what changes, if so; is_grouped:
     whether its RETURN aggregates; counts: the columns that count, where nothing else is aggregated; names: the
-    properties that it reads."""
+    properties that it reads; fitting: which relationships of its pattern edges fit, where it begins with one."""
 
     query: BoundQuery
     key: Hashable
-    by_terms: bool
+    anew: str
     is_grouped: bool
     counts: tuple[str, ...]
     names: frozenset[str] | None
+    fitting: Fitting | None
+
+    @property
+    def by_terms(self) -> bool:
+        return not self.anew
 
 
 class Standing:
@@ -73,16 +79,27 @@ class Standing:
 
     def columns(self, snapshot: Snapshot) -> pa.Schema:
         """Of what is added and removed. Raises BindError for what is no query of the graph."""
-        bound = self._bound_on(snapshot)
+        bound = self._bound_on(snapshot, schema_key(snapshot.schema))
+        if bound.by_terms:
+            return self._of_none(bound, snapshot, Control()).schema  # which every change asks for that adds nothing
         if self.emit == "counts" and not bound.is_grouped:
             return _number(0).schema
         return self._answering.chain(bound.query, snapshot, Control()).schema
+
+    def explain(self, snapshot: Snapshot) -> str:
+        """What is done for a change of a graph like this, and why, with the plan of it."""
+        bound = self._bound_on(snapshot, schema_key(snapshot.schema))
+        done = "For each relationship that edges of the change fit, the matches that have one of them there"
+        if not bound.by_terms:
+            done = f"Answer the query anew and compare, since {bound.anew}"
+        plan = self._answering.explained(bound.query, snapshot, bound.by_terms)
+        return "\n".join([done, *(f"  {line}" for line in plan.splitlines())])
 
     def change(self, between: Between) -> Tables:
         """What is added from the old version to the new one, and what is removed. Raises what answering a query
         raises."""
         control = Control(self._settings.timeout, self._settings.memory_limit)
-        old, new = self._bound_on(between.old), self._bound_on(between.new)
+        old, new = map(self._bound_on, (between.old, between.new), between.keys)
         if not (old.by_terms and new.by_terms):
             return self._compared(old, new, between, control)
         names = None if old.names is None or new.names is None else old.names | new.names
@@ -96,13 +113,12 @@ class Standing:
         match = bound.query.segments[0]
         assert isinstance(match, Match)
         snapshot.counts.make_sure(bound.query.edge_types, control.check)
-        places = () if parted is None else possible(match.graph, parted.statistics)
+        places = bound.fitting.places(parted.kinds) if parted is not None and bound.fitting is not None else ()
         if parted is None or not places:
             return self._of_none(bound, snapshot, control)
-        known_by = (bound.key, places, parted.invariants)
-        if len(parted.apart) == 1 and are_apart(match.graph):
-            return self._answering.answer_of_one_edge((*known_by, 1), bound.query, places, parted, control)
-        return self._answering.answer_again(known_by, lambda: changed(bound.query, places), parted, control)
+        alone = len(parted.apart) == 1 and are_apart(match.graph)
+        answer = self._answering.answer_of_one_edge if alone else self._answering.answer_of_change
+        return answer(bound.key, bound.query, places, parted, control)
 
     def _of_none(self, bound: _Bound, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""
@@ -131,8 +147,7 @@ class Standing:
             self._last = snapshot, answer
         return answer
 
-    def _bound_on(self, snapshot: Snapshot) -> _Bound:
-        key = schema_key(snapshot.schema)
+    def _bound_on(self, snapshot: Snapshot, key: Hashable) -> _Bound:
         found = self._bound.get(key)
         if found is None:
             found = self._bind(snapshot.schema, key)
@@ -152,10 +167,18 @@ class Standing:
         *before, last = query.segments
         assert isinstance(last, Project)
         grouped = any(is_aggregated(item.expression) for item in last.projection.items)
-        linear = is_monotone(query) and is_row_wise(query.segments if self.emit == "rows" else before)
-        linear = linear and (self.emit == "rows" or grouped)
+        anew = why_not_by_terms(query)
+        if not anew and not is_row_wise(query.segments if self.emit == "rows" else before):
+            anew = "rows are made of several matches, or cut off"
+        if not anew and self.emit == "counts" and not grouped:
+            anew = "rows are counted that nothing aggregates"
         counts = _counts_of(last) if self.emit == "counts" else ()
-        return _Bound(query, key, linear, grouped, counts, names_read(query))
+        return _Bound(query, key, anew, grouped, counts, names_read(query), _fitting(query))
+
+
+def _fitting(query: BoundQuery) -> Fitting | None:
+    first = query.segments[0]
+    return Fitting(first.graph) if isinstance(first, Match) else None
 
 
 def _counts_of(last: Project) -> tuple[str, ...]:
@@ -173,10 +196,3 @@ def _is_count(expression: Expression) -> bool:
 
 def _number(rows: int) -> pa.Table:
     return pa.table({"count": pa.array([rows], pa.int64())})
-
-
-def schema_key(schema: Schema) -> Hashable:
-    """What queries are bound by: equal for snapshots that differ in numbers alone."""
-    vertices = ((each.labels, each.id_type, tuple(each.properties.items())) for each in schema.vertex_tables)
-    edges = ((each.type, tuple(each.properties.items())) for each in schema.edge_tables)
-    return tuple(vertices), tuple(edges)

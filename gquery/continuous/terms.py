@@ -16,23 +16,25 @@ from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Types
 from gquery.planner.ir.segments import Apply, BoundQuery, Match, Project, Segment, Unwind
 from gquery.storage.parted.facts import apart_type
-from gquery.storage.statistics import Statistics
 
 
-def is_monotone(bound: BoundQuery) -> bool:
-    """Whether a match of the query's pattern stays one when other edges come or go, and each has rows of its own: then
-    the terms of a change are all that changes."""
+def why_not_by_terms(bound: BoundQuery) -> str:
+    """Why the terms of a change are not all that changes; nothing where they are: a match of the query's pattern stays
+    one when other edges come or go, and each has rows of its own."""
     first, *others = bound.segments
     if type(first) is not Match or first.input or not all(isinstance(each, Project) for each in others):
-        return False
+        return "it is more than one MATCH and what is made of its rows"
     graph = first.graph
     joined = {end for edge in graph.edges for end in (edge.source, edge.target)}
-    return (
-        not graph.parts
-        and len(joined) == len(graph.vertices)
-        and all(isinstance(edge.relation, Types) for edge in graph.edges)
-        and all(scope.mode != "induced" for scope in graph.scopes)
-    )
+    if graph.parts:
+        return "what is optional, or not there, may come when an edge goes"
+    if len(joined) < len(graph.vertices):
+        return "a node without relationships is no change of an edge"
+    if not all(isinstance(edge.relation, Types) for edge in graph.edges):
+        return "a relationship is none of the graph's edges"
+    if any(scope.mode == "induced" for scope in graph.scopes):
+        return "an edge that comes takes induced matches away"
+    return ""
 
 
 def is_row_wise(segments: Iterable[Segment]) -> bool:
@@ -62,6 +64,13 @@ def term(graph: QueryGraph, place: int, alone: bool = False) -> QueryGraph:
     return replace(graph, edges=tuple(edges))
 
 
+def places_of(bound: BoundQuery) -> tuple[int, ...]:
+    """Of all edges of the pattern."""
+    match = bound.segments[0]
+    assert isinstance(match, Match)
+    return tuple(edge.index for edge in match.graph.edges)
+
+
 def are_apart(graph: QueryGraph) -> bool:
     """Whether no data edge is in a match twice."""
     (mode, *modes) = (scope.mode for scope in graph.scopes)
@@ -82,18 +91,6 @@ def _types(edge: QueryEdge, place: int, alone: bool) -> tuple[str, ...]:
         return edge.types
     apart = tuple(map(apart_type, edge.types))
     return tuple(sorted(apart if edge.index == place else (*apart, *edge.types)))
-
-
-def possible(graph: QueryGraph, statistics: Statistics) -> tuple[int, ...]:
-    """The places of the edges that an edge of the change fits, by its labels."""
-    return tuple(edge.index for edge in graph.edges if _fits(edge, graph, statistics))
-
-
-def _fits(edge: QueryEdge, graph: QueryGraph, statistics: Statistics) -> bool:
-    apart = tuple(sorted(map(apart_type, edge.types)))
-    source, target = (graph.vertices[end].tables for end in (edge.source, edge.target))
-    ahead = statistics.edges_between(apart, source, target)
-    return bool(ahead or (not edge.directed and statistics.edges_between(apart, target, source)))
 
 
 def changed(bound: BoundQuery, places: tuple[int, ...]) -> BoundQuery:

@@ -69,9 +69,10 @@ class Follower:
 
 
 class Versions:
-    """The last steps of a graph, and those who follow it. Safe from several threads."""
+    """The last steps of a graph, its newest version, and those who follow it. Safe from several threads."""
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, newest: Snapshot, kept: int = KEPT) -> None:
+        self.newest = newest
         self._steps: deque[Step] = deque(maxlen=kept)
         self._followers: list[Follower] = []
         self._lock = threading.Lock()
@@ -80,6 +81,7 @@ class Versions:
         """A new version, which is made of the one before by some batches, one after the other."""
         step = Step(version - 1, version, Between.by(old, new, batches))
         with self._lock:
+            self.newest = new
             self._steps.append(step)
             for follower in self._followers:
                 follower.offer(step)

@@ -61,6 +61,11 @@ class Watch:
             self.version = step.version
             return Change(step.since, step.version, added, removed)
 
+    def explain(self) -> str:
+        """What is done for a change of few edges, and why, with the plan of it; estimates are for the newest version
+        that there is."""
+        return self._standing.explain(self._versions.newest)
+
     def __iter__(self) -> Iterator[Change]:
         """Waits for versions until the watch or its store is closed."""
         while (change := self.next(wait=None)) is not None:

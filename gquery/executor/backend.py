@@ -139,6 +139,17 @@ class Candidates(Protocol):
         ...
 
 
+@runtime_checkable
+class Movable(Protocol):
+    """Candidates that others can be made of on snapshots with the same vertices, where what narrowed them speaks of
+    vertices alone."""
+
+    def mover(self) -> Callable[[Snapshot, Control], Candidates]:
+        """Makes them. It holds nothing of this snapshot, and keeps what starting a program makes ready, so that the
+        same program (the object) starts again sooner."""
+        ...
+
+
 class DeviceGraph(Protocol):
     """A snapshot where the backend can read it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gquery.executor.backend import Backend
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
@@ -11,6 +11,9 @@ from gquery.planner.ir.walks import Sampler
 from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
+
+if TYPE_CHECKING:
+    from gquery.executor.chain.again import Again
 
 _ENTRY = 24  # bytes of an edge on a card, in both directions, with the offsets of its ends
 
@@ -63,7 +66,8 @@ class Beside(Protocol):
 @record(frozen=True, slots=True)
 class Engine:
     """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
-    the backend. walker: another whose walks make better plans of counts that the backend takes long for."""
+    the backend. walker: another whose walks make better plans of counts that the backend takes long for. again: what
+    the same plan has made ready on other snapshots."""
 
     backend: Callable[[], Backend]
     snapshot: Snapshot
@@ -71,6 +75,7 @@ class Engine:
     threads: int = 1
     beside: Beside | None = None
     walker: Callable[[], Backend] | None = None
+    again: Again | None = None
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:

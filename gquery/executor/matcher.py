@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gquery.errors import UnsupportedError
-from gquery.executor.backend import Backend, GathersColumns, Item, Slices
+from gquery.executor.backend import Backend, Candidates, GathersColumns, Item, Masks, Ranks, Slices
 from gquery.executor.expand import Expansion, Matches
 from gquery.executor.gathered import Asked, Turns, turned
 from gquery.executor.lowering.exact import exact_sum
@@ -21,15 +25,30 @@ from gquery.planner.ir.match_plan import Counted, MatchPlan
 from gquery.planner.ir.query_graph import QueryGraph
 
 
+class Beginning(NamedTuple):
+    """What a plan begins with: its program, the ranks of its comparisons, and the pool, if it does not begin with all
+    candidates."""
+
+    program: Program
+    ranks: Sequence[Ranks]
+    pool: NDArray[np.int32] | None = None
+
+
 class Matcher:
     """A query graph whose candidates are filtered: match plans for it can be run."""
 
-    def __init__(self, backend: Backend, graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> None:
+    def __init__(self, backend: Backend, masks: Masks, candidates: Candidates, reading: Reading) -> None:
         self.backend = backend
+        self.masks = masks
+        self.candidates = candidates
         self.reading = reading
-        self.masks = masks_of(graph, filters, reading)
+
+    @classmethod
+    def filtering(cls, backend: Backend, graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Matcher:
+        """Filters the candidates."""
+        masks = masks_of(graph, filters, reading)
         uploaded = backend.upload(reading.snapshot)
-        self.candidates = uploaded.filter(graph, filters, self.masks, reading.control, reading.seeds)
+        return cls(backend, masks, uploaded.filter(graph, filters, masks, reading.control, reading.seeds), reading)
 
     @property
     def counted(self) -> Counted:
@@ -54,7 +73,7 @@ class Matcher:
         """The matches of one plan, times what each of them counts."""
         with self._given_back():
             with profile.timed("pack"):
-                slices = self._start(plan, lower(plan, self.reading.control.check), profile)
+                _, slices = self._start(plan, profile)
             with profile.timed("search"):
                 return plan.problem.coefficient * plan.factor * exact_sum(slices.total)
 
@@ -63,8 +82,7 @@ class Matcher:
     ) -> Generator[Item, None, None]:
         """What `behind` makes of the matches, batch by batch; it is called by whoever finds them, in several threads at
         once. Closing the generator stops the work."""
-        program = lower(plan, self.reading.control.check)
-        return self._matches(plan, program, self._start(plan, program, profile), behind)
+        return self._matches(plan, *self._start(plan, profile), behind)
 
     def _matches(
         self, plan: MatchPlan, program: Program, slices: Slices, behind: Callable[[Matches], Iterable[Item]]
@@ -82,8 +100,7 @@ class Matcher:
     ) -> Generator[Turns, None, None]:
         """Numbers of vertices for all matches, batch by batch: gathered on the device if that can be done there, and
         copied from it if that is asked for."""
-        program = lower(plan, self.reading.control.check)
-        slices = self._start(plan, program, profile)
+        program, slices = self._start(plan, profile)
         if not isinstance(slices, GathersColumns) or program.summing or program.edges or plan.limit is not None:
             yield from self._gathered_here(self._matches(plan, program, slices, lambda batch: (batch,)), asked)
             return
@@ -100,14 +117,19 @@ class Matcher:
                 columns = [each[batch.vertices[vertex]] for (vertex, _), each in pairs]
                 yield Turns(columns, [range(len(columns))])
 
-    def _start(self, plan: MatchPlan, program: Program, profile: Profile) -> Slices:
+    def _begin(self, plan: MatchPlan) -> Beginning:
+        program = lower(plan, self.reading.control.check)
         if missing := self.backend.lacks and self.backend.lacks & program.needs:
             raise UnsupportedError(
                 f"the {self.backend.name} backend cannot do {', '.join(sorted(missing))}", hint="use device='cpu'"
             )
-        slices = self.candidates.start(program, ranks_of(plan, self.candidates, self.reading))
+        return Beginning(program, ranks_of(plan, self.candidates, self.reading))
+
+    def _start(self, plan: MatchPlan, profile: Profile) -> tuple[Program, Slices]:
+        begun = self._begin(plan)
+        slices = self.candidates.start(*begun)
         profile.enumerations.append(slices)
-        return slices
+        return begun.program, slices
 
     @contextmanager
     def _given_back(self) -> Iterator[None]:

@@ -138,7 +138,7 @@ class Matching:
         there, matchings = Profile(), self.measured.matchings
         with there.timed("filter"):
             reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
-            matcher = Matcher(card, self.plan.graph, self.plan.filters, reading)
+            matcher = Matcher.filtering(card, self.plan.graph, self.plan.filters, reading)
         if any(each.space == "candidates" for each in matchings):
             with there.timed("refine"):
                 matcher.candidates.refine()
@@ -193,9 +193,12 @@ class Matching:
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""
         plan, engine, check, profile = self.plan, self.engine, self.control.check, self.measured.profile
+        reading = Reading(engine.snapshot, engine.parameters, self.control, seeds)
+        if engine.again is not None and (ready := engine.again.ready(plan, self.second_half, engine, reading)):
+            self.measured.matchings = ready.matchings
+            return ready.matcher(engine.backend(), plan.graph, reading)
         with profile.timed("filter"):
-            reading = Reading(engine.snapshot, engine.parameters, self.control, seeds)
-            matcher = Matcher(engine.backend(), plan.graph, plan.filters, reading)
+            matcher = Matcher.filtering(engine.backend(), plan.graph, plan.filters, reading)
         with profile.timed("plan"):
             filtered = cache(lambda: self.second_half.cardinalities(matcher.counted))
             space, reason = self.second_half.space(filtered, check)

@@ -62,10 +62,11 @@ class Chain:
         made: Tails,
         check: Check,
         within: Place = (),
+        counted: bool = False,
     ) -> Chain:
         """Raises BindError for a SKIP or LIMIT that is no whole number, UnsupportedError for what SQL cannot say.
         made: for earlier runs of the plan, and from now on for later ones. within: where the chain is, if it is a
-        branch of another's step, and no query."""
+        branch of another's step, and no query; counted: it is one of which only the number of matches is asked."""
         tails: dict[int, Tail] = {}
         joins: dict[int, Join] = {}
         totals: dict[int, Tail] = {}
@@ -79,14 +80,15 @@ class Chain:
                 joins[number] = Join(step, engine.snapshot, engine.parameters)
                 weighted |= step.weighted
             elif isinstance(step, QueryPlan):
-                if _starts(step, number, plan):
+                if counted or _starts(step, number, plan):
                     weighted |= step.weighted
                 else:
                     joins[number] = Join(step, engine.snapshot, engine.parameters)
                     weighted |= joins[number].weighted
             elif isinstance(step, ApplyPlan):
+                only = plan.counts(number + 1)
                 subqueries[number] = tuple(
-                    cls.of(branch, second_halves, engine, made, check, (*within, number, place))
+                    cls.of(branch, second_halves, engine, made, check, (*within, number, place), only)
                     for place, branch in enumerate(step.branches)
                 )
                 weighted |= step.segment.asked == "rows" and any(each.weighted for each in subqueries[number])
@@ -110,6 +112,11 @@ class Chain:
                     totals[number] = tails[number].of_all()
                 weighted = tails[number].weighted
         return cls(plan, second_halves, tails, joins, totals, subqueries, engine, weighted)
+
+    def on(self, engine: Engine) -> Chain:
+        """The same chain on another graph, where nothing of it but the engine depends on the graph."""
+        below = {number: tuple(each.on(engine) for each in chains) for number, chains in self.subqueries.items()}
+        return replace(self, subqueries=below, engine=engine)
 
     @property
     def schema(self) -> pa.Schema:

@@ -227,7 +227,8 @@ def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], 
     else:
         lines += [f"Walk the raw adjacency ({first.reason})"]
     if plan.segment.lead:
-        lines += [f"Begin the order with {', '.join(plan.segment.lead)}, as USING says"]
+        few = any(isinstance(each, EndsFilter) for each in plan.filters)  # then it is not the text that says so
+        lines += [f"Begin the order with {', '.join(plan.segment.lead)}" + ("" if few else ", as USING says")]
     for number, matching in enumerate(matchings):
         enumerations = actual.profile.enumerations if actual else ()
         measured = enumerations[number] if number < len(enumerations) else None

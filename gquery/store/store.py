@@ -205,7 +205,7 @@ class Store:
         """
         with self._writer:
             if self._versions is None:
-                versions = self._versions = Versions()
+                versions = self._versions = Versions(self._graph.snapshot)
                 self.on_commit(lambda made: versions.add(made.version, made.before, made.after, made.batches))
             try:
                 asked = self._graph.settings.changed(**settings)

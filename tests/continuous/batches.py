@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -64,10 +64,25 @@ def random_batch(random: Random, snapshot: Snapshot) -> Batch:
     )
 
 
-def random_steps(random: Random, snapshot: Snapshot, count: int) -> Iterator[Between]:
+def random_edges(random: Random, snapshot: Snapshot) -> Batch:
+    """Few edges that come and go; the vertices stay as they are."""
+    edges = np.setdiff1d(np.arange(snapshot.edge_count), snapshot.edges.gone)
+    vertices = snapshot.vertex_numbers.ids(range(len(snapshot.vertex_tables)), np.int32)
+    new: tuple[NewEdges, ...] = ()
+    if random.random() < 0.7:
+        count = int(random.integers(1, 4))
+        source, target = random.choice(vertices, (2, count)).astype(np.int32)
+        columns = pa.table({"w": random.integers(0, _VALUES, count)})
+        new = (NewEdges("XY"[random.integers(2)], source, target, columns),)
+    return Batch(edges=new, gone_edges=_some(random, edges, 3) if random.random() < 0.6 else edges[:0])
+
+
+def random_steps(
+    random: Random, snapshot: Snapshot, count: int, make: Callable[[Random, Snapshot], Batch] = random_batch
+) -> Iterator[Between]:
     """So many batches, one after the other."""
     for _ in range(count):
-        batch = random_batch(random, snapshot)
+        batch = make(random, snapshot)
         after = applied(snapshot, batch)
         yield Between(snapshot, after, Touched.by(batch, snapshot.edge_count))
         snapshot = after

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gquery
-from benchmarks.continuous import STREAMS, expected, measure, updates
+from benchmarks.continuous.streams import STREAMS, expected, measure, updates
 
 pytestmark = pytest.mark.large
 SAMPLE = ("github_dense_0", "github_sparse_2", "github_tree_0")

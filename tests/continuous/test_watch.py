@@ -246,3 +246,24 @@ def test_values_of_several_types(query: str, statement: str, added: list[Any], r
     assert change is not None
     told = [[(type(row["x"]), row["x"]) for row in table.to_pylist()] for table in (change.added, change.removed)]
     assert told == [[(type(value), value) for value in values] for values in (added, removed)]
+
+
+def test_explain() -> None:
+    """What is done for a change is told with its plan, and why, where the query is answered anew."""
+    store = _store([(0, 1), (1, 2)])
+    told = store.watch(RINGS).explain()
+    assert told.startswith(
+        "For each relationship that edges of the change fit, the matches that have one of them there"
+    )
+    assert told.count("Begin the order with") == 3
+    assert "USING" not in told
+    matched = "MATCH (a:Account) WHERE NOT (a)-[:PAID]->() RETURN a.id AS a"
+    for query, why in (
+        (matched, "what is optional, or not there, may come when an edge goes"),
+        ("MATCH (a)-[:PAID]->(b) RETURN a.id AS a, count(*) AS n", "rows are made of several matches, or cut off"),
+        ("MATCH INDUCED (a)-[:PAID]->(b) RETURN a.id AS a", "an edge that comes takes induced matches away"),
+        ("MATCH (a:Account) RETURN a.id AS a", "a node without relationships is no change of an edge"),
+    ):
+        lines = store.watch(query).explain().splitlines()
+        assert lines[0] == f"Answer the query anew and compare, since {why}"
+        assert len(lines) > 1

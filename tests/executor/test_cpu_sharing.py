@@ -12,8 +12,9 @@ import pytest
 
 import gquery
 from gquery.executor.backend import PartialMatches
-from gquery.executor.cpu.search import sharing
+from gquery.executor.cpu.search import frames, sharing
 from gquery.executor.cpu.search.sharing import Sharing, Task
+from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.relational.streams import Made, through
 from tests.helpers import no_helper_left
 
@@ -124,3 +125,19 @@ def test_rows_go_through_all_that_is_done_with_them(kind: str) -> None:
     assert next(rows).column(0).to_pylist() == [111]
     rows.close()
     assert closed == [kind]
+
+
+@pytest.mark.parametrize("last", ["a", "d"])
+def test_what_is_not_done_at_once_begins_anew(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few rows are searched in one slice; where that is too short, nothing of it stays."""
+    random = np.random.default_rng(3)
+    edges = {("V", "X", "V"): {"source": random.integers(0, 60, 900), "target": random.integers(0, 60, 900)}}
+    graph = gquery.from_arrow(vertices={"V": {"id": np.arange(60)}}, edges=edges)
+    text = f"MATCH (a {{id: 0}})-[:X]-(b)-[:X]-(c)-[:X]-({last}) RETURN count(*) AS n"
+    at_once = graph.query(text).scalar()
+    monkeypatch.setattr(frames, "SLICE", 5)
+    tried = []
+    whole = Enumeration._at_once
+    monkeypatch.setattr(Enumeration, "_at_once", lambda search: tried.append(whole(search)) or tried[-1])
+    assert graph.query(text).scalar() == at_once
+    assert tried == [None]

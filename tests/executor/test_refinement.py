@@ -59,7 +59,7 @@ def test_what_is_left_has_every_edge(
     step = planned.plan.steps[0]
     assert isinstance(step, QueryPlan)
     cpu, plain = (
-        Matcher(backend, step.graph, step.filters, Reading(graph.snapshot, {}, Control()))
+        Matcher.filtering(backend, step.graph, step.filters, Reading(graph.snapshot, {}, Control()))
         for backend in (backend_of(graph.settings.changed(threads=3)), ReferenceBackend())
     )
     cpu.candidates.refine()

@@ -92,7 +92,7 @@ def _rows(
     if plan.residual:
         return
     reading = Reading(snapshot, parameters, Control(), seeds)
-    matcher = Matcher(backend_of(Settings()), plan.graph, plan.filters, reading)
+    matcher = Matcher.filtering(backend_of(Settings()), plan.graph, plan.filters, reading)
     if space == "candidates":
         matcher.candidates.refine()
     counted = matcher.counted

@@ -41,7 +41,9 @@ def skewed(size: int, edges: int, seed: int) -> gquery.Graph:
 def refined(graph: gquery.Graph, text: str) -> tuple[Matcher, Prepared]:
     query = Prepared(graph.snapshot, text, {}, graph.settings)
     step = query.plan.matches[0]
-    matcher = Matcher(CpuBackend(1), step.graph, step.filters, Reading(graph.snapshot, {}, Control(None), None))
+    matcher = Matcher.filtering(
+        CpuBackend(1), step.graph, step.filters, Reading(graph.snapshot, {}, Control(None), None)
+    )
     matcher.candidates.refine()
     return matcher, query
 
@@ -191,7 +193,7 @@ def test_a_tight_limit_is_not_spent_on_planning() -> None:
     graph = skewed(400, 4_000, 4)
     query = Prepared(graph.snapshot, PATTERN, {}, graph.settings)
     step = query.plan.matches[0]
-    matcher = Matcher(
+    matcher = Matcher.filtering(
         CpuBackend(1), step.graph, step.filters, Reading(graph.snapshot, {}, Control(None, 400_000), None)
     )
     matcher.candidates.refine()

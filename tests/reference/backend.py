@@ -89,6 +89,14 @@ class ReferenceCandidates:
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> ReferenceSlices:
         return ReferenceSlices(program, self, ranks, pool)
 
+    def mover(self) -> Callable[[Snapshot, Control], ReferenceCandidates]:
+        def moved(snapshot: Snapshot, control: Control) -> ReferenceCandidates:
+            there = ReferenceCandidates(self.graph, snapshot, self.masks, control, self.seeds)
+            there.sets, there._labelled = self.sets, self._labelled
+            return there
+
+        return moved
+
     def apply(self, step: steps.Filter, kept: NDArray[np.int32] | None) -> None:
         if isinstance(step, steps.EdgePredicateFilter):
             after = len(self.masks.edges[step.edge])

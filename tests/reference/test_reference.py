@@ -99,7 +99,7 @@ def cases(kind: str, space: Space, counting: bool) -> Iterator[Case]:
         if not isinstance(asked, QueryPlan) or asked.residual or asked.counting is not counting:
             continue
         reading = Reading(query.chain.engine.snapshot, renderer.parameters, Control())
-        matcher = Matcher(backend_of(settings), asked.graph, asked.filters, reading)
+        matcher = Matcher.filtering(backend_of(settings), asked.graph, asked.filters, reading)
         if space == "candidates":
             matcher.candidates.refine()
         half = query.matchings[0]

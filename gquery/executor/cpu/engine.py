@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from gquery.executor.cpu.candidates.candidate_graph import refine
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.heap import keep_freed_memory
+from gquery.executor.cpu.search.pack import pack
+from gquery.executor.cpu.search.packed_again import PackedPlans
 from gquery.executor.cpu.search.run import CpuSlices
 from gquery.executor.cpu.search.sampling import CpuSampler
 from gquery.executor.lowering.program import Program
@@ -61,10 +63,12 @@ class CpuGraph:
 
 
 class CpuCandidates:
-    """The candidate sets of one run, and what starts from them."""
+    """The candidate sets of one run, and what starts from them. moved: they were made of others, and keep packed plans
+    together with these."""
 
-    def __init__(self, sets: CandidateSets) -> None:
+    def __init__(self, sets: CandidateSets, moved: PackedPlans | None = None) -> None:
         self.sets = sets
+        self._moved = moved
 
     @property
     def outcomes(self) -> Sequence[FilterOutcome]:
@@ -97,5 +101,10 @@ class CpuCandidates:
         return self.sets.common(merged).vertices
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> CpuSlices:
+        make = pack if self._moved is None else self._moved.pack
         with stoppable(self.sets.control.check):
-            return CpuSlices(program, self.sets, ranks, pool)
+            return CpuSlices(program, self.sets, make(program, self.sets, ranks), pool)
+
+    def mover(self) -> Callable[[Snapshot, Control], CpuCandidates]:
+        sets, plans = self.sets.mover(), PackedPlans()
+        return lambda snapshot, control: CpuCandidates(sets(snapshot, control), plans)

@@ -78,11 +78,16 @@ def _bound(graph: QueryGraph, step: BindingFilter, before: Kept | None, reading:
     return bound if before is None else np.intersect1d(before.vertices, bound, assume_unique=True)
 
 
+def at_ends(graph: QueryGraph, vertex: int, edge: int, reading: Reading) -> Vertices:
+    """The vertices, ascending, of a query vertex's tables that data edges which fit one of its edges lead from or
+    to."""
+    query_edge = graph.edges[edge]
+    ends = reading.snapshot.at_ends(query_edge.types, query_edge.direction(vertex))
+    return _of_tables(ends, graph.vertices[vertex].tables, reading)
+
+
 def _at_ends(graph: QueryGraph, step: EndsFilter, before: Kept | None, reading: Reading) -> Vertices:
-    """The vertices of the query vertex's tables that data edges of the types lead from or to."""
-    edge = graph.edges[step.edge]
-    ends = reading.snapshot.at_ends(edge.types, edge.direction(step.vertex))
-    ends = _of_tables(ends, graph.vertices[step.vertex].tables, reading)
+    ends = at_ends(graph, step.vertex, step.edge, reading)
     return ends if before is None else np.intersect1d(before.vertices, ends, assume_unique=True)
 
 

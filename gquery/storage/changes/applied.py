@@ -37,11 +37,14 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
     if changes:
         tables, numbers = rearranged(tables, numbers, changes)
     delta = EdgeDelta(snapshot, batch)
+    counted = "counts" in snapshot.__dict__
+    if counted:
+        _make_rows(snapshot, delta)
     edges = _edges(snapshot, batch, delta)
     after = Snapshot(tables, edges, numbers)
     after.is_changed = True
     moved = _moved(snapshot, after, batch)
-    counts = recounted(snapshot, after, delta, moved) if "counts" in snapshot.__dict__ else None
+    counts = recounted(snapshot, after, delta, moved) if counted else None
     if counts is not None:
         after.counts = counts
         after.load_signatures = _signatures(snapshot, delta, moved)
@@ -49,6 +52,13 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
     if "free_id" in snapshot.__dict__:
         after.free_id = max([snapshot.free_id, *(largest_number(table.ids) + 1 for table in changes.new)])
     return after
+
+
+def _make_rows(snapshot: Snapshot, delta: EdgeDelta) -> None:
+    """Makes the adjacencies that counting anew asks for: those that are there before a batch go on behind it."""
+    for type_ in {*delta.new, *delta.gone}.intersection(snapshot.edges.types):
+        snapshot.adjacency([type_], "out")
+        snapshot.adjacency([type_], "in")
 
 
 def _of_vertices(snapshot: Snapshot, batch: Batch) -> Changes[VertexTable]:

@@ -94,6 +94,13 @@ class PartedStatistics(Statistics):
     def few(self, types: tuple[str, ...]) -> bool:
         return bool(types) and all(map(is_apart, types))
 
+    def edges_between(
+        self, types: tuple[str, ...], source_tables: tuple[int, ...], target_tables: tuple[int, ...]
+    ) -> int:
+        """One at least that is apart: a plan is for other changes, too, of which some have one there."""
+        found = super().edges_between(types, source_tables, target_tables)
+        return max(1, found) if self.few(types) else found
+
     def _of(self, types: Iterable[str]) -> list[TypeEstimates]:
         asked = set(types)
         found = super()._of(asked)

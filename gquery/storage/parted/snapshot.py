@@ -12,21 +12,26 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.storage.adjacency import Adjacency, seen_from
+from gquery.storage.adjacency import Adjacency, seen, seen_from
 from gquery.storage.cache import Cache, Meter
 from gquery.storage.counted.counts import Counts
 from gquery.storage.graph import Snapshot
 from gquery.storage.parted.facts import (
     PartedInvariants,
     PartedStatistics,
+    apart_type,
     few_counts,
     is_apart,
     parted_invariants,
     whole_type,
 )
+from gquery.storage.parted.few_rows import adjacency_of_few
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 from gquery.storage.tables import Ends
+
+Kind = tuple[str, int, int]
+"""Of edges: the type, and the vertex tables of source and target."""
 
 
 class Parted(Snapshot):
@@ -41,6 +46,7 @@ class Parted(Snapshot):
         self.apart = apart
         self.cache = Cache(whole.cache.limit)
         self._at_ends: dict[object, NDArray[np.int32]] = {}
+        self._adjacencies: dict[tuple[tuple[str, ...], Direction], Adjacency] = {}
 
     @property
     def counts(self) -> Counts:
@@ -77,6 +83,13 @@ class Parted(Snapshot):
 
     def adjacency(self, types: Iterable[str], direction: Direction, meter: Meter | None = None) -> Adjacency:
         """Of edges that are apart, of the rest, or of both; of several types all in the same way."""
+        key = tuple(types), direction
+        known = self._adjacencies.get(key)
+        if known is None:
+            known = self._adjacencies[key] = self._adjacency(*key, meter)
+        return known
+
+    def _adjacency(self, types: tuple[str, ...], direction: Direction, meter: Meter | None) -> Adjacency:
         asked = set(types)
         own = {type_ for type_ in asked if not is_apart(type_)}
         named = {whole_type(type_) for type_ in asked - own}
@@ -85,13 +98,29 @@ class Parted(Snapshot):
         if not named:
             return self.rest.adjacency(own, direction, meter)
         assert not own, "of each type the same part is asked for"
-        few = self.few_edges(tuple(asked))
-        assert few is not None
         key = ("apart", tuple(sorted(named)), direction)
-        return self.cache.get(key, lambda: self.edges.build_of(few, direction), 0, "the changed edges", meter)
+        return self.cache.get(key, lambda: self._build_apart(named, direction), 0, "the changed edges", meter)
+
+    def _build_apart(self, types: set[str], direction: Direction) -> Adjacency:
+        """Of the edges of some types that are apart."""
+        there = sorted(types & self._apart.keys())
+        if len(there) == 1:
+            return adjacency_of_few(*seen(*self._ends[there[0]], self._apart[there[0]], direction))
+        edges = self.few_edges(tuple(map(apart_type, types)))
+        assert edges is not None
+        return adjacency_of_few(*seen(*self.edges.ends_of(edges), edges, direction))
 
     def identity(self, meter: Meter | None = None) -> Adjacency:
         return self.whole.identity(meter)
+
+    @cached_property
+    def kinds(self) -> frozenset[Kind]:
+        """Those of the edges that are apart."""
+        found: set[Kind] = set()
+        for type_, ends in self._ends.items():
+            tables = map(self.vertex_numbers.tables_of, ends)
+            found.update((type_, *pair) for pair in set(zip(*(each.tolist() for each in tables), strict=True)))
+        return frozenset(found)
 
     @cached_property
     def _apart(self) -> dict[str, NDArray[np.int64]]:

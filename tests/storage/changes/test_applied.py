@@ -21,6 +21,7 @@ from gquery.storage.changes.compacted import compacted
 from gquery.storage.counted import copies
 from gquery.storage.counted.counting import count
 from gquery.storage.counted.signatures import count_signatures
+from gquery.storage.edges import Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.tables import EdgeTable, VertexTable
 from tests.storage.changes.model import TYPES, Model
@@ -178,3 +179,18 @@ def test_signatures_are_kept_up(seed: int, short: int, monkeypatch: pytest.Monke
         if random.random() < 0.5:
             assert snapshot.signatures().tolist() == count_signatures(snapshot).tolist()
         _ = snapshot.counts
+
+
+def test_rows_that_counting_asks_for_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for each batch anew, where nobody else has asked for them."""
+    ends = [{"source": [place], "target": [place + 1]} for place in range(5)]
+    graph = gquery.from_arrow(vertices={"V": {"id": list(range(6))}}, edges={("V", "X", "V"): ends[0]})
+    made = []
+    build = Edges.build
+    monkeypatch.setattr(Edges, "build", lambda edges, key: made.append(key) or build(edges, key))  # type: ignore[func-returns-value]
+    store = gquery.Store(graph)
+    watch = store.watch("MATCH (a)-[:X]-(b) RETURN count(*) AS n", emit="counts")
+    for each in ends[1:]:
+        store.apply(insert={("V", "X", "V"): each})
+        assert watch.next() is not None
+    assert len(made) == len({*made})

@@ -5,11 +5,12 @@ from __future__ import annotations
 from gquery.executor.cpu.machine.native import address
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.paged import ChangedAdjacency
+from gquery.storage.parted.few_rows import FewRows
 
 
 def address_of_rows(adjacency: Adjacency) -> int:
     """Address of the offsets; one more than that of the directory where pages tell of the rows (`sorted_rows.row`)."""
-    if isinstance(adjacency, ChangedAdjacency):
+    if isinstance(adjacency, ChangedAdjacency | FewRows):
         return address(adjacency.directory) + 1
     return address(adjacency.offsets)
 

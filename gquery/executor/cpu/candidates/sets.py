@@ -68,6 +68,17 @@ class CandidateSets:
         self._held: dict[tuple[Relation, Direction], Adjacency] = {}  # the snapshot may forget what it made
         self._lists: dict[int, tuple[int, int, int, int]] = {}  # by the id of an adjacency that is held
 
+    def mover(self) -> Callable[[Snapshot, Control], CandidateSets]:
+        """Makes the same sets on other snapshots with the same vertices; it holds nothing of this one."""
+        graph, masks, threads, sets, labelled = self.graph, self.masks, self.threads, self.sets, self._labelled
+
+        def moved(snapshot: Snapshot, control: Control) -> CandidateSets:
+            there = CandidateSets(graph, snapshot, masks, control, threads)
+            there.sets, there._labelled = sets, labelled
+            return there
+
+        return moved
+
     @property
     def nbytes(self) -> int:
         kept = sum(adjacency.nbytes for adjacency in self._filtered.values())

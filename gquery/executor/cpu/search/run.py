@@ -9,12 +9,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.backend import PartialMatches, Ranks
+from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.sums import branch as fold
 from gquery.executor.cpu.machine.compile import stoppable, stoppable_steps
 from gquery.executor.cpu.search.frames import Memory, Search, Stage
-from gquery.executor.cpu.search.pack import pack
+from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.lowering.program import Program
 from gquery.executor.memory import DEFAULT_BUFFERS
@@ -36,11 +36,11 @@ class CpuSlices:
     """A program with its packed plan, vertex groups and start pool. `pool` as in `Candidates.start`."""
 
     def __init__(
-        self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None
+        self, program: Program, candidates: CandidateSets, packed: PackedPlan, pool: NDArray[np.int32] | None
     ) -> None:
         self.program = program
         self.candidates = candidates
-        self._packed = pack(program, candidates, ranks)
+        self._packed = packed
         self._pooled = pool is not None
         self._pool = _all_candidates(program, candidates) if pool is None else _placed(program, candidates, pool)
         self._threads = min(_WRITERS, candidates.threads) if _is_quick(program) else candidates.threads

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from gquery.errors import QueryCancelled
 from gquery.executor.backend import PartialMatches
-from gquery.executor.cpu.kernels.workspace import DONE, MORE
+from gquery.executor.cpu.kernels.workspace import DONE, MORE, SIGNAL_SLOTS
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.helper import Helper
+from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.frames import Frame, ListingFrame, Memory, Search, SummingFrame
 from gquery.executor.cpu.search.sharing import Sharing, Task
 from gquery.executor.progress import Control
@@ -38,6 +39,8 @@ _HEAVY_CHUNK = 256  # rows, when much work is expected of each
 _ALONE = 0.0005  # seconds before other workers are started
 _WAITING = 8  # finished batches that may wait for the consumer
 _PATIENCE = 0.02  # seconds between two checks while the caller's thread has nothing to do
+_FEW = 64  # rows of a pool that may be done at once
+_NOBODY = np.zeros(SIGNAL_SLOTS, np.int64)  # signals of who shares with nobody
 _LATE = 0.1  # seconds after which matches leave a buffer that is not full
 
 
@@ -69,6 +72,9 @@ class Enumeration:
 
     def total(self) -> tuple[int, float]:
         """Runs to the end; returns the number of matches, modulo 2^64 or the modulus, and about how many there are."""
+        at_once = self._at_once()
+        if at_once is not None:
+            return at_once
         total, size = 0, 0.0
         for sums, sizes in self.batches(lambda batch: [(batch.sums, batch.sizes)]):
             assert sums is not None
@@ -76,6 +82,29 @@ class Enumeration:
             total += int(sums.sum())
             size += float(sizes.sum())
         return total % (self.search.modulus or 2**64), size
+
+    def _at_once(self) -> tuple[int, float] | None:
+        """What `total` returns, where few rows take one slice: then nothing is shared with anybody. None where they
+        take more, which begin anew; not so what would leave counters behind that are not zero."""
+        stages, plan = self.search.stages, self.search.plan
+        if len(stages) != 1 or not stages[0].summing or self._pool.count > _FEW or not self._alone:
+            return None
+        if plan.inside is not None or plan.counters:
+            return None
+        frame = SummingFrame(self.search, Task(0, self._pool), self.memory, address(_NOBODY), False)
+        self.control.check()
+        began = time.perf_counter()
+        if frame.run_unmeasured() != DONE:
+            self.memory = Memory(plan, True)
+            return None
+        self.note(frame, time.perf_counter() - began)
+        self.note_frame(frame)
+        self.found[len(self._pool.positions) - 1] += self._pool.count
+        rows = frame.drain()
+        self.note_matches(rows)
+        assert rows.sums is not None
+        assert rows.sizes is not None
+        return int(rows.sums.sum()) % (self.search.modulus or 2**64), float(rows.sizes.sum())
 
     def batches(self, behind: Behind[Item]) -> Generator[Item, None, None]:
         """What `behind` makes of the full matches, batch by batch; closing the generator stops all workers."""

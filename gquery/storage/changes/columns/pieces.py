@@ -166,12 +166,13 @@ class Pieces:
     def ends_at(self, rows: NDArray[np.integer[Any]]) -> Ends:
         """Of some edges, without putting those of all others together."""
         found = np.zeros((2, len(rows)), np.int32)
-        first = 0
-        for table, begin, end in self.pieces:
-            here = np.flatnonzero((rows >= first) & (rows < first + end - begin))
-            if len(here) and isinstance(table, EdgeTable):
-                found[:, here] = table.ends_at(rows[here] - first + begin)
-            first += end - begin
+        bounds = np.cumsum([end - begin for _, begin, end in self.pieces])
+        numbers = np.searchsorted(bounds, rows, side="right")
+        for number in np.unique(numbers).tolist():
+            table, _, end = self.pieces[number]
+            if isinstance(table, EdgeTable):
+                here = np.flatnonzero(numbers == number)
+                found[:, here] = table.ends_at(rows[here] - bounds[number] + end)
         return found[0], found[1]
 
 

@@ -24,6 +24,7 @@ from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.paged import ChangedAdjacency
+from gquery.storage.parted.few_rows import FewRows
 
 Sums = NDArray[np.uint64]
 Sizes = NDArray[np.float64]
@@ -244,7 +245,7 @@ def _multiply(
     """Multiplies the sums of one branch into the factors of `fold.vertices[begin:end]`, by the loop that suits them."""
     vertices, sums, sizes = fold.vertices, fold.factors.sums, fold.factors.sizes
     low, high = int(vertices[begin]), int(vertices[end - 1]) + 1
-    has_offsets = not isinstance(branch.adjacency, ChangedAdjacency)
+    has_offsets = not isinstance(branch.adjacency, ChangedAdjacency | FewRows)
     if has_offsets and modulus == 0 and branch.words == 0 and high - low == end - begin:
         if len(branch.child.sums) == 0:
             multiply_lengths(packed, low, high, sums, sizes, fresh)

@@ -1,5 +1,5 @@
-"""Standing patterns on two graphs that change, beside the times of RapidFlow: `python -m benchmarks.continuous --data
-DATA [--graph NAME] [--stream NAME] [--cut N ...]` prints the table of `results/continuous.md`.
+"""Standing patterns on two graphs that change, beside the times of RapidFlow: the first table of
+`results/continuous.md`.
 
 `DATA/continuous` holds the graphs, the streams of updates, the queries, and what two published matchers counted of each
 stream in which time. A stream is cut into so many batches. Each query stands, and what its changes count together is
@@ -13,13 +13,12 @@ with the plans of an earlier run. RapidFlow's time is of one thread, upkeep incl
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -177,27 +176,19 @@ def _mean(values: Iterator[float]) -> float:
     return math.exp(sum(logarithms) / len(logarithms))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--graph", choices=GRAPHS, action="append")
-    parser.add_argument("--stream", choices=STREAMS, action="append")
-    parser.add_argument("--cut", type=int, action="append")
-    asked = parser.parse_args()
-    folder, upkeep = asked.data / "continuous", {}
+def run(folder: Path, graphs: Sequence[str], streams: Sequence[str], cuts: Sequence[int]) -> bool:
+    """Prints the table as it grows. Returns whether all counts are right."""
+    upkeep = {}
     found: dict[tuple[str, str, str, int], list[Measured]] = defaultdict(list)
-    for name in asked.graph or GRAPHS:
+    for name in graphs:
         graph = gquery.load(folder / f"{name}.graph.gz")
         graph.snapshot.adjacency(("EDGE",), "both")
-        for stream in asked.stream or STREAMS:
+        for stream in streams:
             known = expected(folder, name, stream)
-            for batches in asked.cut or CUTS:
+            for batches in cuts:
                 seconds, measured = measure(folder, graph, updates(folder, name, stream), known, batches)
                 upkeep[name, stream, batches] = seconds
                 for each in measured:
                     found[name, stream, each.expected.kind, batches].append(each)
                 print(table(found, upkeep), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    return all(each.right for several in found.values() for each in several)

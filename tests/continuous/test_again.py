@@ -1,0 +1,82 @@
+"""Many small changes of edges, one after the other: what matchings have made ready for one serves the next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import gquery
+from gquery.continuous.standing import Emit, Standing
+from gquery.executor.chain import again
+from gquery.settings import Settings
+from tests.continuous.batches import random_edges, random_graph, random_steps
+from tests.continuous.test_random_batches import MODES, _answer, _groups, _rows, _some
+
+PATTERNS = (
+    "(a)-[:X]->(b)-[:X]->(c)",
+    "(a)-[:X]-(b)-[:Y]-(c)-[:X]-(a)",
+    "(a:A)-[:X]->(b)<-[:Y]-(c:A)-[:X|Y]-(d) WHERE a.p < d.p",
+    "(a)-[:X]-(b), (a)-[:X]-(c), (a)-[:Y]-(d:B)",
+    "(a:A {p: 1})-[:X]->(b)-[:Y]->(c)",
+    "(a)-[:X|Y]-(b)-[:X|Y]-(c)-[:X|Y]-(a)",
+    "(a)-[e:X]->(b)<-[f:X]-(c) WHERE e.w = 1",
+)
+BATCHES = 6
+
+
+@pytest.mark.parametrize("mode", MODES[:3])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_batch_after_the_other(seed: int, mode: Any, device: Any) -> None:
+    random = np.random.default_rng([seed, 3, MODES.index(mode)])
+    settings = Settings(mode=mode, device=device, strict=False)
+    asked: list[tuple[str, Emit]] = [("RETURN count(*) AS n", "counts"), ("RETURN a.p AS p, count(*) AS n", "counts")]
+    asked.append(("RETURN a.p AS p, b.p AS q, c.p AS r", "rows"))
+    chosen = random.choice(PATTERNS, 2, replace=False).tolist()
+    standing = [Standing(f"MATCH {pattern} {end}", {}, settings, emit) for pattern in chosen for end, emit in asked]
+    graph = random_graph(random)
+    before = [_told(each, _answer(graph.snapshot, each.text, settings)) for each in standing]
+    for between in random_steps(random, graph.snapshot, BATCHES, random_edges):
+        for place, each in enumerate(standing):
+            after, (added, removed) = _told(each, _answer(between.new, each.text, settings)), each.change(between)
+            expected, found = after.copy(), _told(each, added)
+            expected.subtract(before[place])
+            found.subtract(_told(each, removed))
+            assert _some(found) == _some(expected), f"{each.text}, {mode}, seed {seed}"
+            before[place] = after
+
+
+def _told(standing: Standing, answer: pa.Table) -> Counter[str]:
+    return _rows(answer) if standing.emit == "rows" else _groups(answer)
+
+
+def test_what_is_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A term is made ready when it runs again on the same vertices, once; and anew when these change."""
+    made: list[object] = []
+    whole = again._made
+
+    def make(*given: Any) -> object:
+        made.append(whole(*given))
+        return made[-1]
+
+    monkeypatch.setattr(again, "_made", make)
+    edges = {("V", "X", "V"): {"source": [0, 0, 1, 0], "target": [1, 2, 1, 0]}}
+    store = gquery.Store(gquery.from_arrow(vertices={"V": {"id": list(range(9)), "p": [0] * 9}}, edges=edges))
+    watch = store.watch("MATCH (a)-[:X]->(b)-[:X]->(c) RETURN count(*) AS n", emit="counts", mode="different nodes")
+
+    def added(source: int, target: int) -> int:
+        store.apply(insert={("V", "X", "V"): {"source": [source, source], "target": [target, 8]}})
+        change = watch.next()
+        assert change is not None
+        return int(change.added["n"][0].as_py())
+
+    assert [added(*ends) for ends in ((2, 3), (3, 4), (4, 5), (5, 6))] == [2, 2, 2, 2]
+    assert len(made) == 2
+    assert all(made)
+    store.apply(set={"V": {"id": [0], "p": [1]}})
+    assert watch.next() is not None
+    assert [added(*ends) for ends in ((6, 7), (7, 3))] == [2, 4]
+    assert len(made) == 4
