@@ -81,7 +81,7 @@ def widened(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array
     types = [field.type for field in values.type] if several else [values.type]
     places = {field.type: place for place, field in enumerate(wanted)}
     if not places.keys() >= set(types):
-        raise UnsupportedError(f"values of type {values.type} cannot become {wanted}")
+        raise UnsupportedError(f"gquery has no changes of columns whose values of {values.type} become {wanted}")
     if not several:
         return union_of(values, places[values.type], wanted)
     members = [pa.nulls(len(values), field.type) for field in wanted]
