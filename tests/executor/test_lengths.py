@@ -9,7 +9,7 @@ import pytest
 
 import gquery
 from gquery import Graph
-from gquery.executor.paths import leading
+from gquery.executor.paths import leading, sweep
 from gquery.planner.binding.lengths import alternatives
 
 
@@ -293,6 +293,34 @@ def test_a_small_budget_is_enough_for_many_paths() -> None:
     assert ask(LADDER, text) == [(13, 2**13)]
     rows = [tuple(row) for row in LADDER.query(longer, memory_limit="64MB").rows()]
     assert rows == [(13, 2**13)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("limit", [None, "40MB"])
+def test_sweeps_from_many_vertices_on_several_threads(
+    seed: int, limit: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same rows as on one thread, in tasks of few sources, with a memory limit and without."""
+    random = Random(f"sweeps {seed}")
+    drawn = graph([(random.randrange(300), random.randrange(300)) for _ in range(500)], 300)
+    monkeypatch.setattr(sweep, "TASK", 3)
+    for text in (
+        "MATCH (a)-[:K*1..3]->(b) WITH DISTINCT a, b RETURN id(a), id(b)",
+        "MATCH (a)-[:K*..4]-(b) WHERE a <> b WITH DISTINCT a, b RETURN id(a), id(b)",
+        "MATCH (a)-[:K*0..]->(b {id: 7}) WITH DISTINCT a, b RETURN id(a), id(b)",
+        "MATCH (a), (b) WHERE a.id % 50 = 0 AND EXISTS { (a)-[:K*]->(b) } RETURN id(a), id(b)",
+    ):
+        one, three = (drawn.with_settings(threads=threads, memory_limit=limit) for threads in (1, 3))
+        assert ask(three, text) == ask(one, text), f"seed {seed}: {text}"
+
+
+def test_a_sweep_on_several_threads_can_be_stopped() -> None:
+    random = Random("stopped")
+    large = graph([(random.randrange(20_000), random.randrange(20_000)) for _ in range(100_000)], 20_000)
+    with pytest.raises(gquery.QueryTimeout):
+        large.with_settings(threads=3).query(
+            "MATCH (a)-[:K*]->(b) WITH DISTINCT a, b RETURN count(*)", timeout=0.3
+        ).rows()
 
 
 def test_shortest_walks_end_where_nothing_leads_to_the_end() -> None:

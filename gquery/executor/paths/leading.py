@@ -23,7 +23,7 @@ def led_to(begun: Begun) -> Iterator[Found]:
         return
     segment, sources = begun.segment, begun.sources
     back = segment.returns_another_way
-    sweep = Sweep(begun.along, segment.most, back or segment.least == 0, begun.reading)
+    sweep = Sweep(begun.along, segment.most, back or segment.least == 0, begun.threads, begun.reading)
     for reached in sweep.each(sources):
         places, vertices = reached.places, reached.vertices
         fit = begun.ends.fit(places, vertices)
@@ -40,7 +40,7 @@ def led_to_together(begun: Begun) -> Iterator[Vertices]:
     if segment.depends_on_source:
         yield from _each_once(begun)
         return
-    for reached in Sweep(begun.along, segment.most, segment.least == 0, begun.reading).together(begun.sources):
+    for reached in Sweep(begun.along, segment.most, segment.least == 0, 1, begun.reading).together(begun.sources):
         yield reached.vertices if allowed is None else reached.vertices[allowed[reached.vertices]]
 
 
@@ -83,7 +83,7 @@ def _reached(begun: Begun, wanted: Vertices, groups: list[Numbers]) -> Iterator[
     begun.reading.control.memory.reserve(begun.reading.snapshot.vertex_count, "the vertices that paths lead to")
     met = np.zeros(begun.reading.snapshot.vertex_count, np.bool_)
     sources = begun.sources[[group[0] for group in groups]]
-    for reached in Sweep(begun.along, begun.segment.most, True, begun.reading).each(sources):
+    for reached in Sweep(begun.along, begun.segment.most, True, begun.threads, begun.reading).each(sources):
         for place, vertices in enumerate(np.split(reached.vertices, reached.ends[:-1]), reached.first):
             met[vertices] = True
             yield groups[place][met[wanted[groups[place]]]]
