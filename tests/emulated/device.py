@@ -92,11 +92,11 @@ class EmulatedDevice:
 
 
 @cache
-def compiled(name: str, kernels: str) -> ctypes.CDLL:
-    """Kernels as a library of the CPU."""
+def compiled(name: str, kernels: str, header: Path = _HEADER) -> ctypes.CDLL:
+    """Kernels as a library of the CPU. header: what stands for CUDA."""
     assert COMPILER is not None
-    text = f'#include "{_HEADER}"\n{kernels}'
-    seen = sha256(text.encode() + _HEADER.read_bytes()).hexdigest()[:16]
+    text = f'#include "{header}"\n{kernels}'
+    seen = sha256(text.encode() + header.read_bytes()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"gquery-emulated-{seen}"
     library = folder / f"{name}.so"
     if not library.exists():

@@ -21,7 +21,7 @@ from gquery.executor.progress import Control
 from gquery.motif import on_card
 from gquery.motif.on_card import counted_on_card
 from tests.conftest import missing
-from tests.emulated.census import EmulatedKernels
+from tests.emulated.census import EmulatedKernels, LaneKernels
 from tests.emulated.device import COMPILER
 from tests.executor.test_gpu_kernels import ARCHITECTURES, compiled, compiler
 from tests.motif.networks import arcs_of, network, small
@@ -72,6 +72,19 @@ def test_large_sets(size: int, vertices: int, colours: int, directed: bool) -> N
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_real_networks(shared_data: Path, size: int) -> None:
     expect_the_same(network(shared_data, "ecoli", size, True), Null("mutual", 10, 7))
+
+
+@pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("size", "vertices"), [(3, 50), (4, 40), (5, 25), (6, 14)])
+def test_lanes_wait_for_each_other(monkeypatch: pytest.MonkeyPatch, size: int, vertices: int, directed: bool) -> None:
+    """Whichever runs first; a hub has up to half of all vertices beside it."""
+    monkeypatch.setattr(on_card, "kernels_of_card", lambda: LaneKernels(size))
+    graph = small(size, size, directed, vertices, types=1 + size % 2)
+    hub = np.array([[0, other] for other in range(1, vertices, 2)])
+    arcs = np.unique(np.concatenate([np.stack([graph.arcs.tails, graph.arcs.heads], axis=1), hub]), axis=0)
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    expect_the_same(Coloured(arcs_of(arcs), graph.colours, graph.layout), Null("degrees", 2, size), graphs=1)
 
 
 def test_batches(monkeypatch: pytest.MonkeyPatch) -> None:
