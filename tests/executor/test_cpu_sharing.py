@@ -12,7 +12,8 @@ import pytest
 
 import gquery
 from gquery.executor.backend import PartialMatches
-from gquery.executor.cpu.search import frames, sharing
+from gquery.executor.cpu.machine.helper import Helper
+from gquery.executor.cpu.search import frames, sharing, workers
 from gquery.executor.cpu.search.sharing import Sharing, Task
 from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.relational.streams import Made, through
@@ -141,3 +142,16 @@ def test_what_is_not_done_at_once_begins_anew(last: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(Enumeration, "_at_once", lambda search: tried.append(whole(search)) or tried[-1])
     assert graph.query(text).scalar() == at_once
     assert tried == [None]
+
+
+def test_what_is_done_at_once_starts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the reader takes with what it was given."""
+    edges = {("P", "K", "P"): {"source": [1, 2, 3], "target": [2, 3, 1]}}
+    graph = gquery.from_arrow(vertices={"P": {"id": [1, 2, 3]}}, edges=edges)
+    query = graph.with_settings(threads=4).query("MATCH (a)-[:K]->(b)-[:K]->(c) RETURN a.id, c.id")
+    query.rows()
+    monkeypatch.setattr(workers, "_ALONE", 0.01)
+    monkeypatch.setattr(Helper, "start", lambda _: pytest.fail("started"))
+    for row in query:
+        time.sleep(0.02)
+        assert len(row) == 2

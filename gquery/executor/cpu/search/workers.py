@@ -121,11 +121,13 @@ class Enumeration:
                 if sharing.failure:
                     raise sharing.failure
                 yield from sharing.finished()
-                if not others and self._helpers and time.monotonic() - began >= self._alone:
+                lingers = self.search.plan.lingers and not sharing.is_over
+                has_work = not lingers and worker.has_work(_PATIENCE if others else 0.0)
+                if (lingers or has_work) and not others and time.monotonic() - began >= self._alone:
                     self._start(others, sharing, behind)
-                if self.search.plan.lingers and not sharing.is_over:
+                if lingers:
                     sharing.wait(_PATIENCE)
-                elif worker.has_work(_PATIENCE if others else 0.0):
+                elif has_work:
                     yield from worker.advance()
                 elif sharing.is_over:
                     break
