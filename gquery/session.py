@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pyarrow as pa
 
@@ -21,18 +21,20 @@ from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine, placed
 from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain
+from gquery.executor.run import Chain, Tails
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
 from gquery.planner.explain import Ran, explain
+from gquery.planner.ir.query_plan import ChainPlan
 from gquery.planner.ir.segments import BoundQuery
-from gquery.planner.memo.remembered import Remembered, types_of
+from gquery.planner.memo.remembered import Memos, Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.second_half import SecondHalf
+from gquery.planner.search.settled import Settled
 from gquery.result import Result, numbers_of
 from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
@@ -138,6 +140,14 @@ class Graph:
         return f"<gquery.Graph: {self.vertex_count:,} vertices, {self.edge_count:,} edges>"
 
 
+class Ready(NamedTuple):
+    """A plan, the second halves of its matches by segment, and the tails that its runs keep for the next."""
+
+    plan: ChainPlan
+    second_halves: Mapping[int, Settled]
+    tails: Tails
+
+
 class Planned:
     """A bound query over a snapshot: its plan, the second halves of its matches, the engine and the chain that runs it.
     Every run starts from the candidates anew."""
@@ -158,16 +168,17 @@ class Planned:
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
         context = partial(Context, snapshot.invariants, snapshot.statistics, CPU)
-        self.plan, memos, made = known.plan(
-            (*asked, limits, settings.device),
-            bound,
-            lambda memos: plan_chain(bound, limits, [context(memo, check) for memo in memos]),
-        )
+
+        def planned(memos: Memos) -> Ready:
+            plan = plan_chain(bound, limits, [context(memo, check) for memo in memos])
+            halves = (SecondHalf(step, context(memos[step.number])) for step in plan.matches)
+            return Ready(plan, {each.plan.number: Settled(each, most=CPU.worth_improving) for each in halves}, {})
+
+        self.plan, self.matchings, tails = known.plan((*asked, limits, settings.device), bound, planned)
         self.notices, self.device = bound.notices, bound.device
-        self.matchings = {step.number: SecondHalf(step, context(memos[step.number])) for step in self.plan.matches}
         besides = card_beside(settings), walker_beside(settings)
         self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, *besides)
-        self.chain = Chain.of(self.plan, self.matchings, self.engine, made, check)
+        self.chain = Chain.of(self.plan, self.matchings, self.engine, tails, check)
 
     def run(self, control: Control, measured: Sequence[Measured] = (), before: Rows | None = None) -> Rows:
         """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read. before:

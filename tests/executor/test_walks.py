@@ -151,7 +151,7 @@ def test_nothing_to_walk() -> None:
 def test_contexts_are_numbers_of_matches() -> None:
     matcher, query = refined(skewed(24, 110, 3), PATTERN)
     step = query.plan.matches[0]
-    sizes, costs = matcher.candidates.sizes, query.matchings[0].context.costs
+    sizes, costs = matcher.candidates.sizes, query.matchings[0].planned.context.costs
     sampling = Sampling(step.problem, step.graph, sizes, matcher.candidates.sampler, costs)
     assert sampling.number((0,), 1.0) == sizes[0]
     assert sampling.number((0, 7), 1.0) == sizes[0] * sizes[7], "in two pieces"

@@ -70,7 +70,7 @@ def test_plans_are_data() -> None:
     half = query.matchings[0]
     plans = (query.plan, *half.matchings(half.cardinalities(None), "vertices", "", unchecked))
     assert pickle.loads(pickle.dumps(plans)) == plans
-    assert len(query.matchings[0].context.memo.solutions) > 0
+    assert len(query.matchings[0].planned.context.memo.solutions) > 0
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 import gquery
+from gquery.planner.ir.match_plan import Counted
 from gquery.planner.memo.recent import Recent
 from gquery.planner.memo.remembered import Remembered
-from gquery.planner.search import solving
+from gquery.planner.search import second_half, solving
+from gquery.planner.search.settled import Settled
 from gquery.session import Prepared
 from gquery.settings import Settings
+from gquery.stopping import unchecked
 from tests.planner.town import town
 
 TRIANGLE = "MATCH (a:Person)-[:KNOWS]-(b:Person)-[:KNOWS]-(c:Person)-[:KNOWS]-(a) WHERE {} RETURN count(*)"
+EVERYBODY = "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.id, b.id, a.age ORDER BY a.id, b.id"
 
 
 def prepared(remembered: Remembered, text: str, **parameters: Any) -> Prepared:
@@ -124,3 +128,38 @@ def test_a_large_pattern_weighs_what_it_holds() -> None:
     path = "-[:KNOWS]-".join(["()"] * 100)
     prepared(remembered, f"MATCH DIFFERENT NODES {path} RETURN count(*)")
     assert 1_000_000 < remembered._texts.weight < 10_000_000
+
+
+def test_sizes_that_are_about_the_same_take_one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the filters leave is planned for once for each number of bits, and no row depends on that."""
+    graph, made = town(), []
+    plan_matching = second_half.plan_matching
+
+    def counting(*arguments: Any) -> Any:
+        made.append(arguments[1])
+        return plan_matching(*arguments)
+
+    monkeypatch.setattr(second_half, "plan_matching", counting)
+    text = "MATCH (a:Person)-[:KNOWS]->(b) WHERE a.age > $least RETURN a.id, b.id ORDER BY a.id, b.id"
+    calls = []
+    for least in (0, 1, 2, 1000, 1001, 0):
+        expected = [(one, other) for one, other, age in graph.query(EVERYBODY).rows() if age > least]
+        before = len(made)
+        assert graph.query(text, {"least": least}).rows() == expected
+        calls.append(len(made) - before)
+    assert calls[:3] == [1, 0, 0]
+    assert calls[3:] == [1, 0, 0]
+
+
+def test_a_dear_plan_is_made_for_the_sizes_that_it_runs_with() -> None:
+    query = prepared(Remembered(), TRIANGLE.format("a.age <> 1"))
+    (half,) = query.matchings.values()
+    for most, same in ((0.0, False), (1e100, True)):
+        settled = Settled(half.planned, most=most)
+        known = [settled.cardinalities(Counted((size, 200, 300), {}, {})) for size in (100, 101)]
+        if not same:
+            assert known[0] != known[1]
+        plans = [settled.matchings(each, "vertices", "", unchecked) for each in known]
+        again = settled.cardinalities(Counted((102, 200, 300), {}, {}))
+        assert (again in known) == same
+        assert (settled.matchings(again, "vertices", "", unchecked) in plans) == same

@@ -8,7 +8,7 @@ sets were about as large. Only orders are handed on, as advice: tests, symmetry 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from gquery.errors import BindError, Span
 from gquery.grammar.ast import Query
@@ -21,6 +21,14 @@ from gquery.planner.memo.recent import Recent
 
 Asked = tuple[str, Hashable, Hashable, Hashable]
 Memos = tuple[PlanMemo, ...]
+
+
+class HasPlan(Protocol):
+    @property
+    def plan(self) -> ChainPlan: ...
+
+
+Made = TypeVar("Made", bound=HasPlan)
 
 # Bytes, roughly, of all that is kept of texts, and of orders.
 _TEXTS, _ORDERS = 1 << 26, 1 << 25
@@ -55,18 +63,17 @@ class Remembered:
         bound: BoundQuery = self._texts.get(asked, make, lambda _: _size(asked[0]))
         return bound
 
-    def plan(
-        self, asked: tuple[Hashable, ...], bound: BoundQuery, make: Callable[[Memos], ChainPlan]
-    ) -> tuple[ChainPlan, Memos, dict[Any, Any]]:
-        """The plan of a bound query with its limits, what is known of the problems of each segment, and what whoever
-        runs the plan keeps for the next time."""
+    def plan(self, asked: tuple[Hashable, ...], bound: BoundQuery, make: Callable[[Memos], Made]) -> Made:
+        """The plan of a bound query with its limits, and what whoever runs it keeps beside it; made with what is known
+        of the problems of each segment."""
 
-        def made() -> tuple[ChainPlan, Memos, dict[Any, Any]]:
-            memos = tuple(PlanMemo(self.orders) for _ in bound.all_segments)
-            return make(memos), memos, {}
+        def made() -> Made:
+            return make(tuple(PlanMemo(self.orders) for _ in bound.all_segments))
 
-        found: tuple[ChainPlan, Memos, dict[Any, Any]] = self._texts.get(
-            asked, made, lambda new: _size(str(asked[0])) + _TEST * _tests(new[0]) + _TAIL * len(bound.all_segments)
+        found: Made = self._texts.get(
+            asked,
+            made,
+            lambda new: _size(str(asked[0])) + _TEST * _tests(new.plan) + _TAIL * len(bound.all_segments),
         )
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
@@ -17,12 +18,15 @@ _KEPT = 16  # of sizes
 
 
 class Settled:
-    """A second half, and what it has settled. turns: each match that is found stands for as many, turned so."""
+    """A second half, and what it has settled. turns: each match that is found stands for as many, turned so. most:
+    plans that cost more are made each time, for the sizes that they are run with. Safe from several threads."""
 
-    def __init__(self, second_half: SecondHalf, turns: Sequence[Turn] = ()) -> None:
+    def __init__(self, second_half: SecondHalf, turns: Sequence[Turn] = (), most: float = math.inf) -> None:
         self.planned = second_half
         self._turns = tuple(turns)
+        self._most = most
         self._sizes: Recent[Cardinalities] = Recent(_KEPT)
+        self._asked: Recent[Hashable] = Recent(_KEPT)  # what sizes were asked for that are not settled yet
         self._spaces: Recent[tuple[Space, str]] = Recent(_KEPT)
         self._matchings: Recent[tuple[MatchPlan, ...]] = Recent(_KEPT)
         self._for_card: Settled | None = None
@@ -35,7 +39,12 @@ class Settled:
         """What is known of sizes: the first of those that are about the same."""
         if counted is None:
             return self.planned.cardinalities(None)
-        return self._sizes.get(_about(counted), lambda: self.planned.cardinalities(counted))
+        about = _about(counted)
+        known = self._sizes.find(about)
+        if known is None:
+            known = self.planned.cardinalities(counted)
+            self._asked.keep(known, about)
+        return known
 
     def space(self, known: Callable[[], Cardinalities], check: Check) -> tuple[Space, str]:
         return self._spaces.get(known(), lambda: self.planned.space(known, check))
@@ -43,11 +52,25 @@ class Settled:
     def matchings(
         self, known: Cardinalities, space: Space, reason: str, check: Check, sampler: Sampler | None = None
     ) -> tuple[MatchPlan, ...]:
-        def made() -> tuple[MatchPlan, ...]:
+        plans = self._matchings.find((known, space))
+        if plans is None:
             plans = self.planned.matchings(known, space, reason, check, sampler)
-            return tuple(turned(each, self._turns) for each in plans) if len(self._turns) > 1 else plans
+            if len(self._turns) > 1:
+                plans = tuple(turned(each, self._turns) for each in plans)
+            if sum(each.cost for each in plans) <= self._most:
+                self._matchings.keep((known, space), plans)
+                self._settle(known)
+        return plans
 
-        return self._matchings.get((known, space), made)
+    def _settle(self, known: Cardinalities) -> None:
+        """From now on these stand for all sizes that are about the same."""
+        about = self._asked.find(known)
+        if about is not None:
+            self._sizes.keep(about, known)
+
+    def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
+        """The plans as they look before anything ran."""
+        return self.planned.estimated(check)
 
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         return self.planned.on_card(matchings, threads, missing, started)
