@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from gquery.arrays import to_arrow, to_numpy, truths
 from gquery.executor.relational.direct.types import Columns, Computed, Unsaid, as_array, is_plain
 from gquery.executor.relational.direct.values import Writer, numbered
-from gquery.executor.relational.direct.whole_keys import groups_and_counts
+from gquery.executor.relational.direct.whole_keys import groups_and_measures
 from gquery.executor.relational.selection import WEIGHTS
 from gquery.planner.ir.expr import Aggregate, Expression, Kind, Type
 from gquery.records import record
@@ -54,10 +54,10 @@ class Groups:
             return [pc.unique(keys[0])]
         values = [None if each.values is None else each.values(columns, rows) for each in self._measures]
         told = [_codes(key) if place in self._coded else key for place, key in enumerate(keys)]
-        found = groups_and_counts(told, [each.named[0] for each in self._measures], values)
+        found = groups_and_measures(told, [each.named[0] for each in self._measures], values)
         if found is not None:
             first, made = found
-            return [*(key.take(first) for key in keys), *made]
+            return [*(key.take(first) for key in keys), *self._collected(made, values)]
         given = {f"k{place}": key for place, key in enumerate(told)}
         asked: list[Any] = [("row", "min")]
         for place, (measure, each) in enumerate(zip(self._measures, values, strict=True)):
@@ -68,8 +68,12 @@ class Groups:
         grouped = [column.combine_chunks() for column in aggregated.columns]
         for place in self._coded:
             grouped[place] = keys[place].take(grouped[len(keys)])
-        measured = zip(self._measures, grouped[len(keys) + 1 :], values, strict=True)
-        return grouped[: len(keys)] + [_known_items(of, each) if one.collects else of for one, of, each in measured]
+        return [*grouped[: len(keys)], *self._collected(grouped[len(keys) + 1 :], values)]
+
+    def _collected(self, made: list[pa.Array], values: list[pa.Array | None]) -> list[pa.Array]:
+        """What is made of the groups, with values in place of the numbers of their rows."""
+        measured = zip(self._measures, made, values, strict=True)
+        return [_known_items(of, each) if one.collects else of for one, of, each in measured]
 
 
 def _has_codes(type_: Type) -> bool:
