@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gquery.executor.cpu.kernels.sums import branch as fold
+from gquery.executor.cpu.machine.heap import scattered_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL, PLAIN
 
@@ -46,3 +47,22 @@ def test_simple_loops(seed: int, cap: int) -> None:
                 fold.multiply_lengths(packed, begin, end, known, sizes, fresh)
             assert known.tolist() == expected.tolist(), (seed, begin, end, fresh, child != 0)
             assert sizes.tolist() == expected_sizes.tolist(), (seed, begin, end, fresh)
+
+
+def test_zeros_are_zeros_again_for_the_next_who_asks() -> None:
+    """Also where a part of them is still looked at when the whole is gone, and where others ask for more or less."""
+    random, held = Random(5), []
+    for _ in range(50):
+        size = random.choice((10_000, 12_000, 45_000))
+        written = np.array(sorted(random.sample(range(size), 5)), np.int32)
+        for dtype in (np.uint64, np.float64):
+            zeros = scattered_zeros(size, dtype, written)
+            assert len(zeros) == size
+            assert not zeros.any()
+            zeros[written] = 7
+            held.append((zeros[: size // 2], written))
+            if random.random() < 0.7:
+                part, places = held.pop(random.randrange(len(held)))
+                assert np.flatnonzero(part).tolist() == [place for place in places.tolist() if place < len(part)]
+                del part
+        del zeros

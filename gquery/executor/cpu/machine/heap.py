@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import weakref
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 _KEPT = 64 << 20  # bytes of free memory that stay with the process
 _MAPPED = 32 << 20  # bytes from which on a block has pages of its own, given back when it is freed
+_WASTED = 4  # times as many pages of zeros as are needed, at most
+_FREED = 2  # of these that are kept, each of half as much memory as stays
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt(3)
 
@@ -30,6 +33,40 @@ def keep_freed_memory() -> None:
         mallopt(_MMAP_THRESHOLD, _MAPPED)
 
 
-def scattered_zeros(size: int, dtype: type[Any]) -> NDArray[Any]:
-    """Zeros few of which are looked at: the pages of the others are never made, where kept memory would be cleared."""
-    return np.frombuffer(mmap.mmap(-1, max(1, size * np.dtype(dtype).itemsize)), dtype, size)
+def scattered_zeros(size: int, dtype: type[Any], written: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    """Zeros that are written at some places alone: the pages of the others are never made, where kept memory would be
+    cleared. When nobody has them any more, those places are cleared for the next who asks."""
+    itemsize = np.dtype(dtype).itemsize
+    pages = _FREE.take(size * itemsize) or mmap.mmap(-1, max(1, size * itemsize))
+    lent = (ctypes.c_char * len(pages)).from_buffer(pages)
+    weakref.finalize(lent, _FREE.give, pages, np.dtype(f"u{itemsize}"), written).atexit = False
+    return np.frombuffer(memoryview(lent), dtype, size)
+
+
+class _Free:
+    """Pages of zeros that nobody has, the newest last. Safe from several threads without a lock: what is given back may
+    be so by the collection of garbage, in the middle of anything."""
+
+    def __init__(self) -> None:
+        self._pages: list[mmap.mmap] = []
+
+    def take(self, size: int) -> mmap.mmap | None:
+        """Some of so many bytes at least, but not of many more."""
+        for pages in reversed(self._pages.copy()):
+            if size <= len(pages) <= _WASTED * size:
+                try:
+                    self._pages.remove(pages)
+                    return pages
+                except ValueError:  # somebody else has just taken them
+                    continue
+        return None
+
+    def give(self, pages: mmap.mmap, dtype: np.dtype[Any], written: NDArray[np.integer[Any]]) -> None:
+        """Takes pages back that were written at some places."""
+        np.frombuffer(pages, dtype, len(pages) // dtype.itemsize)[written] = 0
+        if len(pages) <= _KEPT // _FREED:
+            self._pages.append(pages)
+            del self._pages[:-_FREED]
+
+
+_FREE = _Free()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -289,8 +290,9 @@ class _Packer:
         if size == len(positions):
             new = np.empty  # each position is written before it is read
         elif size >= _SCATTERED * (1 + len(positions)):
-            new = scattered_zeros
-        return Factors(base, new(size, np.uint64), new(0 if self.bounded else size, np.float64))
+            new = partial(scattered_zeros, written=positions - base)
+        sizes = np.zeros(0) if self.bounded else new(size, np.float64)
+        return Factors(base, new(size, np.uint64), sizes)
 
     def _remember(self, row: list[int], level: Level) -> None:
         """Gives a level its part of the memory of sums: room for all its contexts, or for as many as there is space."""
