@@ -29,6 +29,7 @@ _WRITERS = (
     8  # workers for a list that is quickly found: more wait for each other in Python (scaling.md has the figures)
 )
 _QUICK = 8.0  # looks at neighbours for each row of such a list
+_LITTLE = 20_000.0  # estimated looks at neighbours: a tenth of a millisecond, and as long as Python between two groups
 _LASTING = 100_000.0  # estimated looks at neighbours: half a millisecond
 
 
@@ -87,12 +88,13 @@ class CpuSlices:
     def _groups(self, given: int) -> tuple[tuple[Stage, ...], int]:
         """Vertex groups behind the `given` levels as stages, and the buffers' capacity: as large as the budget allows.
         When even the smallest buffers do not fit between all groups, the groups are combined into one (EGSM section
-        5.3)."""
+        5.3); so they are where there is little to search."""
         program, threads, memory = self.program, self._threads, self.candidates.control.memory
         listed = max(given, program.listed)
         available = memory.available
         budget = DEFAULT_BUFFERS if available is None else available // 2
-        for groups in (program.groups, (listed,)):
+        together = (listed,)
+        for groups in (together,) if program.cost < _LITTLE else (program.groups, together):
             bounds = [given, *(bound for bound in itertools.accumulate(groups) if given < bound <= listed)]
             # Besides the frame's own output, a worker may hold the copy that the next group reads, and its sums.
             row = 4 * 2 * threads * sum(bounds) + 16 * threads
