@@ -58,6 +58,8 @@ class Index:
     def rows(self, wanted: Iterable[Any]) -> NDArray[np.int32]:
         """The rows that have one of some values of the column's type, ascending. O(log n) for each."""
         distinct = [value for value in set(wanted) if value is not None]
+        if len(distinct) == 1:
+            return self._equal(distinct[0])
         if len(distinct) > _FEW:
             begins, ends = self.places(of_values(distinct, self.values.type))
             return np.sort(self.order[ranges(begins, ends)])
@@ -66,11 +68,22 @@ class Index:
 
     def _equal(self, value: Any) -> NDArray[np.int32]:
         places = range(len(self.order))
-        begin = bisect_left(places, value, key=self._value)
+        begin = self._guessed(value)
+        if begin is None:
+            begin = bisect_left(places, value, key=self._value)
         next_place = begin + 1
         if next_place < len(places) and self._value(next_place) == value:  # most often values are unique
             return self.order[begin : bisect_right(places, value, lo=next_place, key=self._value)]
         return self.order[begin : bisect_right(places[:next_place], value, lo=begin, key=self._value)]
+
+    def _guessed(self, value: Any) -> int | None:
+        """The place of a number that stands where it would if all counted up from the first one, as ids often do."""
+        if not isinstance(value, int) or not len(self.order):
+            return None
+        place = value - self._value(0)
+        if not 0 <= place < len(self.order) or self._value(place) != value:
+            return None
+        return place if place == 0 or self._value(place - 1) != value else None
 
     def _value(self, place: int) -> Any:
         return self.values[int(self.order[place])].as_py()

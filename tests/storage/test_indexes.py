@@ -134,3 +134,14 @@ def test_sorting_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(gquery.QueryTimeout):
         graph.snapshot.indexes.index(0, None, 1, stop, Control(None).memory)
     sorted_at_last.set()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numbers_that_nearly_count_up(seed: int) -> None:
+    """A number stands where it would if all counted up, or before, or behind, once or several times."""
+    random = np.random.default_rng(seed)
+    steps = random.choice([0, 1, 2], 3_000, p=[0.02, 0.96, 0.02])
+    values = np.cumsum(steps) - 40
+    index = indexes.Index(pa.chunked_array([values[:1_000], values[1_000:]]), np.arange(3_000, dtype=np.int32))
+    for value in [*range(-45, 3_010, 7), *random.choice(values, 200).tolist()]:
+        assert index.rows([value]).tolist() == np.flatnonzero(values == value).tolist(), (seed, value)
