@@ -5,7 +5,7 @@ Values are taken table by table and chunk by chunk and cast afterwards, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from gquery.executor.relational.unions import DURATION_PARTS, cast, union_of, un
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
 from gquery.storage.graph import Snapshot
-from gquery.storage.numbering import Ids, Numbering
+from gquery.storage.numbering import Ids, Numbering, Where
 from gquery.storage.tables import EdgeTable, VertexTable
 from gquery.values.elements import holds_duration, tags_of
 
@@ -26,32 +26,60 @@ PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list
 
 def gather(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array) -> pa.Array:
     """The column's values for internal ids of vertices (`kind` NODE) or edges (RELATIONSHIP); null ids give null."""
-    if column.attribute in (Attribute.ELEMENT, Attribute.VALUE):
-        return ids
-    if column.attribute is Attribute.ID and kind is Kind.RELATIONSHIP:
-        return ids
-    if ids.null_count:
-        return _expand(gather(snapshot, kind, column, ids.drop_null()), ids)
-    if snapshot.deleted is not None and column.attribute is not Attribute.TYPE:
-        snapshot.deleted.expect_none(kind is Kind.NODE, to_numpy(ids))
-    if column.attribute is Attribute.LABELS:
-        labels = [list(table.labels) for table in snapshot.vertex_tables]
-        return _of_table(of_values(labels, pa.list_(pa.string())), snapshot.vertex_numbers, ids)
-    if column.attribute is Attribute.TYPE:
-        types = [table.type for table in snapshot.edge_tables]
-        return _of_table(of_values(types, pa.string()), snapshot.edges.numbers, ids)
-    tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
-    numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
-    wanted = plain_type(column.type)
+    return Gathering(snapshot, kind, ids).values(column)
 
-    def of_table(table: int, rows: Ids) -> pa.Array:
-        first = _first_id(tables[table], column, len(rows))
-        if first is not None:
-            return shown(to_arrow(np.add(rows, first, dtype=np.int64)), column.type)
-        values = stored_column(tables[table], column)
-        return pa.nulls(len(rows), wanted) if values is None else shown(take(values, rows), column.type)
 
-    return _by_part(numbers, to_numpy(ids), of_table, wanted)
+class Gathering:
+    """The same for several columns: which rows of which tables the ids stand for is found once."""
+
+    def __init__(self, snapshot: Snapshot, kind: Kind, ids: pa.Array) -> None:
+        self._snapshot = snapshot
+        self._kind = kind
+        self._ids = ids
+        self._numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
+
+    def values(self, column: Column) -> pa.Array:
+        """The column's values; null ids give null."""
+        if column.attribute in (Attribute.ELEMENT, Attribute.VALUE):
+            return self._ids
+        if column.attribute is Attribute.ID and self._kind is Kind.RELATIONSHIP:
+            return self._ids
+        if self._ids.null_count:
+            return _expand(self._known.values(column), self._ids)
+        if column.attribute is Attribute.TYPE:
+            types = [table.type for table in self._snapshot.edge_tables]
+            return _of_table(of_values(types, pa.string()), self._numbers, self._ids)
+        if self._snapshot.deleted is not None:
+            self._snapshot.deleted.expect_none(self._kind is Kind.NODE, to_numpy(self._ids))
+        if column.attribute is Attribute.LABELS:
+            labels = [list(table.labels) for table in self._snapshot.vertex_tables]
+            return _of_table(of_values(labels, pa.list_(pa.string())), self._numbers, self._ids)
+        return self._stored(column)
+
+    @cached_property
+    def _known(self) -> Gathering:
+        """For the ids that are not null."""
+        return Gathering(self._snapshot, self._kind, self._ids.drop_null())
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, Where, pa.Array]]:
+        """By table: where among the ids, and which of its rows."""
+        parts = self._numbers.parts(to_numpy(self._ids))
+        return [(table, where, to_arrow(rows)) for table, where, rows in parts]
+
+    def _stored(self, column: Column) -> pa.Array:
+        """Of a stored column."""
+        nodes, snapshot, wanted = self._kind is Kind.NODE, self._snapshot, plain_type(column.type)
+        tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if nodes else snapshot.edge_tables
+
+        def of_table(table: int, rows: pa.Array) -> pa.Array:
+            first = _first_id(tables[table], column, len(rows))
+            if first is not None:
+                return shown(to_arrow(np.add(to_numpy(rows), first, dtype=np.int64)), column.type)
+            values = stored_column(tables[table], column)
+            return pa.nulls(len(rows), wanted) if values is None else shown(_taken(values, rows), column.type)
+
+        return _together([(where, of_table(table, rows)) for table, where, rows in self._parts], len(self._ids), wanted)
 
 
 def _first_id(table: VertexTable | EdgeTable, column: Column, rows: int) -> int | None:
@@ -71,10 +99,15 @@ def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedA
 
 def take(values: pa.ChunkedArray, positions: Ids) -> pa.Array:
     """`values[positions]` as one array."""
+    return _taken(values, to_arrow(positions))
+
+
+def _taken(values: pa.ChunkedArray, positions: pa.Array) -> pa.Array:
     if values.num_chunks == 1:
-        return values.chunk(0).take(to_arrow(positions))
-    chunks = Numbering.consecutive(map(len, values.chunks))
-    return _by_part(chunks, positions, lambda part, inside: values.chunk(part).take(to_arrow(inside)), values.type)
+        return values.chunk(0).take(positions)
+    parts = Numbering.consecutive(map(len, values.chunks)).parts(to_numpy(positions))
+    taken = [(where, values.chunk(part).take(to_arrow(inside))) for part, where, inside in parts]
+    return _together(taken, len(positions), values.type)
 
 
 def shown(values: pa.Array, type_: Type) -> pa.Array:
@@ -177,13 +210,12 @@ _PLAIN = {
 }  # fmt: skip
 
 
-def _by_part(numbers: Numbering, ids: Ids, take_part: Callable[[int, Ids], pa.Array], wanted: pa.DataType) -> pa.Array:
-    """Takes rows part by part (a table, a chunk), and gives them in the order of the ids."""
-    parts = [(where, take_part(part, rows)) for part, where, rows in numbers.parts(ids)]
+def _together(parts: list[tuple[Where, pa.Array]], count: int, wanted: pa.DataType) -> pa.Array:
+    """What was taken part by part (of a table, a chunk), in the order of the ids. Where: each part is among them."""
     if len(parts) < 2:
         return parts[0][1] if parts else pa.nulls(0, wanted)
-    place = np.empty(len(ids), np.int64)
-    place[np.concatenate([where for where, _ in parts])] = np.arange(len(ids))
+    place = np.empty(count, np.int64)
+    place[np.concatenate([where for where, _ in parts])] = np.arange(count)
     return pa.concat_arrays([taken for _, taken in parts]).take(to_arrow(place))
 
 

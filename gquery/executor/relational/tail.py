@@ -17,20 +17,18 @@ from gquery.errors import BindError
 from gquery.executor.progress import Control
 from gquery.executor.relational.alike import AlikeRows, can_be_alike
 from gquery.executor.relational.database import running
+from gquery.executor.relational.database.statement import Statement, build_statement
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.direct.few import FEW, Direct
 from gquery.executor.relational.direct.types import Unsaid
-from gquery.executor.relational.elements import ElementWriter
-from gquery.executor.relational.gather import gather, plain_type
+from gquery.executor.relational.going_out import GoingOut
 from gquery.executor.relational.growth import may_be_long
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, Selection
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
-from gquery.executor.relational.statement import Statement, build_statement
 from gquery.executor.relational.streams import Made, through
 from gquery.executor.relational.topmost import First, TopRows, bounded_first
-from gquery.executor.relational.unions import cast
-from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
+from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import (
     NODE,
     RELATIONSHIP,
@@ -41,12 +39,10 @@ from gquery.planner.ir.expr import (
     Expression,
     Kind,
     Parameter,
-    Type,
     columns,
     walk,
 )
 from gquery.planner.ir.segments import Project, Projection, ProjectionItem
-from gquery.records import record
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
@@ -83,15 +79,13 @@ class Tail:
         self._early.update(part for predicate in residual for part in inputs(predicate))
         self._alike = can_be_alike(projection, (*residual, *project.where), snapshot)
         self._is_grouped = projection.is_grouped
-        self._travelling = [self._carried(item.expression) for item in projection.items]
+        travelling = [self._carried(item.expression) for item in projection.items]
         self.weighted = weighted and not self._is_grouped
-        self._outputs = tuple(dict.fromkeys([*self._travelling, *([WEIGHTS] if self.weighted else [])]))
-        self._places = {output: place for place, output in enumerate(self._outputs)}
+        self._outputs = tuple(dict.fromkeys([*travelling, *([WEIGHTS] if self.weighted else [])]))
         self._residual = residual
         self._adds_weights = weighted and self._is_grouped
         self._reads_weights = weighted or self._alike
-        self._elements = ElementWriter(snapshot)
-        self._columns = tuple(map(self._column_of, projection.items, self._travelling))
+        self._out = GoingOut(snapshot, projection.items, travelling, self._outputs, final)
         if self._selection is not None and self._direct is None and not self._is_bare_count:
             self._statement = self._build(check)  # says now what SQL cannot
 
@@ -173,22 +167,17 @@ class Tail:
         spoken_of = {column.variable for expression in read for column in columns(expression)}
         return tuple(variable for variable in self._kinds if variable in spoken_of - {WEIGHT})
 
-    @cached_property
+    @property
     def schema(self) -> pa.Schema:
         """The columns that come out, known before anything is matched."""
-        arrow_type = self._elements.arrow_type if self.final else plain_type
-        items = self.projection.items
-        weights = [(WEIGHT, pa.int64())] if self.weighted else []
-        return pa.schema([*((item.name, arrow_type(item.expression.type)) for item in items), *weights])
+        return self._out.schema
 
     @property
     def gathered(self) -> tuple[Column, ...] | None:
         """The columns of the answer, where it is made of nothing but columns that wait, for every row once."""
         if not self.final or self._selection is not None or self.weighted or self.skip or self.limit is not None:
             return None
-        waiting = [each.waiting for each in self._columns if each.waiting is not None]
-        plain = all(each.arrow == plain_type(each.type) for each in self._columns)
-        return tuple(waiting) if plain and len(waiting) == len(self._columns) else None
+        return self._out.gathered
 
     def describe(self) -> str:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
@@ -257,7 +246,7 @@ class Tail:
         if rows.num_rows:
             with translated():
                 travelled = [self._inputs.read_one(output, rows) for output in self._outputs]
-            yield from self._answers(travelled, rows.num_rows, control)
+            yield from self._out.batches(travelled, rows.num_rows, control)
 
     def _selected(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
         selection, inputs = self._selection, self._inputs
@@ -278,7 +267,7 @@ class Tail:
         try:
             for batch in rows:
                 if batch.num_rows:
-                    yield from self._answers(batch.columns, batch.num_rows, control)
+                    yield from self._out.batches(batch.columns, batch.num_rows, control)
         finally:
             rows.close()
             gathered.close()
@@ -289,15 +278,16 @@ class Tail:
         for part in self._inputs.batches(batch, control):
             for found in self._of_few([part], control):
                 if found.num_rows:
-                    yield from self._answers(found.columns, found.num_rows, control)
+                    yield from self._out.batches(found.columns, found.num_rows, control)
 
     def _directly(self, gathered: Iterator[pa.RecordBatch], control: Control) -> Batches:
         """The outputs for all rows: by a statement once they are many."""
         kept: list[pa.RecordBatch] = []
         rows = size = 0
         for batch in gathered:
+            size += kept[-1].nbytes if kept else 0  # of a last one nobody has to know
             kept.append(batch)
-            rows, size = rows + batch.num_rows, size + batch.nbytes
+            rows += batch.num_rows
             if rows > FEW or size > batch_bytes(control):
                 yield from self._stated(chain(kept, gathered), control)
                 return
@@ -306,10 +296,10 @@ class Tail:
     def _of_few(self, batches: list[pa.RecordBatch], control: Control) -> Batches:
         """The outputs for few rows; what Arrow refuses, DuckDB knows, or has the words for."""
         assert self._direct is not None
-        together = pa.Table.from_batches(batches, self._inputs.schema).combine_chunks()
+        together = _together(batches, self._inputs.schema)
         found: Iterator[pa.RecordBatch] | None
         try:
-            found = self._direct.of(*together.to_batches() or [_no_rows(self._inputs.schema)])
+            found = self._direct.of(together)
             first = next(found, None)
         except pa.ArrowException:
             found = None  # which lets go of what was made so far
@@ -322,7 +312,7 @@ class Tail:
         elif self._direct.unwinds and together.num_rows > 1:  # by themselves: DuckDB copies a row for each of its items
             middle = together.num_rows // 2
             for half in (together.slice(0, middle), together.slice(middle)):
-                yield from self._of_few(half.to_batches(), control)
+                yield from self._of_few([half], control)
         else:
             yield from self._stated(iter(batches), control)
 
@@ -348,52 +338,6 @@ class Tail:
         """Of the variable that the column belongs to."""
         return self._kinds[column.variable]
 
-    def _column_of(self, item: ProjectionItem, carried: Expression) -> _Column:
-        shown = item.expression
-        waiting = shown if isinstance(shown, Column) and shown != carried else None
-        arrow = (self._elements.arrow_type if self.final else plain_type)(shown.type)
-        return _Column(shown.type, waiting, carried.type.kind, self._places[carried], arrow)
-
-    def _widths(self, column: _Column, values: pa.Array, most: int) -> Bytes | None:
-        """The bytes of what is gathered for a column of the answer."""
-        if column.waiting is not None:
-            return widths_of(self.snapshot, column.carried, column.waiting, values, most)
-        return element_widths(self.snapshot, values, column.type, most) if self.final else None
-
-    def _answers(self, travelled: list[pa.Array], rows: int, control: Control) -> Iterator[pa.RecordBatch]:
-        """A batch of the answer, in parts for which not too much has to be gathered."""
-        most = batch_bytes(control)
-        widths = [self._widths(column, travelled[column.place], most) for column in self._columns]
-        for begin, size in parts(widths, rows, most):
-            whole = size == rows
-            yield self._answer(travelled if whole else [values.slice(begin, size) for values in travelled])
-
-    def _answer(self, travelled: list[pa.Array]) -> pa.RecordBatch:
-        """A batch of the answer from the columns that came out of the statement, or out of the match stream."""
-        with translated():
-            arrays = [self._written(column, travelled[column.place]) for column in self._columns]
-        arrays += [travelled[self._places[WEIGHTS]].cast(pa.int64())] if self.weighted else []
-        return pa.record_batch(arrays, schema=self.schema)
-
-    def _written(self, column: _Column, values: pa.Array) -> pa.Array:
-        if column.waiting is not None:
-            values = gather(self.snapshot, column.carried, column.waiting, values)
-        if values.type == column.arrow and not pa.types.is_nested(column.arrow):
-            return values
-        return self._elements.write(values, column.type) if self.final else cast(values, column.arrow)
-
-
-@record(frozen=True, slots=True)
-class _Column:
-    """A column of what goes out, in an Arrow type. waiting: what is gathered for it at the end, where it waits.
-    carried: the kind of what travels for it, and place: where that is among the outputs."""
-
-    type: Type
-    waiting: Column | None
-    carried: Kind
-    place: int
-    arrow: pa.DataType
-
 
 def asks_parameters(project: Project, residual: tuple[Expression, ...]) -> bool:
     """Whether a tail of these depends on the values of parameters."""
@@ -403,8 +347,12 @@ def asks_parameters(project: Project, residual: tuple[Expression, ...]) -> bool:
     return any(isinstance(part, Parameter) for expression in asked for part in walk(expression))
 
 
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+def _together(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
+    """The rows of all batches as one."""
+    if len(batches) == 1:
+        return batches[0]
+    found = pa.Table.from_batches(batches, schema).combine_chunks().to_batches()
+    return found[0] if found else pa.record_batch([pa.nulls(0, type_) for type_ in schema.types], schema=schema)
 
 
 def _sliced(batch: pa.RecordBatch, rows: int | None, most: int | None) -> Iterator[pa.RecordBatch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,7 +23,7 @@ Bytes = NDArray[np.int64]
 BATCH_BYTES = 16 * 2**20
 _FEWEST_BYTES = 2**18
 _READ_AT_ONCE = 1 << 20  # values: a millisecond, once for each column
-_LONGEST: WeakKeyDictionary[Snapshot, dict[int, int]] = WeakKeyDictionary()
+_LONGEST: WeakKeyDictionary[Snapshot, dict[Hashable, int]] = WeakKeyDictionary()
 _SHORT = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL, Kind.TEMPORAL})
 _LIST = 16  # bytes: at least what an element costs besides its values
 
@@ -66,6 +66,8 @@ def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, mos
     """The bytes of a column's value for each id, about; None where all of them together cannot have `most`. The column
     of a whole element stands for all that the element has."""
     if column.type.kind in _SHORT or ids.null_count == len(ids):
+        return None
+    if len(ids) * _longest_of_all(snapshot, kind, column) < most:
         return None
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
@@ -123,6 +125,17 @@ def _columns(table: VertexTable | EdgeTable, column: Column) -> list[pa.ChunkedA
     else:
         stored = []
     return [values for values in stored if not _is_short(values.type)]
+
+
+def _longest_of_all(snapshot: Snapshot, kind: Kind, column: Column) -> int:
+    """The bytes that no value of a column has more of, whatever table it is of: asked for each batch, and known."""
+    known, asked = _LONGEST.setdefault(snapshot, {}), (kind, column.attribute, column.key)
+    if asked not in known:
+        tables: tuple[VertexTable | EdgeTable, ...]
+        tables = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
+        each = (sum(_longest(snapshot, values) for values in _columns(table, column)) for table in tables)
+        known[asked] = max(each, default=0)
+    return known[asked]
 
 
 def _longest(snapshot: Snapshot, values: pa.ChunkedArray) -> int:

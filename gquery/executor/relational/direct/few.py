@@ -38,6 +38,7 @@ class Direct:
         self._residual = [rows.write(each) for each in selection.residual]
         self._groups, above = self._grouped(rows)
         self._unwound = next((place for place, each in enumerate(selection.outputs) if _is_unwound(each)), None)
+        self._names = [f"c{place}" for place in range(len(selection.outputs))]
         self._outputs = [above.write(_whole(output)) for output in selection.outputs]
         if not all(is_plain(item.expression.type) for item in selection.order_by):
             raise Unsaid
@@ -80,16 +81,18 @@ class Direct:
             columns = self._groups.of(columns, rows)
             rows = len(columns[0])
         outputs = [as_array(output(columns), rows) for output in self._outputs]
-        names = [f"c{place}" for place in range(len(outputs))]
+        names, shown = self._names, self.selection.shown
         if self._unwound is not None:
             for part in unwound(outputs, self._unwound):
-                yield pa.record_batch(part, names=names).select(names[: self.selection.shown])
+                yield pa.record_batch(part, names=names).select(names[:shown])
             return
         found = pa.record_batch(outputs, names=names)
         if self._order:
             found = found.take(self._first(columns, rows))
-        found = _where(found.slice(*self.selection.bounds), self._where)
-        yield found.select(names[: self.selection.shown])
+        if self.selection.bounds != (0, None):
+            found = found.slice(*self.selection.bounds)
+        found = _where(found, self._where)
+        yield found if shown == len(names) else found.select(names[:shown])
 
     def _first(self, columns: Columns, rows: int) -> pa.Array:
         """The rows in their order, as many as are asked for."""
@@ -138,5 +141,7 @@ def _whole(output: Expression) -> Expression:
 
 def _where(batch: pa.RecordBatch, conditions: list[Computed]) -> pa.RecordBatch:
     """The rows for which all conditions are true."""
+    if not conditions:
+        return batch
     true = truths_of(conditions, batch.columns, batch.num_rows)
     return batch if true is None else batch.filter(true)
