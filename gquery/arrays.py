@@ -24,7 +24,7 @@ def to_arrow(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> p
     if numbers.dtype == np.bool_:
         return pa.Array.from_buffers(pa.bool_(), len(numbers), [present, _packed(numbers)])
     values = np.ascontiguousarray(numbers)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [present, pa.py_buffer(values)])
+    return pa.Array.from_buffers(_arrow_type(values.dtype), len(values), [present, pa.py_buffer(values)])
 
 
 def _packed(booleans: NDArray[np.bool_]) -> pa.Buffer:
@@ -51,8 +51,11 @@ def filled(numbers: pa.Array, number: int) -> NDArray[Any]:
 
 def truths(values: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
     """Where booleans are true; null is not."""
-    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-    return np.concatenate([np.zeros(0, np.bool_), *map(_truths, chunks)])
+    if not isinstance(values, pa.ChunkedArray):
+        return _truths(values)
+    if values.num_chunks == 1:
+        return _truths(values.chunk(0))
+    return np.concatenate([np.zeros(0, np.bool_), *map(_truths, values.chunks)])
 
 
 def _truths(values: pa.BooleanArray) -> NDArray[np.bool_]:
@@ -97,3 +100,6 @@ def of_values(values: list[Any], type: pa.DataType) -> pa.Array:
 def _dtype(type: pa.DataType) -> np.dtype[Any]:
     dtype: np.dtype[Any] = np.dtype(np.int64 if pa.types.is_null(type) else type.to_pandas_dtype())
     return dtype
+
+
+_arrow_type = cache(pa.from_numpy_dtype)

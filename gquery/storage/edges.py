@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,12 @@ class AdjacencyKey:
     def is_kept(self) -> bool:
         """Whether this is of one type, from source to target or back: together, these are the graph."""
         return len(self.types) == 1 and self.direction != "both"
+
+
+@lru_cache
+def adjacency_key(types: tuple[str, ...], direction: Direction) -> AdjacencyKey:
+    """The key of any types: asked for many times in a query, about few."""
+    return AdjacencyKey(tuple(sorted(set(types))), direction)
 
 
 class Edges:

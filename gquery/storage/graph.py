@@ -20,7 +20,7 @@ from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.counted.counting import count
 from gquery.storage.counted.counts import Counts
 from gquery.storage.counted.signatures import CountedSignatures
-from gquery.storage.edges import AdjacencyKey, Edges
+from gquery.storage.edges import Edges, adjacency_key
 from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants
 from gquery.storage.numbering import Numbering
@@ -140,7 +140,7 @@ class Snapshot:
 
     def adjacency(self, types: Iterable[str], direction: Direction, meter: Meter | None = None) -> Adjacency:
         """The adjacency of all edges of `types`; safe from several threads. meter: of the query that asks."""
-        key = AdjacencyKey(tuple(sorted(set(types))), direction)
+        key = adjacency_key(tuple(types), direction)
         if key.is_kept:
             return self.edges.kept(key)
         most, purpose = self.edges.most_for(key, self.vertex_count), f"an adjacency of {len(key.types)} edge types"

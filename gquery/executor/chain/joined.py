@@ -139,7 +139,7 @@ class Join:
             finally:
                 pairs.close()
         left = self._left(met)
-        size = running.rows_of(rows.nbytes / rows.num_rows, control)
+        size = running.rows_of(rows.nbytes / rows.num_rows, control) if len(left) else 1
         for begin in range(0, len(left), size):
             control.check()
             yield self._together(rows, left[begin : begin + size], None)
@@ -155,8 +155,7 @@ class Join:
 
     def _looked_up(self, rows: pa.Table, numbers: Numbers, matches: Rows, most: int, control: Control) -> Pairs:
         """Which match belongs to which row, by the seed's number, and by what is asked of such pairs."""
-        begins = np.cumsum(np.bincount(numbers + 1))
-        order = order_of(numbers + 1)
+        order, begins = _by_seed(numbers)
         pairs = _one_each if begins[-1] - begins[0] == numbers.max() + 1 else _several_each
         (whole,) = rows.to_batches()
         with closing(matches):  # type: ignore[type-var]
@@ -199,6 +198,14 @@ class Join:
 
 Placed = tuple[Numbers, pa.RecordBatch]
 """The places of rows, in the order of their seeds, and the matches that belong to them."""
+
+
+def _by_seed(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """The rows in the order of their seeds, and where those of each begin; before them are those without one."""
+    own = np.arange(len(numbers) + 1)
+    if np.array_equal(numbers, own[:-1]):
+        return own[:-1], own
+    return order_of(numbers + 1), np.cumsum(np.bincount(numbers + 1))
 
 
 def _one_each(matches: pa.RecordBatch, seeds: Numbers, begins: Numbers, most: int) -> Iterator[Placed]:

@@ -14,6 +14,8 @@ from gquery.storage.sorting import grouped
 
 Numbers = NDArray[np.int64]
 
+_FEW = 1 << 12  # rows whose bindings need not be side by side in memory
+
 
 def seeds_of(
     rows: pa.Table, bound: tuple[str, ...], looked_up: Mapping[str, tuple[Numbers, Bound]]
@@ -23,16 +25,28 @@ def seeds_of(
     where there is none."""
     numbered = {name: filled(rows[name].chunk(0), -1).astype(np.int64) for name in bound}
     numbered |= {name: numbers for name, (numbers, _) in looked_up.items()}
-    known = np.ones(rows.num_rows, np.bool_)
-    for column in numbered.values():
-        known &= column >= 0
-    columns = {name: column[known] for name, column in numbered.items()}
-    own: Numbers = np.zeros(np.count_nonzero(known), np.int64)
-    first = np.arange(min(1, len(own)))
-    for column in columns.values():
-        first, own = grouped(own * (column.max(initial=0) + 1) + column)
-    numbers = np.full(rows.num_rows, -1, np.int64)
-    numbers[known] = own
-    plain = {name: columns[name][first].astype(np.int32) for name in bound}
-    found = {name: vertices.of(columns[name][first]) for name, (_, vertices) in looked_up.items()}
+    known = np.logical_and.reduce([column >= 0 for column in numbered.values()])
+    if known.all():
+        first, numbers = _grouped(list(numbered.values()), rows.num_rows)
+    else:
+        numbers = np.full(rows.num_rows, -1, np.int64)
+        places = np.flatnonzero(known)
+        first, numbers[places] = _grouped([column[places] for column in numbered.values()], len(places))
+        first = places[first]
+    plain = {name: numbered[name][first].astype(np.int32) for name in bound}
+    found = {name: vertices.of(numbered[name][first]) for name, (_, vertices) in looked_up.items()}
     return Seeds(len(first), plain, found), numbers
+
+
+def _grouped(columns: list[Numbers], rows: int) -> tuple[Numbers, Numbers]:
+    """Of so many rows: where each different one stands first, and which of these each is. Few that all differ stay in
+    their order."""
+    own: Numbers = np.zeros(rows, np.int64)
+    first = np.arange(min(1, rows))
+    if rows == 1:
+        return first, own
+    for column in columns:
+        first, own = grouped(own * (column.max(initial=0) + 1) + column)
+    if len(first) == rows <= _FEW:
+        return np.arange(rows), np.arange(rows)
+    return first, own

@@ -60,6 +60,8 @@ def _each_once(begun: Begun) -> Iterator[Vertices]:
 
 def by_source(begun: Begun, seeds: Numbers) -> tuple[list[Numbers], Numbers]:
     """Some seeds, parted: groups of many that begin at the same vertex, and the others."""
+    if len(seeds) < SHARED:
+        return [], seeds
     order = seeds[order_of(begun.sources[seeds].astype(np.int64))]
     groups = np.split(order, np.flatnonzero(np.diff(begun.sources[order])) + 1)
     few = [group for group in groups if len(group) < SHARED]

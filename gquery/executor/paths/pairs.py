@@ -104,6 +104,8 @@ class _Workers:
             parts[begin] = self._searched(np.ascontiguousarray(pairs[:, begin:end]))
 
         run_slices(pairs.shape[1], TASK, self._threads, self._given.reading.control.check, work)
+        if len(parts) == 1:
+            return parts[0]
         return _Told(*map(np.concatenate, zip(*(parts[begin] for begin in sorted(parts)), strict=True)))
 
     def _searched(self, pairs: NDArray[np.int32]) -> _Told:

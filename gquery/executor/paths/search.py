@@ -33,6 +33,7 @@ def _listed(begun: Begun) -> Iterator[Found]:
     return begun.listing(segment.least, segment.most).paths(begun.beginnings(begun.seeds))
 
 
+_PATH_FIELDS = list(PATH_IDS)
 _WAYS: Mapping[str, Callable[[Begun], Iterator[Found]]] = {
     "list": _listed, "shortest": shortest, "sweep": led_to, "count": counted,
 }  # fmt: skip
@@ -102,4 +103,4 @@ def _path_ids(paths: Found) -> pa.StructArray:
     for ids in (paths.vertices, paths.edges):
         offsets = np.arange(len(ids) + 1, dtype=np.int32) * np.int32(ids.shape[1])
         parts.append(pa.ListArray.from_arrays(to_arrow(offsets), to_arrow(np.ascontiguousarray(ids).reshape(-1))))
-    return pa.StructArray.from_arrays(parts, fields=list(PATH_IDS))
+    return pa.StructArray.from_arrays(parts, fields=_PATH_FIELDS)
