@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence, Set
 from decimal import Decimal
 from functools import partial
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 from tests.evaluator.functions import AGGREGATES, QUANTIFIED, STRICT, TIME_FIELDS, WITH_NULL
 from tests.evaluator.values import Binding, Edge, Failure, Graph, Path, Value, Vertex, WrittenText, as_written, sort_key
@@ -259,6 +259,8 @@ def _laid_out(clause: ast.Match, binding: Binding) -> tuple[dict[str, Vertex], s
         places |= between
         edges += [binding[step.name]] if step.length is None else binding[step.name]
         line = [same[node.name], *between, same[step.target.name]] if binding[step.name] != [] else []
-        pairs |= set(pairwise(line)) if step.direction != "in" else set()
-        pairs |= set(pairwise(reversed(line))) if step.direction != "out" else set()
+        directions = cycle(each.direction for each in ((step,) if step.inside is None else step.inside.steps))
+        for (one, other), direction in zip(pairwise(line), directions, strict=False):
+            pairs |= {(one, other)} if direction != "in" else set()
+            pairs |= {(other, one)} if direction != "out" else set()
     return places, pairs, edges

@@ -157,7 +157,8 @@ class Patterns:
         return replace(self.typed(), names={name: self.names[name]}).truth(0)
 
     def _any_step(self, target: Node) -> Step:
-        return self._bracketed(target) if self.random.random() < self.lengths / 2 else self._step(target)
+        repeats = self.lengths > 0 and self.random.random() < self.lengths / 5
+        return self._bracketed(target) if repeats else self._step(target)
 
     def _bracketed(self, target: Node) -> Step:
         """A repeated pattern, whose names stand for lists behind it."""

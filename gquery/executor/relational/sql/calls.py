@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gquery.executor.relational.growth import write_range, write_replace
-from gquery.executor.relational.sql import lists, texts
+from gquery.executor.relational.sql import texts
 from gquery.executor.relational.sql.comparison import comparison
+from gquery.executor.relational.sql.lists import calls as lists
 from gquery.executor.relational.sql.numbers import arithmetic, percentile
 from gquery.executor.relational.sql.time import moments
 from gquery.executor.relational.sql.time.arithmetic import calculated, truncated

@@ -15,11 +15,13 @@ from functools import partial
 from gquery.errors import BindError, UnsupportedError
 from gquery.executor.relational.database.functions import Function, Given
 from gquery.executor.relational.growth import guarded, is_joined, write_range, write_replace
-from gquery.executor.relational.sql.among import any_whole, doubtful, finds_whole, searched
+from gquery.executor.relational.sql.aggregates import is_weighed, plain, weighed
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql.gathered import gathering, is_gathered
-from gquery.executor.relational.sql.items import (
+from gquery.executor.relational.sql.lists.among import any_whole, doubtful, finds_whole, searched
+from gquery.executor.relational.sql.lists.calls import is_written_out
+from gquery.executor.relational.sql.lists.items import (
     goes_through_more,
     has_long_result,
     length_of,
@@ -32,7 +34,6 @@ from gquery.executor.relational.sql.items import (
     times,
     within,
 )
-from gquery.executor.relational.sql.lists import is_written_out
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
 from gquery.executor.relational.sql.time.calculated import calculation, with_plain_texts
@@ -43,7 +44,6 @@ from gquery.executor.relational.sql.values import (
     has_key,
     is_held,
     needs_keys,
-    sorting_key,
     sql_type,
 )
 from gquery.executor.relational.sql.words import Names, literal, quoted
@@ -66,7 +66,7 @@ from gquery.planner.ir.expr import (
     walk,
 )  # fmt: skip
 from gquery.planner.ir.functions.calls import comparable
-from gquery.planner.ir.types.common_type import MOST_DIGITS, decimal, digits_and_scale, holds_any
+from gquery.planner.ir.types.common_type import holds_any
 from gquery.records import record
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
@@ -364,50 +364,13 @@ class SqlWriter:
         return parameter_sql(slot, parameter.type)
 
     def _aggregate(self, aggregate: Aggregate) -> str:
-        if self.weight is not None and not aggregate.distinct and aggregate.function in ("count", "sum", "avg"):
-            return self._weighed(aggregate, self.weight)
-        if aggregate.argument is None:
+        argument = aggregate.argument
+        if self.weight is not None and is_weighed(aggregate):
+            return weighed(aggregate, "0" if argument is None else self.write(argument), self.weight)
+        if argument is None:
             return "count(*)"
-        nested = aggregate.argument.type.kind in (Kind.LIST, Kind.MAP)  # where DuckDB copies what min() takes
-        value = replace(self, subqueries=self.subqueries and not nested).write(aggregate.argument)
-        if has_key(aggregate.argument.type) and (aggregate.distinct or aggregate.function in ("min", "max")):
-            return _by_key(aggregate, value, sorting_key(value, aggregate.argument.type))
-        argument = f"DISTINCT {value}" if aggregate.distinct else value
-        match aggregate.function:
-            case "sum" if aggregate.type.kind is Kind.DECIMAL:
-                return f"coalesce(sum({argument}), 0::{sql_type(aggregate.type)})"
-            case "avg" if aggregate.argument.type.kind is Kind.DECIMAL:  # DuckDB's own rounds while it adds
-                return f"(sum({argument})::DOUBLE / nullif(count({argument}), 0))"
-            case "collect":
-                return f"coalesce(list({argument}) FILTER ({value} IS NOT NULL), [])"
-            case "sum" if aggregate.type.kind is Kind.INTEGER:  # summed in 128 bits, and an error if 64 are too few
-                return f"CAST(coalesce(sum({argument}), 0) AS BIGINT)"
-            case "sum":
-                return f"coalesce(sum({argument}), 0.0::DOUBLE)"
-            case "stdev":
-                return f"coalesce(stddev_samp({argument}), 0.0::DOUBLE)"
-            case "stdevp":
-                return f"coalesce(stddev_pop({argument}), 0.0::DOUBLE)"
-        return f"{aggregate.function}({argument})"
-
-    def _weighed(self, aggregate: Aggregate, weight: str) -> str:
-        """The aggregate of rows that stand for several matches each."""
-        value = "0" if aggregate.argument is None else self.write(aggregate.argument)
-        number = f"coalesce(sum({weight}) FILTER (({value}) IS NOT NULL), 0)"
-        match aggregate.function:
-            case "count":
-                return f"CAST({number} AS BIGINT)"
-            case "sum" if aggregate.type.kind is Kind.INTEGER:
-                return f"CAST(coalesce(sum(CAST({value} AS HUGEINT) * {weight}), 0) AS BIGINT)"
-            case "sum" if aggregate.type.kind is Kind.DECIMAL:
-                wide = sql_type(aggregate.type)
-                return f"coalesce(sum({value}::{wide} * {weight}::DECIMAL(19,0)), 0::{wide})"
-            case "sum":
-                return f"coalesce(sum({value} * {weight}), 0.0::DOUBLE)"
-            case "avg" if aggregate.argument is not None and aggregate.argument.type.kind is Kind.DECIMAL:
-                wide = sql_type(decimal(MOST_DIGITS, digits_and_scale(aggregate.argument.type)[1]))
-                return f"(sum({value}::{wide} * {weight}::DECIMAL(19,0))::DOUBLE / nullif({number}, 0))"
-        return f"(sum(CAST({value} AS DOUBLE) * {weight}) / nullif({number}, 0))"
+        nested = argument.type.kind in (Kind.LIST, Kind.MAP)  # where DuckDB copies what min() takes
+        return plain(aggregate, replace(self, subqueries=self.subqueries and not nested).write(argument))
 
 
 def _case_text(tests: list[str], values: list[str], default: str) -> str:
@@ -421,19 +384,6 @@ def _equal_texts(one: Type, other: Type, texts: list[str]) -> str:
 
 # Calls that take a value of several types as it is; others take what it is of each.
 _WHOLE = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is null", "is not null", "coalesce", "list", "map", "+"})
-
-
-def _by_key(aggregate: Aggregate, value: str, key: str) -> str:
-    """Aggregates that tell equal values of several types from others."""
-    match aggregate.function:
-        case "count":
-            return f"count(DISTINCT {key})"
-        case "min" | "max":
-            return f"arg_{aggregate.function}({value}, {key})"
-    pairs = f"list_sort(list(DISTINCT {{k: {key}, v: {value}}}) FILTER ({value} IS NOT NULL))"
-    firsts = "list_filter(b.v0, lambda e, i: i = 1 OR b.v0[i - 1].k <> e.k)"
-    values = f"list_transform({firsts}, lambda e: e.v)"
-    return f"coalesce(list_transform([{{v0: {pairs}}}], lambda b: {values})[1], [])"
 
 
 def inputs(expression: Expression) -> Iterable[Expression]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gquery.executor.relational.sql.among import any_equal
 from gquery.executor.relational.sql.comparison import (
     all_known,
     are_near,
@@ -13,6 +12,7 @@ from gquery.executor.relational.sql.comparison import (
     is_known_list,
     unknown,
 )
+from gquery.executor.relational.sql.lists.among import any_equal
 from gquery.executor.relational.sql.numbers import arithmetic
 from gquery.executor.relational.sql.texts import joined_texts
 from gquery.executor.relational.sql.time.fields import field_of_time
