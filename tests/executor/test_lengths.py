@@ -414,3 +414,11 @@ def test_what_a_length_has_taken_is_given_back_before_the_next() -> None:
     text = "MATCH INDUCED SIMPLE (a)-[*1..3]->(b)<-[*1..3]-(c)-[*1..2]->(d) RETURN a.id, d.id"
     limited = sorted(tuple(row) for row in TRIANGLE.query(text, memory_limit="64MB").rows())
     assert limited == ask(TRIANGLE, text)
+
+
+@pytest.mark.parametrize("where", ["", " WHERE EXISTS { (z) }", " WHERE false OR EXISTS { (z)-->() }"])
+def test_a_clause_without_names_is_told_apart_too(where: str) -> None:
+    """What it asks of all its nodes is behind a WITH of nothing."""
+    named, unnamed = "(x)-[:K*]->(y)", "()-[:K*]->()"
+    texts = [f"MATCH INDUCED ALL SHORTEST {pattern}{where} RETURN count(*)" for pattern in (named, unnamed)]
+    assert ask(TRIANGLE, texts[0]) == ask(TRIANGLE, texts[1]) != [(0,)]

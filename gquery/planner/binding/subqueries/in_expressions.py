@@ -16,6 +16,7 @@ from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.alternatives import has_lengths
 from gquery.planner.binding.mentions import below, binds, name_of, names_in, nodes_of, repeated_in
+from gquery.planner.binding.scope import NOTHING
 from gquery.planner.binding.subqueries.pattern_condition import (
     is_checked_while_matching,
     joined_by_and,
@@ -114,7 +115,8 @@ def in_sight(clause: ast.With, names: AbstractSet[str]) -> tuple[ast.With, ...]:
     if not dropped:
         return (clause,)
     kept = replace(clause, items=(*clause.items, *_carrying(sorted(dropped), clause.span)))
-    return (kept, replace(filtering(clause.where), items=tuple(_carrying(given, clause.span)), star=False, where=None))
+    items = clause.items if given == [NOTHING] else tuple(_carrying(given, clause.span))
+    return (kept, replace(filtering(clause.where), items=items, star=False, where=None))
 
 
 def _aggregates(node: ast.Node) -> bool:
