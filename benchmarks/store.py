@@ -84,7 +84,8 @@ def shown(name: str, times: list[float]) -> str:
     return f"| {name} | {statistics.median(times):.2f} | {np.percentile(times, 99):.2f} | {min(times):.2f} |"
 
 
-def rows_of_a_scale(scale: float, edges: int) -> Iterator[str]:
+def rows_in_memory(scale: float, edges: int, path: Path) -> Iterator[str]:
+    """The graph is saved there in the end."""
     graph = graph_of(scale)
     for direction in ("out", "in"):
         graph.snapshot.adjacency(["E"], direction)
@@ -95,22 +96,32 @@ def rows_of_a_scale(scale: float, edges: int) -> Iterator[str]:
     time.sleep(_ROOM)
     yield shown(f"the first edge, {_ROOM} seconds after the store was opened", single_edges(store, 1))
     yield shown("an edge in memory", single_edges(store, edges))
-    with tempfile.TemporaryDirectory() as folder:
-        graph.save(Path(folder) / "graph.gq")
-        with gquery.Store.open(Path(folder) / "graph.gq") as durable:
-            single_edges(durable, 1)
-            yield shown("an edge on the disk", single_edges(durable, edges))
-            compaction, times = threading.Thread(target=durable.compact), list[float]()
-            began = time.perf_counter()
-            compaction.start()
-            while compaction.is_alive():
-                times += single_edges(durable, 1)
-            yield shown("an edge on the disk while the graph is compacted", times)
-            yield f"| that compaction, {len(times):,} edges meanwhile | {1e3 * (time.perf_counter() - began):.0f} | | |"
     for name, text in QUERIES.items():
         after = [timed(lambda text=text: store.graph.query(text).to_arrow()) for _ in range(5)]  # type: ignore[misc]
         least = min(before[name]), min(after), min(after) / min(before[name])
         yield f"| {name}: before, after, ratio | {' | '.join(f'{each:.2f}' for each in least)} |"
+    graph.save(path)
+
+
+def rows_on_disk(path: Path, edges: int) -> Iterator[str]:
+    with gquery.Store.open(path) as durable:
+        single_edges(durable, 1)
+        yield shown("an edge on the disk", single_edges(durable, edges))
+        compaction, times = threading.Thread(target=durable.compact), list[float]()
+        began = time.perf_counter()
+        compaction.start()
+        while compaction.is_alive():
+            times += single_edges(durable, 1)
+        yield shown("an edge on the disk while the graph is compacted", times)
+        yield f"| that compaction, {len(times):,} edges meanwhile | {1e3 * (time.perf_counter() - began):.0f} | | |"
+
+
+def rows_of_a_scale(scale: float, edges: int) -> Iterator[str]:
+    """One store after the other: each takes most of the memory of a machine of 24 GiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.gq"
+        yield from rows_in_memory(scale, edges, path)
+        yield from rows_on_disk(path, edges)
 
 
 def rows_of_a_tenth(data: Path) -> Iterator[str]:
