@@ -26,7 +26,7 @@ from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.durable.log import Record, open_changed
 from gquery.storage.graph import Snapshot
 from gquery.store.changes import Changes
-from gquery.store.compaction import Background, Compacted, record_of, waste
+from gquery.store.compaction import Background, Compacted, is_large, record_of, waste
 from gquery.store.folder import Folder
 from gquery.values.parameters import snapshot_of
 
@@ -236,7 +236,7 @@ class Store:
     def compact(self) -> None:
         """Gives back what changes have left, in the folder too, where the graph is saved anew: the same version, whose
         vertices and edges have other internal ids. Takes as long as a save, while others read and write. A store does
-        so behind its writer when there is enough to be gained."""
+        so behind its writer when there is enough to be gained, and the graph is not too large for that."""
         with self._compacting:
             self._compact()
 
@@ -248,6 +248,8 @@ class Store:
     def _gain(self) -> float:
         """What there is to be gained by compacting, by what is worth it."""
         folder = self._folder
+        if is_large(self._graph.snapshot):
+            return 0.0
         if folder is None:
             return waste(self._graph.snapshot)
         return max(folder.load, waste(self._graph.snapshot)) if folder.is_open else 0.0

@@ -251,3 +251,16 @@ def test_a_process_that_ends_without_closing(tmp_path: Path) -> None:
     assert len(logs(tmp_path)) == 1
     assert open_changed(tmp_path / "graph.gq").replayed < 3
     assert numbers(gquery.open(tmp_path / "graph.gq")) == [*range(6)]
+
+
+def test_large_graphs_are_compacted_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compaction beside a busy writer takes memory for each version that comes meanwhile."""
+    graph = gquery.from_arrow({"V": {"id": [1, 2]}}, {("V", "E", "V"): {"source": [1], "target": [2]}})
+    store = gquery.Store(graph)
+    assert not compaction.is_large(graph.snapshot)
+    monkeypatch.setattr(compaction, "_LARGEST", 0)
+    monkeypatch.setattr(compaction, "_FEWEST", 1)
+    store.apply(delete={"V": {"id": [2]}, ("V", "E", "V"): {"source": [1], "target": [2]}})
+    assert store._gain() == 0.0
+    store.compact()
+    assert store.graph.query("MATCH (a) RETURN count(*)").scalar() == 1
