@@ -68,9 +68,9 @@ def timed(work: Callable[[], object]) -> float:
     return 1e3 * (time.perf_counter() - began)
 
 
-def single_edges(store: gquery.Store, count: int) -> list[float]:
+def single_edges(store: gquery.Store, count: int, seed: int = 2) -> list[float]:
     """Milliseconds that each of some edges takes."""
-    random, vertices = np.random.default_rng(2), store.graph.vertex_count
+    random, vertices = np.random.default_rng(seed), store.graph.vertex_count
     part = vertices / LABELS
     found = []
     for source, target in random.integers(0, vertices, (count, 2)).tolist():
@@ -111,7 +111,7 @@ def rows_on_disk(path: Path, edges: int) -> Iterator[str]:
         began = time.perf_counter()
         compaction.start()
         while compaction.is_alive():
-            times += single_edges(durable, 1)
+            times += single_edges(durable, 10, seed=len(times))
         yield shown("an edge on the disk while the graph is compacted", times)
         yield f"| that compaction, {len(times):,} edges meanwhile | {1e3 * (time.perf_counter() - began):.0f} | | |"
 

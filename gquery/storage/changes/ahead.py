@@ -57,7 +57,7 @@ def renew(adjacency: ChangedAdjacency) -> None:
 
     def make() -> None:
         try:
-            promise.set_result((adjacency, with_room(adjacency.copied())))
+            promise.set_result((adjacency.directory, adjacency.rows, with_room(adjacency.copied())))
         except Exception:  # most likely MemoryError, which whoever needs room will run into
             promise.set_result(None)
 

@@ -30,8 +30,15 @@ _PART = 1 << 20  # entries that are copied at once
 _NO_OFFSETS = np.zeros(0, np.int64)
 
 
-Renewal = tuple["ChangedAdjacency", "ChangedAdjacency"]
-"""Rows, and the same rows in another room."""
+Renewal = tuple[Ids, int, "ChangedAdjacency"]
+"""The directory of rows, how many there are, and the same rows in another room. Not the adjacency that they were of: it
+holds the room that holds this, and both would wait for the garbage collector with all their memory."""
+
+
+def _taken() -> Future[Renewal | None]:
+    nothing: Future[Renewal | None] = Future()
+    nothing.set_result(None)
+    return nothing
 
 
 class Room:
@@ -83,8 +90,13 @@ class Room:
             return self._renewal
 
     def renewal(self) -> Renewal | None:
-        """Rows of this room, in another one that has room again. Waits for who makes it."""
-        return None if self._renewal is None else self._renewal.result()
+        """Rows of this room, in another one that has room again; once, so that who still reads here does not hold all
+        rooms that come after. Waits for who makes it."""
+        if self._renewal is None:
+            return None
+        made = self._renewal.result()
+        self._renewal = _taken()
+        return made
 
     def taken(self, entries: int, pages: int) -> tuple[int, int] | None:
         """Where so many more entries and pages begin; None where there is no room for them."""
@@ -138,14 +150,18 @@ class ChangedAdjacency(Adjacency):
         return self.neighbours.nbytes + self.edges.nbytes + self.directory.nbytes
 
     def bounds(self, vertices: NDArray[np.integer[Any]]) -> tuple[Ids, Ids]:
+        return self._bounds(self.directory, self._rows, vertices)
+
+    def _bounds(self, directory: Ids, count: int, vertices: NDArray[np.integer[Any]]) -> tuple[Ids, Ids]:
+        """Of rows in its room that a directory of so many rows has."""
         rows = vertices.astype(np.int64)
-        outside = rows.view(np.uint64) >= self._rows
+        outside = rows.view(np.uint64) >= count
         has_outside = outside.any()
         if has_outside:
             if outside.all():
                 return np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
             rows[outside] = 0
-        numbers = self.room.numbers(self.directory[rows >> PAGE_BITS])
+        numbers = self.room.numbers(directory[rows >> PAGE_BITS])
         pair = self.room.pages[numbers, rows & (PAGE_ROWS - 1)]  # what _BASE finds there, no matter what, is replaced
         is_base = numbers == _BASE
         if is_base.any():
@@ -174,15 +190,15 @@ class ChangedAdjacency(Adjacency):
             row = end
         return Adjacency(0, offsets, neighbours, edges, self.simple)
 
-    def moved_to(self, before: ChangedAdjacency, other: ChangedAdjacency) -> ChangedAdjacency | None:
-        """The same rows, in the room of another adjacency that has those which were here `before`; None where there is
-        not enough."""
-        known = len(before.directory)
-        pages = np.flatnonzero(self.directory[:known] != before.directory)
+    def moved_to(self, before: Ids, count: int, other: ChangedAdjacency) -> ChangedAdjacency | None:
+        """The same rows, in the room of another adjacency that has those which were here when there were so many, by
+        the directory of `before`; None where there is not enough."""
+        known = len(before)
+        pages = np.flatnonzero(self.directory[:known] != before)
         pages = np.concatenate([pages, np.arange(known, len(self.directory))])
         rows = (pages[:, None] * PAGE_ROWS + np.arange(PAGE_ROWS)).ravel()
         rows = rows[rows < self._rows]
-        (begins, ends), was = self.bounds(rows), before.bounds(rows)
+        (begins, ends), was = self.bounds(rows), self._bounds(before, count, rows)
         moved = (begins != was[0]) | (ends != was[1])
         if not moved.any():
             return other

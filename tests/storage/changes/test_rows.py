@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from random import Random
 from threading import Event, Timer
+from weakref import ReferenceType, ref
 
 import numpy as np
 import pytest
@@ -161,3 +163,27 @@ def test_room_is_made_again(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.longest == wanted.longest
     assert found.simple == wanted.simple
     assert len(rooms) > 1
+
+
+def test_who_reads_an_old_version_holds_no_later_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does one wait for the garbage collector: each may be of hundreds of megabytes."""
+    monkeypatch.setattr(ahead, "_LEAST", 1)
+    monkeypatch.setattr(rows, "_SMALL", 0)
+    monkeypatch.setattr(rows, "_WHOLE", 0)
+    monkeypatch.setattr(paged, "_LEAST", 1 << 10)
+    edges = {number: (number % 70, number % 110) for number in range(2_000)}
+    first = found = changed(_built(edges, "out"), _delta({2_000: (3, 9)}, {}, "out"))
+    rooms, last = list[ReferenceType[paged.Room]](), None
+    gc.disable()
+    try:
+        for number in range(2_001, 2_400):
+            found = changed(found, _delta({number: (number % 70, 9)}, {}, "out"))
+            assert isinstance(found, ChangedAdjacency)
+            if found.room is not last:
+                last = found.room
+                rooms.append(ref(last))
+        assert len(rooms) > 5
+        assert sum(room() is not None for room in rooms) <= 3  # that of the first, of the last, and what comes next
+    finally:
+        gc.enable()
+    assert first.entries == 2_001
