@@ -30,6 +30,7 @@ _BUDGET = 40  # barriers, after which a tape is interrupted
 _POISON = 0xA5  # in memory that nobody has written
 _FENCE = 256  # bytes
 _HEADER = Path(__file__).parent / "machine.hpp"
+_WORDS = _HEADER.with_name("words.hpp")  # what both headers begin with
 
 
 class EmulatedDevice:
@@ -96,7 +97,7 @@ def compiled(name: str, kernels: str, header: Path = _HEADER) -> ctypes.CDLL:
     """Kernels as a library of the CPU. header: what stands for CUDA."""
     assert COMPILER is not None
     text = f'#include "{header}"\n{kernels}'
-    seen = sha256(text.encode() + header.read_bytes()).hexdigest()[:16]
+    seen = sha256(text.encode() + header.read_bytes() + _WORDS.read_bytes()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"gquery-emulated-{seen}"
     library = folder / f"{name}.so"
     if not library.exists():

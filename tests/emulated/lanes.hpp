@@ -11,20 +11,12 @@
 #include <functional>
 #include <vector>
 
-#define ROLLED
-#define UNROLLED
+#include "words.hpp"
+
 #define WARP 32
 #define GROUP 8
 #define BLOCK 64
-#define RESIDENT 1
-#define WIDE_RESIDENT 1
-#define __global__
-#define __device__
 #define __shared__ static
-#define __forceinline__ inline
-#define __noinline__
-#define __launch_bounds__(threads, resident)
-#define __grid_constant__
 
 enum Meeting { NOWHERE, SYNCWARP, BALLOT, SHUFFLE, MATCH, REDUCE, SYNCTHREADS };
 
@@ -120,10 +112,6 @@ static void run_block(std::function<void()> work) {
     }
 }
 
-struct Dimension {
-    unsigned x;
-};
-
 static const Dimension blockIdx{0}, blockDim{BLOCK}, gridDim{1};
 
 static inline Dimension this_thread() { return Dimension{unsigned(emulator.current)}; }
@@ -136,8 +124,6 @@ static inline unsigned long long now() {
     return ++time;
 }
 
-static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
-static inline int __ffs(unsigned bits) { return __builtin_ffs(int(bits)); }
 
 // What a lane of the same warp has told.
 static inline unsigned long long told(int lane) { return emulator.told[emulator.current / WARP * WARP + lane]; }
@@ -196,25 +182,4 @@ static inline Value __shfl_down_sync(unsigned mask, Value value, int step) {
 template <typename Value>
 static inline Value __shfl_xor_sync(unsigned mask, Value value, int step) {
     return __shfl_sync(mask, value, (emulator.current % WARP) ^ step);
-}
-
-template <typename Value>
-static inline Value atomicAdd(Value *place, Value value) {
-    Value before = *place;
-    *place += value;
-    return before;
-}
-
-template <typename Value>
-static inline Value atomicMax(Value *place, Value value) {
-    Value before = *place;
-    if (value > before) *place = value;
-    return before;
-}
-
-template <typename Value>
-static inline Value atomicCAS(Value *place, Value expected, Value value) {
-    Value before = *place;
-    if (before == expected) *place = value;
-    return before;
 }

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from gquery.executor.backend import Item, PartialMatches, Ranks, VertexValues
 from gquery.executor.gpu.candidates import CandidateSets
 from gquery.executor.gpu.device import DeviceArray
+from gquery.executor.gpu.program.blocks import Block
 from gquery.executor.gpu.program.table import Sums
-from gquery.executor.gpu.program.writing import Block, Writing
+from gquery.executor.gpu.program.writing import Writing
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.gpu.tape import Run
 from gquery.executor.lowering.program import Program

@@ -3,15 +3,11 @@ through them (kernels/inside.cuh, alone.cuh)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from weakref import proxy
-
+from gquery.executor.gpu.program.blocks import Block
+from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.table import Sums, Table
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.lowering.tallied import tallied_levels
-
-if TYPE_CHECKING:
-    from gquery.executor.gpu.program.writing import Block, Writing
 
 _LEVELS = 7  # as in kernels/neighbourhood.cuh
 _MEMBERS = 1 << 16  # of a root
@@ -25,10 +21,10 @@ _NOT_TALLIED, _ANY_TALLY, _IN_PAIRS = range(3)  # as in kernels/possible.cuh
 class Neighbourhoods:
     """What is written once for a program: what kernels ask of its levels, and room for bitsets."""
 
-    def __init__(self, writing: Writing, members: DeviceRows, available: int | None) -> None:
-        self.writing: Writing = proxy(writing)  # a circle would keep the memory of all until it is looked for
-        self.tape = writing.tape
-        self.table = writing.table
+    def __init__(self, levels: Levels, members: DeviceRows, available: int | None) -> None:
+        self.levels = levels
+        self.tape = levels.tape
+        self.table = levels.table
         self._members = members
         self._kinds = kinds_of(self.table)
         self._tallied = tallied_levels(self.table.program)
@@ -37,16 +33,16 @@ class Neighbourhoods:
         self._bits = self.tape.room.take(4 * self._room * len(self._kinds)) if self._is_enough else 0
 
     @classmethod
-    def of(cls, writing: Writing, available: int | None) -> Neighbourhoods | None:
+    def of(cls, levels: Levels, available: int | None) -> Neighbourhoods | None:
         """None where the card has another way for a program, or has no room for the neighbours of a single vertex."""
-        table = writing.table
+        table = levels.table
         members = members_of(table)
         if table.program.strategy != "inside" or len(table.program.levels) > _LEVELS or len(members) != 1:
             return None
         (rows,) = members
         if table.last or not kinds_of(table):
             return None
-        found = cls(writing, rows, available)
+        found = cls(levels, rows, available)
         return found if found._is_enough else None
 
     @property
@@ -66,9 +62,9 @@ class Neighbourhoods:
     def sums(self, level: int, block: Block) -> Sums:
         """The sums over a level right below the roots of a block, and all below it."""
         tape, take, most = self.tape, self.tape.room.take, block.most
-        found = self.writing.new_sums(most)
+        found = self.levels.new_sums(most)
         begins, sizes, row_ends, ends = (take(width * most) for width in (8, 4, 8, 8))
-        partials = [take(8 * self.writing.device.blocks) for _ in range(2)]
+        partials = [take(8 * self.tape.device.blocks) for _ in range(2)]
         inside = self._words([begins, sizes, row_ends, ends])
         total, first, cursor = tape.register(), tape.register(), tape.cell()
         tape.add(
@@ -88,7 +84,7 @@ class Neighbourhoods:
         tasks = rows if second < 0 else pieces
         again = tape.add(
             "SumInsideApart", *roots, tasks, level, second, self._alone(level), cursor, *found,
-            self.writing.found,
+            self.levels.found,
             gathers=[self._bits], scatters=found,
         )  # fmt: skip
         tape.jump("MoreInside", cursor, tasks, again, waits=True)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import proxy
+from typing import NamedTuple
 
+from gquery.executor.gpu.program.blocks import Block
+from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import chains
-
-if TYPE_CHECKING:
-    from gquery.executor.gpu.program.writing import Block, Writing
 
 _COUNTERS = 1 << 32  # bytes at most
 _SHARE = 16  # of the device's free memory, of which they take one
@@ -49,15 +47,15 @@ def chains_with_ends(program: Program) -> list[Chain]:
 class Pushing:
     """The sums of roots, so many at a time."""
 
-    def __init__(self, writing: Writing, found: Sequence[Chain], available: int | None) -> None:
-        self.writing: Writing = proxy(writing)  # a circle would keep the memory of all until it is looked for
-        self.tape = writing.tape
+    def __init__(self, levels: Levels, found: Sequence[Chain], available: int | None) -> None:
+        self.levels = levels
+        self.tape = levels.tape
+        self.table = levels.table
         self.chains = [each for each in found if each.levels]
-        self.table = writing.table
         self._universe = -(-self.table.positions_of(_FAR) // 4) * 4
         self._wide = any(prod(map(self.table.longest.__getitem__, each.levels[:-1])) >= _NARROW for each in self.chains)
         width = 8 if self._wide else 4
-        room = min(_COUNTERS, writing.device.free_bytes() // _SHARE if available is None else available // 4)
+        room = min(_COUNTERS, levels.tape.device.free_bytes() // _SHARE if available is None else available // 4)
         size = 1 << room.bit_length() >> 1  # the same for most queries, which have them one after the other
         root = width * self._universe * len(self.chains)
         self.roots = max(1, min(len(self.table.sets[0]), size // root))
@@ -79,12 +77,12 @@ class Pushing:
 
     def sums(self, block: Block) -> Sums:
         """The sums of some roots."""
-        tape, found = self.tape, self.writing.new_sums(block.most)
+        tape, found = self.tape, self.levels.new_sums(block.most)
         for chain in self.chains:
             self._through(chain, block, NO_SUMS if chain.kind else found, self._push(chain))
         dear = max(self.chains, key=lambda chain: len(chain.levels))
         pushed, base = tape.register(), tape.register()
-        written = tape.jump("Written", self.writing.found + dear.levels[-1], base, pushed, 0, waits=True)
+        written = tape.jump("Written", self.levels.found + dear.levels[-1], base, pushed, 0, waits=True)
         tape.patch(written, 3, tape.here)
         product = self.table.words, _FAR, self._words, self._count, *found
         few = tape.jump("Unless", pushed, self.roots * self._universe * len(self.chains) // _MANY, 0)
@@ -100,7 +98,7 @@ class Pushing:
 
     def _push(self, chain: Chain) -> Callable[[Sequence[int]], None]:
         """What is done with the ends of a chain."""
-        counters, cell = self._counters[chain.kind], self.writing.found + chain.levels[-1]
+        counters, cell = self._counters[chain.kind], self.levels.found + chain.levels[-1]
         return lambda words: self._add("Push", *words, counters, int(self._wide), cell, touched=[counters])
 
     def _harvest(self, chain: Chain, product: Sequence[int]) -> Callable[[Sequence[int]], None]:
@@ -119,9 +117,9 @@ class Pushing:
 
         def further(number: int, block: Block, roots: int) -> None:
             if number == len(levels):
-                self.writing.tried(end, block, lambda words: at_end((*words, roots, self._universe)))
+                self.levels.tried(end, block, lambda words: at_end((*words, roots, self._universe)))
                 return
-            self.writing.extend(
+            self.levels.extend(
                 levels[number], block, sums if number == 0 else NO_SUMS,
                 lambda extended, parents: further(number + 1, extended, self._roots(roots, parents, extended)),
                 found=self.tape.cell(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,9 @@ from numpy.typing import NDArray
 from gquery.errors import UnsupportedError
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.program.blocks import Block, Ways
 from gquery.executor.gpu.program.inside import Neighbourhoods
+from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.pool import positions_of, shuffled
 from gquery.executor.gpu.program.pushing import Pushing, chains_with_ends
 from gquery.executor.gpu.program.table import NO_SUMS, Sums, Table
@@ -25,68 +26,10 @@ _LARGEST_BLOCK = 1 << 21  # partial matches
 _LISTED = 4  # times as large is the largest block where blocks are the answer, which the host gets one by one
 _SMALLEST_BLOCK = 1 << 8
 _FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches are enough
-_ITEMS = 1 << 26  # tried in one operation, which nothing stops
 _LOOKS = 1 << 30  # into rows of what is tried, at most, in one operation
 _ROW = 120  # bytes of a partial match besides its positions: work, values, and those of the branches below
 _TAKEN = 16  # vertices of a triangle that a warp takes at a time
 _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
-
-
-class Block(NamedTuple):
-    """Partial matches: the address of columns int32[width, stride]; registers with the first and with the number of
-    rows, `most` at most. Without columns they are all positions in turn. once: they have one level, at which no two are
-    the same."""
-
-    columns: int
-    stride: int
-    offset: int
-    rows: int
-    most: int
-    once: bool = False
-
-    @property
-    def words(self) -> tuple[int, int, int, int]:
-        return self[:4]
-
-
-class Ways(NamedTuple):
-    """What partial matches count as: sums as they were added up, and how these are finished (`Branch` in
-    kernels/sum.cuh); the address of where for each partial match the number of its own is, none when it is its own."""
-
-    sums: int
-    sizes: int
-    minus: int
-    cap: int
-    context: int
-
-    def touched(self) -> dict[str, Sequence[int]]:
-        """How an operation row by row reads them."""
-        if self.context:
-            return {"gathers": self[:2], "reads": [self.context]}
-        return {"reads": self[:2]}
-
-
-class Work(NamedTuple):
-    """The shortest row of each partial match of a block: addresses of where it begins, which it is, and the running sum
-    of lengths; the ranges of all rows, where there are several, in columns of `stride`; registers with the sum of the
-    lengths and with 0; most: the sum at most."""
-
-    begins: int
-    which: int
-    ends: int
-    ranges: int
-    stride: int
-    total: int
-    first: int
-    most: int
-
-    @property
-    def words(self) -> tuple[int, int, int, int, int]:
-        return self[:5]
-
-    @property
-    def arrays(self) -> tuple[int, int, int, int]:
-        return self[:4]
 
 
 class Writing:
@@ -107,12 +50,13 @@ class Writing:
         self.tape = Tape(candidates.device)
         self.table = Table(program, candidates, ranks, self.tape, pool is None)
         self.device = candidates.device
-        self.found = self.tape.cell(len(program.levels))
         self._zero = self.tape.constant(0)
         available = candidates.control.memory.available
         self._capacity = self._block_size(available)
-        self._pushing = Pushing(self, found, available) if found else None
-        self._inside = Neighbourhoods.of(self, available)
+        self.found = self.tape.cell(len(program.levels))
+        self.levels = Levels(self.table, self._capacity, self.found)
+        self._pushing = Pushing(self.levels, found, available) if found else None
+        self._inside = Neighbourhoods.of(self.levels, available)
         self._reached = self._zero
         self._share = (self.tape.register(), self.tape.register()) if shared else None
         self._at_all = pool is None
@@ -189,7 +133,7 @@ class Writing:
 
     def values(self, level: int, block: Block) -> Sums:
         """The same in arrays of their own, finished."""
-        values = self.new_sums(block.most)
+        values = self.levels.new_sums(block.most)
         asked = self.table.words, level, *block.words
         for weighing in self.table.weighed(level):
             self.tape.add(
@@ -244,7 +188,7 @@ class Writing:
         if level > self.table.last:
             behind(block)
         else:
-            self.extend(level, block, NO_SUMS, lambda extended, _: self._listed(level + 1, extended, behind))
+            self.levels.extend(level, block, NO_SUMS, lambda extended, _: self._listed(level + 1, extended, behind))
 
     # --- sums ----------------------------------------------------------------------------------------------------
 
@@ -309,8 +253,10 @@ class Writing:
         if self.table.common_leaves(level):
             return self._common(level, block)
         if self.table.deeper[level] or self.program.levels[level].weights:
-            found = self.new_sums(block.most)
-            self.extend(level, block, found, lambda extended, parents: self._add_up(level, extended, parents, found))
+            found = self.levels.new_sums(block.most)
+            self.levels.extend(
+                level, block, found, lambda extended, parents: self._add_up(level, extended, parents, found)
+            )
             return found
         if self.table.is_row(level):
             found = Sums(self.tape.room.take(8 * block.most), 0)
@@ -320,13 +266,13 @@ class Writing:
             )  # fmt: skip
             return found
         folded = bool(self.table.children[level])
-        found = self.new_sums(block.most) if folded else Sums(self.tape.room.take(8 * block.most), 0)
-        self._count(level, block, found)
+        found = self.levels.new_sums(block.most) if folded else Sums(self.tape.room.take(8 * block.most), 0)
+        self.levels.count(level, block, found)
         return found
 
     def _common(self, level: int, block: Block) -> Sums:
         """The sum over a level and its leaves, which are gone through at once."""
-        found, (leaf, *others) = self.new_sums(block.most), self.table.common_leaves(level)
+        found, (leaf, *others) = self.levels.new_sums(block.most), self.table.common_leaves(level)
         ways = [word for each in (leaf, *others) for word in self._finished(level=each, found=found)[2:4]]
         asked = leaf, _TAKEN, 1 + len(others), self.tape.data(ways)
         cells = self.found + level, self.found + leaf
@@ -334,7 +280,7 @@ class Writing:
         def count(words: Sequence[int]) -> None:
             self.tape.add("SumCommon", *words, *asked, *found, *cells, scatters=found)
 
-        self.tried(level, block, count, found, max(1, _LOOKS // max(1, self.table.longest[leaf])))
+        self.levels.tried(level, block, count, found, max(1, _LOOKS // max(1, self.table.longest[leaf])))
         return found
 
     def _add_up(self, level: int, block: Block, parents: int, into: Sums) -> None:
@@ -342,87 +288,3 @@ class Writing:
         touched = ways.touched()
         touched["reads"] = [*touched["reads"], parents]
         self.tape.add("AddUp", *ways, parents, block.rows, *into, rows=block.rows, scatters=into, **touched)
-
-    def new_sums(self, count: int) -> Sums:
-        return Sums(self.tape.room.take(8 * count), self.tape.room.take(8 * count))
-
-    # --- one level -----------------------------------------------------------------------------------------------
-
-    def _work(self, level: int, block: Block, sums: Sums) -> Work:
-        """Measures rows; the sums of all partial matches are zero then."""
-        tape, take = self.tape, self.tape.room.take
-        rows = len(self.program.levels[level].backward)
-        ranges = take(16 * rows * block.most) if rows > 1 else 0
-        most = block.most * self.table.longest[level]
-        work = Work(
-            take(8 * block.most), take(block.most), take(8 * block.most), ranges, block.most, tape.register(),
-            tape.register(), min(most, self.table.entries[level]) if block.once else most,
-        )  # fmt: skip
-        partials = take(8 * self.device.blocks)
-        tape.add(
-            "MeasureRows", self.table.words, level, *block.words, *work.words, partials, *sums, rows=block.rows,
-            writes=[*work.arrays, *sums], gathers=[block.columns], scatters=[partials],
-        )  # fmt: skip
-        tape.add(
-            "RunningSums", work.ends, block.rows, partials, work.total, work.first, rows=block.rows,
-            writes=[work.ends], gathers=[partials],
-        )  # fmt: skip
-        tape.wait()  # whoever goes through the items looks for them in the sums of all rows
-        return work
-
-    def _items(self, work: Work, size: int, piece: Callable[[int, int], None]) -> None:
-        """What is tried of a block's rows, piece by piece: registers with the first and the last of the items."""
-        tape = self.tape
-        if work.most <= size:
-            piece(work.first, work.total)
-            return
-        last, count = tape.register(), tape.register()
-        begin = tape.jump("NextPiece", work.first, last, count, work.total, tape.constant(size), 0)
-        piece(work.first, last)
-        tape.jump("Again", work.first, last, tape.constant(size), 0, begin)
-        tape.patch(begin, 5, tape.here)
-        tape.wait()
-
-    def extend(
-        self, level: int, block: Block, sums: Sums, behind: Callable[[Block, int], None], found: int | None = None
-    ) -> None:
-        """The partial matches of a block with one more vertex, piece by piece, and which of the block they extend.
-        sums: become zero. found: a cell that counts them, the level's own when it is not given."""
-        tape, take, work = self.tape, self.tape.room.take, self._work(level, block, sums)
-        most = max(1, min(self._capacity, work.most))
-        columns, parents = take(4 * len(self.table.layouts[level]) * most), take(4 * most)
-        written, base, count = found or self.found + level, tape.register(), tape.register()
-
-        def piece(first: int, last: int) -> None:
-            tape.add(
-                "Extend", self.table.words, level, *block.words, *work.words, first, last, columns, most, parents,
-                written, base, gathers=[block.columns, *work.arrays], scatters=[columns, parents],
-            )  # fmt: skip
-            any_written = tape.jump("Written", written, base, count, 0, waits=True)
-            behind(Block(columns, most, self._zero, count, most), parents)
-            tape.patch(any_written, 3, tape.here)
-            tape.wait()
-
-        self._items(work, self._capacity, piece)
-
-    def tried(
-        self,
-        level: int,
-        block: Block,
-        behind: Callable[[Sequence[int]], None],
-        sums: Sums = NO_SUMS,
-        most: int = _ITEMS,
-    ) -> None:
-        """What a level tries of a block, piece by piece of so many: the words of an operation that goes through it.
-        sums: become zero."""
-        work = self._work(level, block, sums)
-        asked = self.table.words, level, *block.words, *work.words
-        self._items(work, most, lambda first, last: behind((*asked, first, last)))
-
-    def _count(self, level: int, block: Block, into: Sums) -> None:
-        name, touched = "SumFactors" if into.sizes else "Count", [each for each in into if each]
-
-        def count(words: Sequence[int]) -> None:
-            self.tape.add(name, *words, *touched, self.found + level, scatters=touched)
-
-        self.tried(level, block, count, into)
