@@ -1,7 +1,7 @@
 """Compaction: a graph gets rid of what changes have left, while others read it and write to it.
 
 What is compacted is the version that is the newest when that begins. Versions that come meanwhile are made again, of
-elements that have other ids there, until there are so few left that the writer can wait for them.
+elements that have other ids there, until there are so few left (`backlog.py`) that the writer can wait for them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,6 @@ from gquery.store.folder import Folder
 
 _FEWEST = 1 << 16  # ids that nobody has, which are not worth a compaction, and
 _SHARE = 4  # an nth of all ids, which are
-_LARGEST = 8_000_000  # edges: beside a busy writer it takes about a megabyte for each version that comes meanwhile
-
-
-def is_large(snapshot: Snapshot) -> bool:
-    """Whether a compaction may take more memory than a machine has: then only who asks for one gets it."""
-    return snapshot.edges.numbers.count > _LARGEST
 
 
 def waste(snapshot: Snapshot) -> float:

@@ -23,15 +23,16 @@ from gquery.session import Graph
 from gquery.storage.changes.ahead import RoomAhead
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.durable.log import Record, open_changed
+from gquery.storage.changes.durable.log import open_changed
 from gquery.storage.graph import Snapshot
+from gquery.store.backlog import Backlog
 from gquery.store.changes import Changes
-from gquery.store.compaction import Background, Compacted, is_large, record_of, waste
+from gquery.store.compaction import Background, Compacted, record_of, waste
 from gquery.store.folder import Folder
 from gquery.values.parameters import snapshot_of
 
 _FEW = 8  # versions that the writer waits for at the end of a compaction, and
-_ROUNDS = 32  # times that it is tried to be no further behind
+_AT_ONCE = 16  # that it makes at once
 _TURN = 1.0  # seconds that a writer leaves to a compaction to come first
 
 
@@ -236,7 +237,7 @@ class Store:
     def compact(self) -> None:
         """Gives back what changes have left, in the folder too, where the graph is saved anew: the same version, whose
         vertices and edges have other internal ids. Takes as long as a save, while others read and write. A store does
-        so behind its writer when there is enough to be gained, and the graph is not too large for that."""
+        so behind its writer when there is enough to be gained."""
         with self._compacting:
             self._compact()
 
@@ -248,35 +249,34 @@ class Store:
     def _gain(self) -> float:
         """What there is to be gained by compacting, by what is worth it."""
         folder = self._folder
-        if is_large(self._graph.snapshot):
-            return 0.0
         if folder is None:
             return waste(self._graph.snapshot)
         return max(folder.load, waste(self._graph.snapshot)) if folder.is_open else 0.0
 
     def _compact(self) -> None:
         """By one thread at a time, which is not the writer's."""
-        since: list[Record] = []
+        since = Backlog()
         with self._writer:
             snapshot, version = self._graph.snapshot, self._version
             if not snapshot.is_changed:
                 return
-            end = self.on_commit(lambda made: since.append(record_of(made.version, made.batches, made.before)))
+            end = self.on_commit(lambda made: since.add(record_of(made.version, made.batches, made.before)))
         try:
             done = Compacted(snapshot, version, self._folder)
             try:
-                for _ in range(_ROUNDS):
-                    if len(since) <= _FEW:
-                        break
-                    done.follow(_taken(since))
+                since.pace()
+                while len(since) > _FEW:
+                    done.follow(since.taken(_AT_ONCE))
                 self._writers_turn.clear()
+                since.end()
                 with self._writer:
                     self._writers_turn.set()
-                    done.follow(since)
+                    done.follow(since.taken(len(since)))
                     done.install()
                     self._show(done.snapshot)
             finally:
                 self._writers_turn.set()
+                since.end()
                 done.drop()
         finally:
             end()
@@ -286,10 +286,3 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<gquery.Store: version {self.version}, {self._graph!r}>"
-
-
-def _taken(records: list[Record]) -> list[Record]:
-    """What a list has now; others may add to it meanwhile."""
-    taken = records[:]
-    del records[: len(taken)]
-    return taken

@@ -6,8 +6,9 @@ import errno
 import os
 import subprocess
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -21,7 +22,7 @@ import gquery
 from gquery.errors import LoadError
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.durable.log import open_changed
+from gquery.storage.changes.durable.log import Record, open_changed
 from gquery.storage.changes.new_ids import NewIds
 from gquery.storage.persist.save import save
 from gquery.store import compaction, folder
@@ -253,14 +254,26 @@ def test_a_process_that_ends_without_closing(tmp_path: Path) -> None:
     assert numbers(gquery.open(tmp_path / "graph.gq")) == [*range(6)]
 
 
-def test_large_graphs_are_compacted_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compaction beside a busy writer takes memory for each version that comes meanwhile."""
-    graph = gquery.from_arrow({"V": {"id": [1, 2]}}, {("V", "E", "V"): {"source": [1], "target": [2]}})
-    store = gquery.Store(graph)
-    assert not compaction.is_large(graph.snapshot)
-    monkeypatch.setattr(compaction, "_LARGEST", 0)
-    monkeypatch.setattr(compaction, "_FEWEST", 1)
-    store.apply(delete={"V": {"id": [2]}, ("V", "E", "V"): {"source": [1], "target": [2]}})
-    assert store._gain() == 0.0
-    store.compact()
-    assert store.graph.query("MATCH (a) RETURN count(*)").scalar() == 1
+def test_it_ends_beside_a_writer_who_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And who never waits for more than some versions at once."""
+    asked, follow = list[int](), Compacted.follow
+
+    def slow(self: Compacted, records: Sequence[Record]) -> None:
+        asked.append(len(records))
+        time.sleep(0.02 * len(records))
+        follow(self, records)
+
+    monkeypatch.setattr(Compacted, "follow", slow)
+    store = begun(tmp_path / "graph.gq")
+    add(store, 3)
+    compacting = Thread(target=store.compact)
+    compacting.start()
+    number = 4
+    while compacting.is_alive() and number < 300:
+        add(store, number)
+        number += 1
+    assert number < 300
+    assert max(asked) <= 16
+    assert numbers(store.graph) == [*range(number)]
+    store.close()
+    assert numbers(gquery.open(tmp_path / "graph.gq")) == [*range(number)]
