@@ -25,7 +25,7 @@ from gquery.executor.relational.sql.time.durations import is_duration, length
 from gquery.executor.relational.sql.time.moments import alike, in_units_of, nanoseconds
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
-from gquery.planner.ir.expr import Kind, Type
+from gquery.planner.ir.expr import Call, Kind, Type
 from gquery.planner.ir.types.common_type import (
     MOST_DIGITS,
     NUMBERS,
@@ -90,11 +90,10 @@ def key(sql: str, type_: Type, common: Type, depth: int = 0) -> str:
         return "NULL"
     if common.kind is Kind.ANY:
         return f"CASE WHEN {sql} IS NULL THEN NULL ELSE {_struct(sql, type_, common, depth)} END"
-    own = _length(type_)
-    if own is not None and not holds_any(common):
-        return f"CASE WHEN {sql} IS NULL THEN NULL ELSE {{l: {own(sql)}, v: {sql}}} END"
-    if not holds_any(common):
+    if not has_key(common):
         return sql
+    if type_.kind is Kind.TEMPORAL:
+        return _time_key(sql, type_)
     if common.kind is Kind.LIST and type_.item is not None and common.item is not None:
         name = f"e{depth + 1}"
         return f"list_transform({sql}, lambda {name}: {key(name, type_.item, common.item, depth + 1)})"
@@ -108,22 +107,28 @@ def key(sql: str, type_: Type, common: Type, depth: int = 0) -> str:
 
 
 def sorting_key(sql: str, type_: Type) -> str:
-    """What a value is sorted and grouped by: itself, unless it carries its own type."""
+    """What a value is sorted and grouped by: itself, unless it has a key."""
     return bound((sql,), lambda value: key(value, type_, type_)) if has_key(type_) else sql
 
 
 def has_key(type_: Type) -> bool:
-    """Whether values are sorted and told apart by something else than themselves."""
-    return holds_any(type_) or _length(type_) is not None
+    """Whether values are sorted and told apart by something else than themselves, or hold values that are."""
+    if type_.kind is Kind.ANY or _is_struct(type_):
+        return True
+    return (type_.item is not None and has_key(type_.item)) or any(has_key(field) for _, field in type_.fields)
 
 
-def _length(type_: Type) -> Callable[[str], str] | None:
-    """The number by which durations, and times of the day with an offset, are sorted before their parts."""
-    if type_.kind is not Kind.TEMPORAL:
-        return None
-    if is_duration(type_):
-        return length
-    return (lambda value: nanoseconds(value, type_)) if pa.types.is_struct(type_.arrow) else None
+def _is_struct(type_: Type) -> bool:
+    """Whether it is a duration or a time of the day with an offset."""
+    return type_.kind is Kind.TEMPORAL and (is_duration(type_) or pa.types.is_struct(type_.arrow))
+
+
+def _time_key(sql: str, type_: Type) -> str:
+    """Durations are sorted by their lengths before their parts; times of the day with an offset are equal at the same
+    moment, whatever their offsets are."""
+    if not is_duration(type_):
+        return nanoseconds(sql, type_)
+    return f"CASE WHEN {sql} IS NULL THEN NULL ELSE {{l: {length(sql)}, v: {sql}}} END"
 
 
 def _struct(sql: str, type_: Type, common: Type, depth: int) -> str:
@@ -152,7 +157,7 @@ def _struct(sql: str, type_: Type, common: Type, depth: int) -> str:
 
 def _value(parts: list[tuple[Type, str]], wanted: Type, depth: int) -> str:
     """What values of a family compare by that are no numbers, of which only one part is not null."""
-    if holds_any(wanted):
+    if has_key(wanted):
         return next((key(text, part, wanted, depth) for part, text in parts), "NULL")
     texts = [text if part == wanted else f"({text})::{sql_type(wanted)}" for part, text in parts]
     return f"coalesce({', '.join(texts)})" if len(texts) > 1 else (texts or [f"NULL::{sql_type(wanted)}"])[0]
@@ -201,6 +206,12 @@ def is_nan(sql: str, type_: Type) -> list[str]:
 def sql_of(sql: str, type_: Type, index: int) -> str:
     """A member of a value, null when the value is of another; a value of one type is its own only member."""
     return sql if type_.kind is not Kind.ANY else f"union_extract({sql}, '{member_names(type_)[index]}')"
+
+
+def member(call: Call, arguments: list[str]) -> str:
+    """A value of several types as one of the type that the call gives."""
+    several = call.arguments[0].type
+    return sql_of(arguments[0], several, member_of(call.type, several.members)) if several.members else arguments[0]
 
 
 def members_of(sql: str, type_: Type) -> list[tuple[Type, str]]:
