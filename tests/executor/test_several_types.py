@@ -316,3 +316,30 @@ def test_unions_that_are_fed_in_parts() -> None:
     mixed = gquery.from_arrow(vertices=tables, edges={}).with_settings(memory_limit="64MB")
     rows = mixed.query("MATCH (a) RETURN range($x, 2) AS r, a.o AS o, count(*) AS n", {"x": 1}).rows()
     assert sorted(row["n"] for row in rows) == [1, 10]
+
+
+def test_elements_among_others_are_asked_what_they_have() -> None:
+    pairs = "MATCH (a:P {id: 1})-[r]->() UNWIND"
+    assert ask(f"{pairs} [a, r, {{z: null}}] AS x RETURN keys(x)") == [(["id", "x", "n"],), ([],), (["z"],)]
+    assert ask(f"{pairs} [a, {{z: 2}}] AS x UNWIND ['n', 'z'] AS k RETURN x[k]") == [(1,), (None,), (None,), (2,)]
+    for function, kind in (("labels", "RELATIONSHIP"), ("type", "NODE")):
+        with pytest.raises(gquery.ExecutionError, match=rf"{function}\(\) cannot take {kind}"):
+            ask(f"{pairs} [a, r] AS x RETURN {function}(x)")
+
+
+def test_maps_of_several_keys_have_their_own() -> None:
+    maps: list[dict[str, Any]] = [{"a": None}, {"b": 2}]
+    assert ask("UNWIND $maps AS m RETURN keys(m), properties(m)", maps=maps) == [(["a"], maps[0]), (["b"], maps[1])]
+    assert ask("UNWIND $maps AS m UNWIND keys(m) AS k RETURN k, m[k]", maps=maps) == [("a", None), ("b", 2)]
+    for function in ("keys", "properties"):
+        with pytest.raises(gquery.ExecutionError, match=rf"{function}\(\) cannot take INTEGER"):
+            ask(f"UNWIND [{{a: 1}}, {{b: 1}}, 3] AS m RETURN {function}(m)")
+    with pytest.raises(gquery.BindError, match="cannot tell the keys"):
+        ask("UNWIND $maps AS m RETURN m {.*}", maps=maps)
+
+
+def test_numbers_in_texts_have_no_underscores() -> None:
+    texts = ["1_000", "_1", "1_", "1.5_0", "1e3"]
+    assert ask("UNWIND $texts AS t RETURN toInteger(t), toFloat(t)", texts=texts) == [(None, None)] * 4 + [
+        (1000, 1000.0)
+    ]

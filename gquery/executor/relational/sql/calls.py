@@ -16,6 +16,7 @@ from gquery.executor.relational.sql.lists import calls as lists
 from gquery.executor.relational.sql.numbers import arithmetic, percentile
 from gquery.executor.relational.sql.time import moments
 from gquery.executor.relational.sql.time.arithmetic import calculated, truncated
+from gquery.executor.relational.sql.values import member
 from gquery.executor.relational.sql.words import failing
 from gquery.planner.ir.expr import Call, Kind
 from gquery.planner.ir.functions.calls import find
@@ -51,7 +52,7 @@ def _round(call: Call, arguments: list[str]) -> str:
 
 
 def _no_element(call: Call, arguments: list[str]) -> str:
-    """One of several types that a value may have, which is that of no element."""
+    """One of several types that a value may have, which the function does not take."""
     return failing(arguments[0], f"{call.function}() cannot take {call.arguments[0].type}")
 
 
@@ -71,7 +72,8 @@ _WRITERS: dict[str, Writer] = {
     "index": lists.index, "slice": lists.slice_of,
     "map": lists.map_of, "field": lists.field, "range": write_range, "replace": write_replace,
     "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"),
-    "round": _round, **dict.fromkeys(("id", "labels", "type"), _no_element), "text": _text,
+    "round": _round, **dict.fromkeys(("id", "labels", "type", "keys", "properties"), _no_element), "text": _text,
+    "member": member,
     "left": texts.side, "right": texts.side, "substring": texts.substring,
     "tostring": texts.to_string,
     "moment": moments.moment, "truncate": truncated,

@@ -13,18 +13,21 @@ from gquery.executor.relational.gather import gather, travelling_type
 from gquery.executor.relational.sql.values import sql_type
 from gquery.executor.relational.unions import cast
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Kind, Type
-from gquery.planner.ir.types.elements import ELEMENTS, attribute_type
+from gquery.planner.ir.types.elements import attribute_type
 from gquery.storage.graph import Snapshot
 
 _ATTRIBUTES: Mapping[str, Attribute] = {
     "field": Attribute.PROPERTY, "id": Attribute.ID, "labels": Attribute.LABELS, "type": Attribute.TYPE
 }  # fmt: skip
 _ENDS = ("startnode", "endnode")
+_OF_NODES, _OF_RELATIONSHIPS = frozenset({"field", "id", "labels"}), frozenset({"field", "id", "type", *_ENDS})
 
 
 def is_gathered(call: Call, subject: Type) -> bool:
     """Whether the call asks for what elements have."""
-    return subject.kind in ELEMENTS and (call.function in _ATTRIBUTES or call.function in _ENDS)
+    if subject.kind is Kind.NODE:
+        return call.function in _OF_NODES
+    return subject.kind is Kind.RELATIONSHIP and call.function in _OF_RELATIONSHIPS
 
 
 def gathering(call: Call, element: Type, snapshot: Snapshot) -> tuple[Function, Type]:

@@ -227,7 +227,7 @@ class ExpressionBinder:
         if isinstance(index, ast.Literal) and isinstance(index.value, str):  # n["name"] is n.name
             return self._property(ast.Property(subject=subject, key=index.value, key_span=index.span, span=span))
         of, at = self.bind(subject), self.bind(index)
-        if of.type.kind in (Kind.MAP, Kind.NODE, Kind.RELATIONSHIP):
+        if all(map(maps.has_keys, of.type.members or (of.type,))):
             return maps.bind_lookup(self, of, at, span)
         if of.type.kind is Kind.NULL:
             return Constant(NULL, span, None)

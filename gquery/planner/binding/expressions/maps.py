@@ -47,6 +47,13 @@ def bind_projection(binder: ExpressionBinder, tree: ast.MapProjection) -> Expres
     subject = binder.bind(tree.subject)
     entries = [(entry.key, binder.bind(entry.value)) for entry in tree.entries]
     if tree.star:
+        if subject.type.members:
+            hint = "name the keys, as in {.a, .b}"
+            raise BindError(
+                "`.*` cannot tell the keys of values of several types, or of maps that have others",
+                span=tree.span,
+                hint=hint,
+            )
         known = {key for key, _ in entries}
         entries += [(key, value) for key, value in _entries(binder, subject, tree.span) if key not in known]
     return _unless_null(subject, map_of(entries, tree.span))
@@ -56,6 +63,8 @@ def bind_properties(binder: ExpressionBinder, subject: Expression, span: Span) -
     """The map of an element's properties, null where it does not have one; a map as it is."""
     if all(each.kind in (Kind.MAP, Kind.NULL) for each in subject.type.members or (subject.type,)):
         return subject
+    if has_keys(subject.type) and subject.type.members:
+        return _of_each_member(binder, subject, span, "properties")
 
     def of(element: Expression) -> Expression:
         return _unless_null(element, map_of(_entries(binder, element, span), span))
@@ -70,7 +79,22 @@ def bind_keys(binder: ExpressionBinder, subject: Expression, span: Span) -> Expr
     if subject.type.kind is Kind.MAP:
         keys = tuple(Constant(STRING, span, key) for key, _ in subject.type.fields)
         return _unless_null(subject, Call(list_of(STRING), span, "list", keys))
+    if has_keys(subject.type) and subject.type.members:
+        return _of_each_member(binder, subject, span, "keys")
     return once(binder, subject, span, lambda element: _unless_null(element, _present_keys(binder, element, span)))
+
+
+def _of_each_member(binder: ExpressionBinder, subject: Expression, span: Span, function: str) -> Expression:
+    """`keys` or `properties` of values of several types; of those that have no keys it fails when the query runs."""
+
+    def of(value: Expression) -> Expression:
+        held = [Call(member, span, "member", (value,)) for member in value.type.members]
+        made = [FUNCTIONS[function](binder, each, span) for each in held if has_keys(each.type)]
+        type_ = unify(each.type for each in made)
+        failing = (Call(type_, span, function, (each,)) for each in held if not has_keys(each.type))
+        return Call(type_, span, "coalesce", (*made, *failing))
+
+    return once(binder, subject, span, of)
 
 
 def _present_keys(binder: ExpressionBinder, element: Expression, span: Span) -> Expression:
@@ -126,6 +150,10 @@ def _entries(binder: ExpressionBinder, subject: Expression, span: Span) -> Entri
             (key, Call(type_, span, "field", (subject, Constant(STRING, span, key))))
             for key, type_ in subject.type.fields
         ]
+    if subject.type.kind is Kind.ANY and all(map(has_keys, subject.type.members)):
+        members = subject.type.members
+        every = (key for each in members for key in (dict(each.fields) or stored_properties(binder.schema, each)))
+        return [(key, bind_field(binder, subject, key, span, span)) for key in dict.fromkeys(every)]
     if subject.type.kind not in ELEMENTS:
         raise BindError(f"only nodes, relationships and maps have keys, not {subject.type}", span=subject.span)
     keys = stored_properties(binder.schema, subject.type)

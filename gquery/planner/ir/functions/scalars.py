@@ -57,9 +57,10 @@ _FIRST_ITEM = Signature(1, 1, item)
 
 _BLANKS = r"[\s\v\p{{Z}}]"  # DuckDB's own trim takes away spaces alone
 _TRUNCATED = "TRY_CAST(trunc({0}) AS BIGINT)"
+_TEXT_TO_FLOAT = "TRY_CAST(replace({0}, '_', 'x') AS DOUBLE)"  # DuckDB reads 1_000
 _TEXT_TO_INTEGER = (
     r"CASE WHEN regexp_full_match({0}, '\s*[-+]?\d+\s*') THEN TRY_CAST({0} AS BIGINT) "
-    "ELSE TRY_CAST(trunc(TRY_CAST({0} AS DOUBLE)) AS BIGINT) END"
+    f"ELSE TRY_CAST(trunc({_TEXT_TO_FLOAT}) AS BIGINT) END"
 )
 _TEXT_TO_BOOLEAN = "CASE WHEN lower(trim({0})) = 'true' THEN TRUE WHEN lower(trim({0})) = 'false' THEN FALSE END"
 _SIZES = {"string": "length({0})", "other": "len({0})"}
@@ -180,7 +181,8 @@ def _conversions() -> Iterator[Scalar]:
     says = "as a whole number, without what is after the point; null of a text that is none"
     yield Scalar(fixed(INTEGER, SCALAR), sql, "toInteger(value)", says, "toInteger('7.9') = 7")
     says = "as a float; null of a text that is none"
-    yield Scalar(fixed(FLOAT, NUMBER | TEXT), "TRY_CAST({0} AS DOUBLE)", "toFloat(value)", says, "toFloat('7.5') = 7.5")
+    sql = {"string": _TEXT_TO_FLOAT, "other": "{0}::DOUBLE"}
+    yield Scalar(fixed(FLOAT, NUMBER | TEXT), sql, "toFloat(value)", says, "toFloat('7.5') = 7.5")
     sql = {"string": _TEXT_TO_BOOLEAN, "other": "{0}::BOOLEAN"}
     says = "as true or false; null of a text that is neither"
     yield Scalar(fixed(BOOLEAN, TRUTH | TEXT | WHOLE), sql, "toBoolean(value)", says, "toBoolean('True') = true")
