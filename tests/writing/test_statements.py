@@ -169,6 +169,7 @@ FAILING = {
     "a relationship of null": ("OPTIONAL MATCH (n {id: 9}) CREATE (n)-[:X]->()", "`n` is null"),
     "MERGE of null": ("UNWIND [1, null] AS x MERGE (:X {x: x})", "`x`, which is null"),
     "an id twice": ("CREATE (:Person {id: 3})", "with the id 3 already"),
+    "an id as a text": ("CREATE (:Person {id: '3'})", "with the id '3' already, as a number"),
     "an id twice in one clause": ("CREATE (:Person {id: 7}), (:Person {id: 7})", "with the id 7 already"),
     "an id of a node with more labels": (
         "MATCH (n {id: 1}) SET n:Old CREATE (:Person {id: 1})",

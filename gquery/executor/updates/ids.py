@@ -32,8 +32,18 @@ def expect_new_ids(
     place = next((int(each[0]) for each in (np.flatnonzero(taken), np.asarray(again)) if len(each)), None)
     if place is not None:
         named = "".join(f":{label}" for label in labels)
+        message = f"there is a ({named}) with the id {ids[place].as_py()!r} already"
         hint = "MERGE takes the one that is there"
-        raise ExecutionError(f"there is a ({named}) with the id {ids[place].as_py()!r} already", hint=hint)
+        kept = _id_type(snapshot, int(found[place])) if taken[place] else ids.type
+        if pa.types.is_integer(kept) != pa.types.is_integer(ids.type):
+            message += ", as a number" if pa.types.is_integer(kept) else ", as a text"
+            hint = "a number and the text of it are the same id, but no equal values"
+        raise ExecutionError(message, hint=hint)
+
+
+def _id_type(snapshot: Snapshot, vertex: int) -> pa.DataType:
+    ((table, _, _),) = snapshot.vertex_numbers.parts(np.array([vertex]))
+    return snapshot.vertex_tables[table].id_type
 
 
 def _is_like(table: VertexTable, labels: set[str]) -> bool:

@@ -138,6 +138,7 @@ def _joined(separator: str, texts: Iterable[Iterator[str]]) -> Iterator[str]:
 
 
 def _name(name: str) -> str:
+    name = name.strip()  # what begins with a blank nobody has named
     return name if name.isidentifier() else f"`{name.replace('`', '``')}`"
 
 

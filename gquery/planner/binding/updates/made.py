@@ -30,8 +30,9 @@ class MadePatterns:
             if self.word == "MERGE" and isinstance(element.properties, ast.Parameter):
                 hint = "name the properties that tell whether it is there, such as {id: $map.id}"
                 raise BindError("MERGE cannot take a parameter as a map", span=element.properties.span, hint=hint)
-            named = element.variable.name if element.variable is not None else f"{OWN}e{len(self.variables)}"
-            self.variables.append(named)
+            kind = "node" if isinstance(element, ast.NodePattern) else "relationship"
+            unnamed = f"{OWN}{kind} {len(self.variables)}"  # which messages call a node
+            self.variables.append(unnamed if element.variable is None else element.variable.name)
             self.properties.append(self.computed.entries(element.properties))
 
     def _elements(self) -> Iterator[Element]:
