@@ -225,10 +225,13 @@ def test_a_refusal_of_the_system_leaves_the_old_graph(folder: Path, monkeypatch:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
+    new = folder.parent / "new" / "graph.gq"
     with monkeypatch.context() as patched:
         patched.setattr(os, call, refuse)
-        with pytest.raises(LoadError, match="Permission denied"):
-            save(rich_snapshot(2), folder)
+        for place in (folder, new):
+            with pytest.raises(LoadError, match="Permission denied"):
+                save(rich_snapshot(2), place)
+    assert not new.parent.exists()
     assert content(open_snapshot(folder)) == content(rich_snapshot(1))
     save(rich_snapshot(2), folder)
     assert content(open_snapshot(folder)) == content(rich_snapshot(2))

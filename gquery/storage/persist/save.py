@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,15 +35,32 @@ def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     directory = manifests.folder_of(path)
     snapshot = compacted(snapshot)
     try:
-        _claim(directory)
-        with locked(directory):
-            install(written(snapshot, directory), directory)
+        with _gone_if_refused(directory):
+            _claim(directory)
+            with locked(directory):
+                install(written(snapshot, directory), directory)
     except OSError as error:
         raise LoadError(
             f"the graph cannot be saved: {error.strerror or error}",
             file=str(error.filename or directory),
             hint="a graph that was there before is unchanged",
         ) from error
+
+
+@contextmanager
+def _gone_if_refused(directory: Path) -> Iterator[None]:
+    """Removes the folders again that are made for a graph which is not saved after all."""
+    made = [each for each in (directory, *directory.parents) if not each.exists()]
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError, LoadError):
+            if made and os.listdir(directory) == [lock.NAME]:
+                with locked(directory):  # which may be another's by now
+                    (directory / lock.NAME).unlink()
+            for each in made:
+                each.rmdir()
+        raise
 
 
 def _claim(directory: Path) -> None:
