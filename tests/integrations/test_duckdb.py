@@ -68,12 +68,14 @@ def test_view_and_two_scans(connection: duckdb.DuckDBPyConnection) -> None:
         ("gquery('social', 'MATCH (a:Persn) RETURN a')", "did you mean `Person`?"),
         ("gquery('social', 'MATCH (a:Persn) RETURN a')", "^^^^^"),
         ("gquery('social', 'MATCH (a) WHERE a.age > $x RETURN a')", "parameter `$x` has no value"),
+        ("gquery('social', 'UNWIND [1, 0] AS x RETURN 1 / x AS y')", "division by zero"),
     ],
 )
 def test_errors_are_gquery_s(connection: duckdb.DuckDBPyConnection, call: str, words: str) -> None:
     with pytest.raises(duckdb.Error) as caught:
         connection.sql(f"FROM {call}").fetchall()
     assert words in str(caught.value)
+    assert "Traceback" not in str(caught.value)
 
 
 @needs_native

@@ -82,10 +82,12 @@ class _Functions:
         except (ValueError, TypeError) as error:
             raise BindError("_gquery_rows is called by gquery(...) alone") from error
         schema = portable_schema(answer.schema)
-        batches = (conform(batch, schema) for batch in answer.reader())
+        row_type = shadow.sql_type(_row(written_schema(schema)))
+        rows: list[str] = []
         with watcher.stopping(answer.cancel, on_main is True):
-            reader = pa.RecordBatchReader.from_batches(schema, batches)
-            return shadow.json_rows(reader, shadow.sql_type(_row(written_schema(schema))))
+            for batch in answer.reader():  # not as one stream: Arrow would put our errors into tracebacks
+                rows += shadow.json_rows(conform(batch, schema), row_type)
+        return rows
 
     def _answer(self, graph: str | None, query: str | None, params: str | None, params_type: str | None) -> Result:
         if graph is None or query is None:

@@ -42,10 +42,10 @@ def type_named(name: str) -> Any:
         raise BindError("`params` has a type that gquery does not know") from error
 
 
-def json_rows(reader: pa.RecordBatchReader, row_type: str) -> list[str]:
+def json_rows(batch: pa.RecordBatch, row_type: str) -> list[str]:
     """Every row as the text of a JSON object. row_type: a struct of the columns, by `sql_type`."""
     with _cursor() as cursor:
-        answer: Any = cursor.from_arrow(reader)
+        answer: Any = cursor.from_arrow(pa.Table.from_batches([batch]))
         rows = answer.query("answer", f"SELECT to_json(CAST(answer AS {row_type}))::VARCHAR FROM answer")
         texts: list[str] = rows.to_arrow_table().column(0).to_pylist()
         return texts
