@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import pyarrow as pa
 
@@ -45,6 +46,7 @@ from gquery.storage.schema import Schema
 from gquery.values.parameters import snapshot_of
 
 Parameters = Mapping[str, Any]
+T = TypeVar("T")
 
 
 class Graph:
@@ -188,11 +190,18 @@ class Planned:
 
     def plan_lines(self, profiled: bool, control: Control) -> Iterator[str]:
         """The plan, line by line; profiled: after a run, with what happened."""
-        measured = Measured.each(self.plan) if profiled else ()
+        ran = self.profiled(control, None, lambda rows: deque(rows, 0))[1] if profiled else None
+        yield from self.lines(ran, control)
+
+    def profiled(self, control: Control, before: Rows | None, read: Callable[[Rows], T]) -> tuple[T, Ran]:
+        """What is made of the rows, and what happened while they were read."""
+        measured = Measured.each(self.plan)
         began = time.perf_counter()
-        for _ in self.run(control, measured) if profiled else ():
-            pass
-        ran = Ran(measured, time.perf_counter() - began, control.memory.peak) if profiled else None
+        made = read(self.run(control, measured, before))
+        return made, Ran(measured, time.perf_counter() - began, control.memory.peak)
+
+    def lines(self, ran: Ran | None, control: Control) -> Iterator[str]:
+        """The plan, with what happened in a run."""
         if self.device is not None:
             yield f"Match by device {self.device}, as USING says"
         text = explain(

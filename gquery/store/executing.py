@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from gquery.errors import GQueryError, ParseError, QueryWarning, UnsupportedError
+from gquery.errors import GQueryError, ParseError, QueryWarning
 from gquery.executor.progress import Control
-from gquery.executor.updates.counting import Changes, counted
+from gquery.executor.updates.counting import counted
+from gquery.grammar import ast
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, import_apart
 from gquery.planner.binding.updates.stages import updates_in
@@ -19,7 +20,7 @@ from gquery.session import PLAN, Graph, as_rows
 from gquery.settings import Settings
 from gquery.storage.changes.batch import Batch
 from gquery.storage.graph import Snapshot
-from gquery.store.statement import Explained, Statement
+from gquery.store.statement import Explained, Profiled, Statement
 from gquery.values.parameters import snapshot_of
 
 
@@ -44,12 +45,7 @@ def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, sett
         if not any(updates_in(tree.clauses)):
             return Executed(graph.with_settings(**_changes(settings)).query(text, parameters), (), graph.snapshot)
         known = snapshot_of(parameters)
-        if tree.command == "profile":
-            raise UnsupportedError(
-                "gquery has no PROFILE of what writes", span=tree.span, hint="EXPLAIN shows the plan"
-            )
-        kind = Explained if tree.command == "explain" else Statement
-        statement = kind(graph.snapshot, tree, known, settings, control)
+        statement = _KINDS[tree.command](graph.snapshot, tree, known, settings, control)
         answer = statement.run()
         import_apart(CONVERSION, control.check)
     except GQueryError as error:
@@ -59,14 +55,17 @@ def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, sett
     warned = tuple(notice.rendered(text) for notice in dict.fromkeys(statement.notices))
     for warning in warned:
         warnings.warn(warning, QueryWarning, stacklevel=3)
-    if isinstance(statement, Explained):
-        table, changes = pa.Table.from_batches(as_rows(iter(statement.lines)), PLAN), Changes()
+    if isinstance(statement, Explained | Profiled):
+        table = pa.Table.from_batches(as_rows(iter(statement.lines)), PLAN)
     else:
         table = pa.Table.from_batches(answer.batches, answer.schema)
-        changes = counted(graph.snapshot, statement.working, statement.batches)
+    changes = counted(graph.snapshot, statement.working, statement.batches)
     result = Result.written(table, settings, warned, control, changes)
     statement.working.deleted = None  # nobody holds what was deleted any more
     return Executed(result, tuple(statement.batches), statement.working)
+
+
+_KINDS: dict[ast.Command | None, type[Statement]] = {None: Statement, "explain": Explained, "profile": Profiled}
 
 
 def _changes(settings: Settings) -> dict[str, Any]:

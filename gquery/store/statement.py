@@ -6,22 +6,23 @@ A stage is bound, planned and run as a query is; its rows are kept, and the upda
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import Notice
-from gquery.executor.chain.rows import Rows, batch_of
+from gquery.executor.chain.rows import Rows
 from gquery.executor.progress import Control
 from gquery.executor.updates.changing import changed
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import seen
 from gquery.executor.updates.turns import turns_of
 from gquery.grammar import ast
-from gquery.planner.binding.updates.stage import ROW, StageBinder
+from gquery.planner.binding.updates.stage import StageBinder
 from gquery.planner.binding.updates.stages import Stage, counts_up, names_written, staged, subjects_of
 from gquery.planner.ir.segments import BoundQuery
 from gquery.planner.ir.updates import Merge, Update
@@ -32,6 +33,11 @@ from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
 from gquery.storage.deleted import Deleted
 from gquery.storage.graph import Snapshot
+from gquery.store.within import called, one_row, united
+
+_MOST_LINES, _MORE = 1000, "and more stages of other rows"  # of a profile
+
+T = TypeVar("T")
 
 
 class Answer(NamedTuple):
@@ -64,13 +70,14 @@ class Statement:
         self._remembered = Remembered()
         self._deleted = Deleted.none()
         self._reserved = [0]
+        self._dry = False
 
     def run(self) -> Answer:
         """Runs all stages. Raises what queries raise; then nothing of `batches` holds."""
         try:
             answer = Answer(pa.schema([]), [])
             rows: GivenRows | None = None
-            for stage in staged(self._tree.clauses):
+            for stage in staged(_clauses(self._tree)):
                 if stage.answers:
                     answer = self._answered(stage, rows)
                 else:
@@ -87,8 +94,13 @@ class Statement:
 
     def _changed(self, stage: Stage, rows: GivenRows | None) -> GivenRows:
         """Changes the graph; the rows that go on."""
-        if isinstance(stage.update, ast.Foreach):
-            return self._foreach(stage.update, rows)
+        match stage.update:
+            case ast.Foreach() as foreach:
+                return self._foreach(foreach, rows)
+            case ast.Call() as call:
+                return self._seen(called(call, rows or one_row(), self._run))
+            case ast.Union() as union:
+                return self._seen(united(union, rows or one_row(), self._run))
         if rows is not None and isinstance(stage.update, ast.Set) and counts_up(stage.update):
             turns = turns_of([rows.column(name) for name in subjects_of(stage.update)], rows.count, self._control.check)
             if len(turns) > 1:
@@ -119,17 +131,22 @@ class Statement:
 
     def _foreach(self, clause: ast.Foreach, rows: GivenRows | None) -> GivenRows:
         """Changes the graph for each item of a list in each row, and the rows are what they were."""
-        rows = rows or GivenRows((ROW,), batch_of({ROW.name: pa.array([0])}, 1))
-        items: GivenRows | None = rows
-        for stage in staged((ast.Unwind(clause.items, clause.variable, span=clause.span), *clause.updates)):
-            items = self._changed(stage, items)
+        rows = rows or one_row()
+        self._run((ast.Unwind(clause.items, clause.variable, span=clause.span), *clause.updates), rows)
         return self._seen(rows)
+
+    def _run(self, clauses: Sequence[ast.Clause], rows: GivenRows) -> GivenRows:
+        """Stages within others; of no rows nothing is made, not even by what counts them."""
+        dry, self._dry = self._dry, self._dry or not rows.count
+        for stage in staged(clauses):
+            rows = self._changed(stage, self._seen(rows))
+        self._dry = dry
+        return rows
 
     def _set(self, items: tuple[ast.SetItem, ...], rows: GivenRows, which: NDArray[np.bool_]) -> None:
         """What MERGE sets besides, for some of its rows."""
-        chosen = self._seen(rows).take(np.flatnonzero(which))
-        for stage in staged((ast.Set(items, span=items[0].span),)) if items else ():
-            chosen = self._changed(stage, chosen)
+        if items:
+            self._run((ast.Set(items, span=items[0].span),), rows.take(np.flatnonzero(which)))
 
     # --- one stage ---------------------------------------------------------------------------------------------
 
@@ -146,7 +163,7 @@ class Statement:
 
     def _read(self, planned: Planned, update: Update, rows: GivenRows | None) -> GivenRows:
         """All rows that an update changes the graph for."""
-        found = planned.run(self._control, (), _before(rows))
+        found = iter(()) if self._dry else planned.run(self._control, (), _before(rows))
         return GivenRows.read(update.input, found, self._control, self._reserved)
 
     def _apply(self, batch: Batch) -> None:
@@ -164,12 +181,41 @@ class Statement:
         return GivenRows(variables, rows.batch)
 
 
+class Profiled(Statement):
+    """A statement that is run and measured. lines: the plans of the stages in the order in which they ran, with what
+    happened; of the stages of many rows not all."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.lines: list[str] = []
+
+    def _read(self, planned: Planned, update: Update, rows: GivenRows | None) -> GivenRows:
+        if self._dry:
+            return super()._read(planned, update, rows)
+        read = partial(GivenRows.read, update.input, control=self._control, reserved=self._reserved)
+        return self._measured(planned, rows, read)
+
+    def _answered(self, stage: Stage, rows: GivenRows | None) -> Answer:
+        planned = self._planned(self._bound(stage, rows))
+        self._measured(planned, rows, list)
+        return Answer(planned.chain.schema, [])
+
+    def _measured(self, planned: Planned, rows: GivenRows | None, read: Callable[[Rows], T]) -> T:
+        made, ran = planned.profiled(self._control, _before(rows), read)
+        if len(self.lines) < _MOST_LINES:
+            self.lines += planned.lines(ran, self._control)
+        elif self.lines[-1] != _MORE:
+            self.lines.append(_MORE)
+        return made
+
+
 class Explained(Statement):
     """A statement that is planned as if no row were ever found, so that nothing changes. lines: the plans of all its
     stages."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
+        self._dry = True
         self.lines: list[str] = []
 
     def _planned(self, bound: BoundQuery) -> Planned:
@@ -177,12 +223,16 @@ class Explained(Statement):
         self.lines += planned.plan_lines(False, self._control)
         return planned
 
-    def _read(self, planned: Planned, update: Update, rows: GivenRows | None) -> GivenRows:
-        return GivenRows.read(update.input, iter(()), self._control, self._reserved)
-
     def _answered(self, stage: Stage, rows: GivenRows | None) -> Answer:
         return Answer(self._planned(self._bound(stage, rows)).chain.schema, [])
 
 
+def _clauses(tree: ast.Query) -> tuple[ast.Clause, ...]:
+    """What the statement runs: behind a UNION that returns its rows, what gives them."""
+    if not (isinstance(tree.clauses[0], ast.Union) and tree.returns):
+        return tree.clauses
+    return (*tree.clauses, ast.Return((), True, False, (), None, None, span=tree.span))
+
+
 def _before(rows: GivenRows | None) -> Rows | None:
-    return None if rows is None else iter((rows.batch,))
+    return None if rows is None else (batch for batch in (rows.batch,))

@@ -144,6 +144,29 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (n) RETURN n.degree ORDER BY n.id",
         [(3,), (3,), (2,)],
     ),
+    "CALL sees for each row what those before have made": (
+        "MATCH (n:Person) WITH n ORDER BY n.id CALL (n) { MATCH (m:Person) SET n.last = coalesce(n.last, 0) + m.id }"
+        " CALL (n) { OPTIONAL MATCH (k:Key) WITH n, count(k) AS c CREATE (:Key {k: n.id * 10 + c}) RETURN c }"
+        " SET n.c = c",
+        "MATCH (n:Person), (k:Key) WHERE k.k / 10 = n.id RETURN n.last, n.c, k.k ORDER BY n.id",
+        [(6, 0, 10), (6, 1, 21), (6, 2, 32)],
+    ),
+    "CALL that only writes": (
+        "MATCH (n:Person) CALL { WITH n MERGE (p:Parity {odd: n.id % 2}) SET n.called = true }",
+        "MATCH (n:Person {called: true}), (p:Parity) RETURN count(DISTINCT n), count(DISTINCT p)",
+        [(3, 2)],
+    ),
+    "CALL makes nothing of no rows": (
+        "MATCH (n {id: 9}) CALL (n) { MATCH (m) WITH count(m) AS c CREATE (:Key {k: c}) RETURN c } RETURN c",
+        "MATCH (n) RETURN count(*)",
+        [(3,)],
+    ),
+    "UNION in CALL": (
+        "MATCH (n {id: 1}) CALL (n) { CREATE (k:Key {k: 1}) RETURN k UNION ALL CREATE (k:Key {k: 'b'}) RETURN k }"
+        " SET k.of = n.id",
+        "MATCH (k:Key) RETURN k.k, k.of ORDER BY k.k",
+        [("b", 1), (1, 1)],
+    ),
     "many rows of one match": (
         "UNWIND range(1, 1000) AS i MERGE (n:Number {i: i % 7}) CREATE (n)-[:OF]->(:Part {i: i})",
         "MATCH (n:Number)-[:OF]->() RETURN count(DISTINCT n), count(*)",
@@ -203,6 +226,28 @@ def test_the_answer_and_the_counts() -> None:
     assert str(result.changes) == "1 node created, 1 relationship created, 2 properties set, 1 label added"
     assert result.to_arrow() is result.to_arrow()
     assert written.version == 1
+
+
+def test_the_rows_of_queries_within() -> None:
+    written = store()
+    text = "UNWIND [1, 2, 3] AS i {} CALL (i) {{ WITH i WHERE i <> 2 CREATE (k:Key {{k: i}}) RETURN k }} RETURN i, k.k"
+    assert written.execute(text.format("")).rows() == [(1, 1), (3, 3)]
+    assert written.execute(text.format("OPTIONAL")).rows() == [(1, 1), (2, None), (3, 3)]
+    both = "CREATE (k:Key {{k: 1}}) RETURN k.k AS x UNION {} MATCH (p:Person) SET p.x = 1 RETURN p.x AS x"
+    assert written.execute(both.format("")).rows() == [(1,)]
+    result = written.execute(both.format("ALL"))
+    assert result.rows() == [(1,)] * 4
+    assert result.changes.nodes_created == 1
+
+
+def test_a_profile_of_what_writes() -> None:
+    written = store()
+    result = written.execute("PROFILE MATCH (p:Person) MERGE (k:Key {k: p.id % 2}) RETURN k.k")
+    lines = result.to_arrow()["plan"].to_pylist()
+    assert any("MERGE, for all rows at once" in line for line in lines)
+    assert any(line.startswith("Total") for line in lines)
+    assert result.changes.nodes_created == 2
+    assert written.graph.query("MATCH (k:Key) RETURN count(*)").scalar() == 2
 
 
 def test_without_return_there_are_no_columns() -> None:

@@ -126,3 +126,9 @@ class Query(Node):
 
     clauses: tuple[Clause, ...]
     command: Command | None
+
+    @property
+    def returns(self) -> bool:
+        """Whether it gives rows; of UNION, whether its first branch does."""
+        last = self.clauses[-1]
+        return last.branches[0].returns if isinstance(last, Union) else isinstance(last, Return)

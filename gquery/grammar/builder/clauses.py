@@ -34,9 +34,14 @@ class ClauseRules:
         return ast.Query(clauses=(union,), command=None, span=span)
 
     def single(self, children: Children) -> ast.Query:
+        last = children[-1]
+        if isinstance(last, ast.Call) and last.query.returns:
+            hint = "RETURN the rows of CALL { ... }"
+            raise ParseError("a query ends with RETURN or a clause that writes", span=last.span, hint=hint)
         return ast.Query(clauses=tuple(nodes(children)), command=None, span=span_of(children))
 
-    block_single = single
+    def block_single(self, children: Children) -> ast.Query:
+        return ast.Query(clauses=tuple(nodes(children)), command=None, span=span_of(children))
 
     def single_procedure(self, children: Children) -> ast.Query:
         """A procedure alone, whose columns are the answer."""

@@ -175,7 +175,7 @@ class ClauseBinder:
 
     def _call(self, clause: ast.Call, rows: Rows) -> Apply:
         names = {variable.name for variable in rows}
-        seen = names if clause.star else {each.name for each in clause.imports or _imported(clause.query)}
+        seen = names if clause.star else {each.name for each in clause.imports or imported(clause.query)}
         for each in clause.imports or ():
             if each.name not in names:
                 raise BindError(f"variable `{each.name}` is not defined", span=each.span)
@@ -261,12 +261,12 @@ def _filtered(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet
 _ASKED: Mapping[Asked, Type] = {"exists": BOOLEAN, "count": INTEGER, "collect": INTEGER}
 
 
-def _imported(query: ast.Query) -> Iterator[ast.Variable]:
+def imported(query: ast.Query) -> Iterator[ast.Variable]:
     """The names that a WITH at the beginning carries into a subquery, or one of its branches."""
     first = query.clauses[0]
     if isinstance(first, ast.Union):
         for branch in first.branches:
-            yield from _imported(branch)
+            yield from imported(branch)
     elif isinstance(first, ast.With):
         yield from (item.expression for item in first.items if isinstance(item.expression, ast.Variable))
 

@@ -49,7 +49,8 @@ class StageBinder:
         if stage.answers:
             chain.add(stage.reading)
         else:
-            _update(chain, stage.reading, drafted(stage.update, self.parameters), schema)
+            update = stage.update if isinstance(stage.update, ast.Update) else None
+            _update(chain, stage.reading, drafted(update, self.parameters), schema)
         return BoundQuery(tuple(chain.segments), tuple(dict.fromkeys(notices)), matches.hints.device)
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from gquery.errors import BindError, UnsupportedError
+from gquery.errors import BindError
 from gquery.grammar import ast
 from gquery.planner.binding.mentions import below, names_in
 from gquery.records import record
 
+Writing = ast.Update | ast.Call | ast.Union
+"""What changes the graph, or has queries that do."""
+
 
 @record(frozen=True, slots=True)
 class Stage:
-    """Clauses that read, and one that changes the graph for all rows together; None: the rows are only read."""
+    """Clauses that read, and one that changes the graph for all rows together, or has queries that do; None: the rows
+    are only read."""
 
     reading: tuple[ast.Clause, ...]
-    update: ast.Update | None
+    update: Writing | None
 
     @property
     def answers(self) -> bool:
@@ -37,31 +41,25 @@ def updates_in(clauses: Iterable[ast.Clause]) -> Iterator[ast.Update]:
                     yield from updates_in(branch.clauses)
 
 
-_STORE = "write to a store, `gquery.Store(graph).execute(...)`; at the terminal say --write"
-
-
 def refuse_writing(tree: ast.Query) -> None:
     """Raises BindError where a query would change the graph."""
     found = next(updates_in(tree.clauses), None)
     if found is not None:
         word = type(found).__name__.upper()
         message = f"{word} changes the graph, and this one never changes"
-        raise BindError(
-            message,
-            span=found.span,
-            hint="write to a store, `gquery.Store(graph).execute(...)`; at the terminal say --write",
-        )
+        hint = "write to a store, `gquery.Store(graph).execute(...)`; at the terminal say --write"
+        raise BindError(message, span=found.span, hint=hint)
 
 
 def staged(clauses: Iterable[ast.Clause]) -> tuple[Stage, ...]:
-    """The stages of a query's clauses. Raises BindError for clauses that cannot follow each other, UnsupportedError for
-    what gquery cannot change."""
+    """The stages of a query's clauses. Raises BindError for clauses that cannot follow each other."""
     found: list[Stage] = []
     reading: list[ast.Clause] = []
     last: ast.Clause | None = None
     for clause in clauses:
         if not isinstance(clause, ast.Update):
             _expect_reading(clause, last)
+        if not isinstance(clause, Writing) or not any(updates_in((clause,))):
             reading.append(clause)
         else:
             for update in _apart(clause):
@@ -69,10 +67,7 @@ def staged(clauses: Iterable[ast.Clause]) -> tuple[Stage, ...]:
                 if joined is not None:
                     found[-1] = replace(found[-1], update=joined)
                     continue
-                alone = isinstance(update, ast.Merge | ast.Foreach) or (
-                    isinstance(update, ast.Set) and counts_up(update)
-                )
-                if reading and alone:
+                if reading and _is_alone(update):
                     found.append(Stage(tuple(reading), None))
                     reading = []
                 found.append(Stage(tuple(reading), update))
@@ -81,24 +76,21 @@ def staged(clauses: Iterable[ast.Clause]) -> tuple[Stage, ...]:
     return (*found, Stage(tuple(reading), None)) if reading else tuple(found)
 
 
-def _is_apart(clause: ast.Update) -> bool:
+def _is_alone(clause: Writing) -> bool:
     """Whether the rows have to be there before it is known how the clause changes the graph for them."""
-    return isinstance(clause, ast.Merge | ast.Foreach) or (isinstance(clause, ast.Set) and counts_up(clause))
+    if isinstance(clause, ast.Set):
+        return counts_up(clause)
+    return isinstance(clause, ast.Merge | ast.Foreach | ast.Call | ast.Union)
 
 
 def _expect_reading(clause: ast.Clause, last: ast.Clause | None) -> None:
-    """Raises where a clause that reads stands behind one that changes the graph, or changes it within."""
-    if any(updates_in((clause,))):
-        where = "UNION" if isinstance(clause, ast.Union) else "CALL { ... }"
-        raise UnsupportedError(f"gquery has no clauses that write in {where}", span=clause.span)
+    """Raises where a clause that reads, or has a query of its own, stands behind one that changes the graph."""
     if isinstance(last, ast.Update) and not isinstance(clause, ast.With | ast.Return):
-        word = type(last).__name__.upper()
-        raise BindError(
-            f"between {word} and what reads again WITH is expected", span=clause.span, hint="such as WITH *"
-        )
+        word, what = type(last).__name__.upper(), "CALL" if isinstance(clause, ast.Call) else "what reads again"
+        raise BindError(f"between {word} and {what} WITH is expected", span=clause.span, hint="such as WITH *")
 
 
-def _joined(before: ast.Update | None, clause: ast.Update) -> ast.Update | None:
+def _joined(before: Writing | None, clause: Writing) -> ast.Update | None:
     """Two clauses as one, where the second asks nothing that the first has changed."""
     match before, clause:
         case (ast.Create(patterns=made), ast.Create(patterns=more)):
@@ -120,7 +112,7 @@ def _maps(path: ast.PathPattern) -> Iterator[ast.Node]:
 # --- SET, item by item ------------------------------------------------------------------------------------------
 
 
-def _apart(clause: ast.Update) -> Iterator[ast.Update]:
+def _apart(clause: Writing) -> Iterator[Writing]:
     """The clause; a SET of which an item reads what one before it has changed, in several."""
     if not isinstance(clause, ast.Set):
         yield clause
