@@ -7,11 +7,11 @@ from collections.abc import Hashable, Mapping
 from dataclasses import field, replace
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
-from gquery.continuous.terms import changed, of_one_edge, places_of
+from gquery.continuous.terms import Terms, of_one_edge, places_of
 from gquery.executor.chain.again import Again
+from gquery.executor.chain.rows import Rows
 from gquery.executor.devices import backend_of
 from gquery.executor.engine import Engine
 from gquery.executor.progress import Control
@@ -78,14 +78,23 @@ class Answering:
         return _rows(self.chain(query, snapshot, control), control)
 
     def answer_of_change(
-        self, known_by: Hashable, query: BoundQuery, places: Places, snapshot: Parted, control: Control
+        self, known_by: Hashable, terms: Terms, places: Places, snapshot: Parted, control: Control
     ) -> pa.Table:
-        """The rows that the edges make which are apart. known_by: what tells the query apart; places: of the edges of
-        its pattern that one of them may fit."""
+        """The rows that the edges make which are apart. known_by: what tells the terms apart; places: of those that one
+        of the edges may fit."""
         size = max(_FEW, len(snapshot.apart).bit_length())
         key = (known_by, snapshot.invariants, size)
-        planned = self._planned.get(key, lambda: self._plan_of_change(query, snapshot, control))
+        planned = self._planned.get(key, lambda: self._plan_of_change(terms, snapshot, control))
         return _rows(self._chain(planned, places, snapshot, control), control)
+
+    def answer_from(
+        self, known_by: Hashable, query: BoundQuery, begin: pa.RecordBatch, snapshot: Parted, control: Control
+    ) -> pa.Table:
+        """The rows that a query makes of those that it begins with, on a snapshot of which nothing is apart."""
+        size = max(_FEW, begin.num_rows.bit_length())
+        key = (known_by, snapshot.invariants, size)
+        planned = self._planned.get(key, lambda: self._plan(query, snapshot, control, size))
+        return _rows(self._chain(planned, (), snapshot, control), control, iter((begin,)))
 
     def answer_of_one_edge(
         self, known_by: Hashable, query: BoundQuery, places: Places, snapshot: Parted, control: Control
@@ -95,20 +104,19 @@ class Answering:
         planned = self._planned.get(key, lambda: self._plan_of_one_edge(query, snapshot, control))
         return _rows(self._chain(planned, places, snapshot, control), control)
 
-    def _plan_of_change(self, query: BoundQuery, snapshot: Parted, control: Control) -> _Planned:
-        places = places_of(query)
-        return self._plan(changed(query, places), snapshot, control, places)
+    def _plan_of_change(self, terms: Terms, snapshot: Parted, control: Control) -> _Planned:
+        return self._plan(terms.query, snapshot, control, len(snapshot.apart).bit_length(), terms.places)
 
     def _plan_of_one_edge(self, query: BoundQuery, snapshot: Parted, control: Control) -> _Planned:
         """Of edges that are alike only one is looked at: what is found there is turned. Where it cannot be turned, all
         are."""
-        (whole,) = self._plan(query, snapshot, control).plan.matches
+        (whole,) = self._plan(query, snapshot, control, 1).plan.matches
         orbits = edge_orbits(whole.problem, control.check)
         first = tuple(next(iter(orbit)) for orbit in orbits)
-        few = self._plan(of_one_edge(query, first), snapshot, control, first)
+        few = self._plan(of_one_edge(query, first), snapshot, control, 1, first)
         if not all(map(can_be_turned, few.plan.matches)):
             places = places_of(query)
-            return self._plan(of_one_edge(query, places), snapshot, control, places)
+            return self._plan(of_one_edge(query, places), snapshot, control, 1, places)
         halves = {
             step.number: Settled(few.second_halves[step.number].planned, tuple(orbit.values()))
             for step, orbit in zip(few.plan.matches, orbits, strict=True)
@@ -119,12 +127,10 @@ class Answering:
         """The query, ready to run."""
         return self._chain(self._plan(query, snapshot, control), (), snapshot, control)
 
-    def explained(self, query: BoundQuery, snapshot: Snapshot, by_terms: bool) -> str:
-        """The plan of a query, or of what some edges make of it, with estimates."""
+    def explained(self, query: BoundQuery, snapshot: Snapshot) -> str:
+        """The plan of a query, with estimates; on a snapshot of which edges may be apart it begins with few rows."""
         control = Control()
-        planned = self._plan(query, snapshot, control)
-        if by_terms:
-            planned = self._plan_of_change(query, Parted(snapshot, np.zeros(0, np.int64), snapshot), control)
+        planned = self._plan(query, snapshot, control, 1 if isinstance(snapshot, Parted) else None)
         chain = Chain.of(planned.plan, planned.second_halves, self._engine(planned, snapshot), {}, control.check)
         halves = planned.second_halves
         return explain(
@@ -147,16 +153,24 @@ class Answering:
             planned.chains[places] = chain.on(replace(engine, snapshot=_NO_GRAPH))
         return chain
 
-    def _plan(self, query: BoundQuery, snapshot: Snapshot, control: Control, places: Places = ()) -> _Planned:
+    def _plan(
+        self,
+        query: BoundQuery,
+        snapshot: Snapshot,
+        control: Control,
+        size: int | None = None,
+        places: Places = (),
+    ) -> _Planned:
+        """size: bits of the number of what it begins with, None for all vertices."""
         snapshot.counts.make_sure(query.edge_types, control.check)
         limits = tuple(pushed_limit(segment, self.parameters) for segment in query.all_segments)
         memos = [PlanMemo(self._orders) for _ in query.all_segments]
-        costs = _OF_FEW if isinstance(snapshot, Parted) and len(snapshot.apart) < 1 << _FEW else CPU
+        costs = _OF_FEW if size is not None and size <= _FEW else CPU
         contexts = [Context(snapshot.invariants, snapshot.statistics, costs, memo, control.check) for memo in memos]
         plan = plan_chain(query, limits, contexts)
         halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}
         return _Planned(plan, halves, places)
 
 
-def _rows(chain: Chain, control: Control) -> pa.Table:
-    return pa.Table.from_batches(chain.run(control), chain.schema)
+def _rows(chain: Chain, control: Control, before: Rows | None = None) -> pa.Table:
+    return pa.Table.from_batches(chain.run(control, before=before), chain.schema)

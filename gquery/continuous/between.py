@@ -7,7 +7,6 @@ import threading
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,21 +28,24 @@ Id = TypeVar("Id", bound=np.integer[Any])
 @record(frozen=True, slots=True)
 class Touched:
     """Elements by their ids, ascending. edges: int64, those that are new, and those that are gone. vertices: int32,
-    those that have other labels; new ones and those that are gone differ by their edges. vertex_values, edge_values:
-    those that have other values, by the property's name."""
+    those that have other labels; come_or_gone: int32, those that are new, and those that are gone, which for patterns
+    differ by their edges. vertex_values, edge_values: those that have other values, by the property's name."""
 
     edges: NDArray[np.int64]
     vertices: NDArray[np.int32]
+    come_or_gone: NDArray[np.int32]
     vertex_values: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
     edge_values: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
     @classmethod
-    def by(cls, batch: Batch, edge_count: int) -> Touched:
-        """By a batch on a snapshot with ids for so many edges."""
+    def by(cls, batch: Batch, vertex_count: int, edge_count: int) -> Touched:
+        """By a batch on a snapshot with ids for so many vertices and edges."""
+        come = np.arange(vertex_count, vertex_count + sum(each.count for each in batch.vertices))
         new = np.arange(edge_count, edge_count + sum(each.count for each in batch.edges))
         return cls(
             _united([new, batch.gone_edges], np.int64),
             _united((each.vertices for each in batch.labels), np.int32),
+            _united([come, batch.gone_vertices], np.int32),
             _by_name(batch.vertex_values, np.int32),
             _by_name(batch.edge_values, np.int64),
         )
@@ -56,6 +58,7 @@ class Touched:
         return cls(
             _united((each.edges for each in several), np.int64),
             _united((each.vertices for each in several), np.int32),
+            _united((each.come_or_gone for each in several), np.int32),
             _joined([each.vertex_values for each in several], np.int32),
             _joined([each.edge_values for each in several], np.int64),
         )
@@ -80,9 +83,12 @@ class Between:
     @classmethod
     def by(cls, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> Between:
         """What some batches have changed, one after the other."""
-        added = (sum(each.count for each in batch.edges) for batch in batches)
-        counts = accumulate(added, initial=old.edge_count)
-        touched = [Touched.by(batch, count) for batch, count in zip(batches, counts, strict=False)]
+        vertices, edges = old.vertex_count, old.edge_count
+        touched = []
+        for batch in batches:
+            touched.append(Touched.by(batch, vertices, edges))
+            vertices += sum(each.count for each in batch.vertices)
+            edges += sum(each.count for each in batch.edges)
         return cls(old, new, Touched.by_all(touched))
 
     def joined(self, later: Between) -> Between:
@@ -94,6 +100,17 @@ class Between:
         """What queries are bound by on the old version, and on the new one."""
         old, new = schema_key(self.old.schema), schema_key(self.new.schema)
         return (old, old) if old == new else (old, new)
+
+    @cached_property
+    def sides(self) -> tuple[Parted, Parted]:
+        """The old snapshot and the new one, with no edges apart."""
+        nothing = np.zeros(0, np.int64)
+        return Parted(self.old, nothing, self.old), Parted(self.new, nothing, self.new)
+
+    def vertices(self, names: frozenset[str] | None) -> NDArray[np.int32]:
+        """Those that differ, or that only one of the versions has. names: of the properties that are read, None for
+        all."""
+        return _united([self._touched.read_by(names)[0], self._touched.come_or_gone], np.int32)
 
     def parted(self, types: frozenset[str], names: frozenset[str] | None) -> tuple[Parted | None, Parted | None]:
         """The old snapshot with the edges apart that are lost, and the new one with those apart that are gained; None

@@ -32,11 +32,14 @@ def differences(
 ) -> tuple[pa.Table, pa.Table]:
     """By how much the counts of each group are higher in the new table, and by how much lower; groups that have the
     same are left out. A group that a table does not have has counts of 0."""
+    if not new.num_rows and not old.num_rows:
+        return new, old
+    if not keys:
+        return _more(new, old), _more(old, new)
     new, old = _alike(new, old)
     sums = [f"CAST(sum({quoted(each)}) AS BIGINT) AS {quoted(each)}" for each in counts]
     less = [f"-{quoted(each)} AS {quoted(each)}" for each in counts]
-    named = ", ".join(map(quoted, keys))
-    grouped = f" GROUP BY {named}" if keys else ""
+    grouped = f" GROUP BY {', '.join(map(quoted, keys))}"
     columns = ", ".join([*map(quoted, keys), *less])
     both = f"(FROM matches UNION ALL BY NAME SELECT {columns} FROM {_OTHER})"
     found = []
@@ -47,6 +50,13 @@ def differences(
         sql = f"SELECT {', '.join([*map(quoted, keys), *least])} FROM ({rows}) WHERE {some}"
         found.append(_asked(sql, one, other, control).select(new.column_names))
     return found[0], found[1]
+
+
+def _more(one: pa.Table, other: pa.Table) -> pa.Table:
+    """The one row of numbers less that of another, where any is higher."""
+    (mine,), (theirs,) = one.to_pylist(), other.to_pylist()
+    more = {name: max(0, mine[name] - theirs[name]) for name in mine}
+    return pa.Table.from_pylist([more] if any(more.values()) else [], schema=one.schema)
 
 
 def _asked(sql: str, table: pa.Table, other: pa.Table, control: Control) -> pa.Table:

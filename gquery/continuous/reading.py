@@ -28,5 +28,6 @@ def _expressions(bound: BoundQuery) -> Iterator[Expression]:
         elif isinstance(segment, Match):
             yield from segment.predicates
             yield from segment.graph.predicates
+            yield from (predicate for part in segment.graph.parts for predicate in part.predicates)
             yield from (predicate for vertex in segment.graph.vertices for predicate in vertex.predicates)
             yield from (predicate for edge in segment.graph.edges for predicate in edge.predicates)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from gquery.arrays import to_arrow, to_numpy
+from gquery.continuous.anchors import Anchored, anchored
 from gquery.continuous.answers import Answering
 from gquery.continuous.between import Between, schema_key
-from gquery.continuous.fitting import Fitting
+from gquery.continuous.loose import UnboundError
 from gquery.continuous.netting import differences, net
 from gquery.continuous.reading import names_read
-from gquery.continuous.terms import are_apart, changed, is_row_wise, why_not_by_terms
+from gquery.continuous.terms import Terms, are_apart, are_terms_all, is_row_wise, terms_of
 from gquery.errors import BindError
+from gquery.executor.chain.rows import batch_of
 from gquery.executor.progress import Control
 from gquery.grammar import ast
 from gquery.grammar.parser import parse
 from gquery.planner.binding.clauses import bind
 from gquery.planner.ir.expr import Aggregate, Expression, is_aggregated
-from gquery.planner.ir.segments import BoundQuery, Match, Project
+from gquery.planner.ir.segments import BoundQuery, Match, Project, Segment
 from gquery.records import record
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
@@ -38,21 +42,18 @@ _COUNTED = parse("RETURN count(*) AS count")
 
 @record(frozen=True, slots=True)
 class _Bound:
-    """A query as one version of the graph understands it. anew: why terms do not tell what changes, if so; is_grouped:
-    whether its RETURN aggregates; counts: the columns that count, where nothing else is aggregated; names: the
-    properties that it reads; fitting: which relationships of its pattern edges fit, where it begins with one."""
+    """A query as one version of the graph understands it. way: how is told what changes; anew: why neither terms nor
+    anchors tell it, if so; is_grouped: whether its RETURN aggregates; counts: the columns that count, where nothing
+    else is aggregated; names: the properties that it reads; types: of the edges that make a difference."""
 
     query: BoundQuery
     key: Hashable
+    way: Terms | Anchored | None
     anew: str
     is_grouped: bool
     counts: tuple[str, ...]
     names: frozenset[str] | None
-    fitting: Fitting | None
-
-    @property
-    def by_terms(self) -> bool:
-        return not self.anew
+    types: frozenset[str]
 
 
 class Standing:
@@ -80,8 +81,10 @@ class Standing:
     def columns(self, snapshot: Snapshot) -> pa.Schema:
         """Of what is added and removed. Raises BindError for what is no query of the graph."""
         bound = self._bound_on(snapshot, schema_key(snapshot.schema))
-        if bound.by_terms:
-            return self._of_none(bound, snapshot, Control()).schema  # which every change asks for that adds nothing
+        if isinstance(bound.way, Terms):
+            return self._of_none(
+                bound, bound.way, snapshot, Control()
+            ).schema  # which every change asks for that adds nothing
         if self.emit == "counts" and not bound.is_grouped:
             return _number(0).schema
         return self._answering.chain(bound.query, snapshot, Control()).schema
@@ -89,48 +92,103 @@ class Standing:
     def explain(self, snapshot: Snapshot) -> str:
         """What is done for a change of a graph like this, and why, with the plan of it."""
         bound = self._bound_on(snapshot, schema_key(snapshot.schema))
-        done = "For each relationship that edges of the change fit, the matches that have one of them there"
-        if not bound.by_terms:
-            done = f"Answer the query anew and compare, since {bound.anew}"
-        plan = self._answering.explained(bound.query, snapshot, bound.by_terms)
-        return "\n".join([done, *(f"  {line}" for line in plan.splitlines())])
+        unchanged = Parted(snapshot, np.zeros(0, np.int64), snapshot)
+        parts: list[tuple[str, BoundQuery, Snapshot]]
+        if isinstance(bound.way, Terms):
+            done = "For each relationship that edges of the change fit, the matches that have one of them there"
+            parts = [(done, bound.way.query, unchanged)]
+        elif isinstance(bound.way, Anchored):
+            parts = [("Answer for these before the change and after it, and compare", bound.way.query, unchanged)]
+            if bound.way.touched is not None:
+                near = f"Find what edges of the change are near, as {', '.join(bound.way.names)}:"
+                parts = [(near, bound.way.touched.query, unchanged), *parts]
+        else:
+            parts = [(f"Answer the query anew and compare, since {bound.anew}", bound.query, snapshot)]
+        lines = []
+        for done, query, on in parts:
+            lines += [done, *(f"  {line}" for line in self._answering.explained(query, on).splitlines())]
+        return "\n".join(lines)
 
     def change(self, between: Between) -> Tables:
         """What is added from the old version to the new one, and what is removed. Raises what answering a query
         raises."""
         control = Control(self._settings.timeout, self._settings.memory_limit)
         old, new = map(self._bound_on, (between.old, between.new), between.keys)
-        if not (old.by_terms and new.by_terms):
-            return self._compared(old, new, between, control)
-        names = None if old.names is None or new.names is None else old.names | new.names
-        lost, gained = between.parted(frozenset(old.query.edge_types | new.query.edge_types), names)
-        removed = self._found(old, between.old, lost, control)
-        added = self._found(new, between.new, gained, control)
+        if isinstance(old.way, Anchored) and isinstance(new.way, Anchored):
+            return self._anchored(old, old.way, new, new.way, between, control)
+        if not (isinstance(old.way, Terms) and isinstance(new.way, Terms)):
+            before = self._whole(old, between.old, control)
+            return self._compared(new, self._whole(new, between.new, control), before, control)
+        lost, gained = _parted(old, new, between)
+        removed = self._found(old, old.way, between.old, lost, control)
+        added = self._found(new, new.way, between.new, gained, control)
         return (added, removed) if self.emit == "counts" else net(added, removed, control)
 
-    def _found(self, bound: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> pa.Table:
+    # --- by terms ----------------------------------------------------------------------------------------------
+
+    def _found(
+        self, bound: _Bound, terms: Terms, snapshot: Snapshot, parted: Parted | None, control: Control
+    ) -> pa.Table:
         """What the query says of the matches with an edge that is apart."""
         match = bound.query.segments[0]
         assert isinstance(match, Match)
         snapshot.counts.make_sure(bound.query.edge_types, control.check)
-        places = bound.fitting.places(parted.kinds) if parted is not None and bound.fitting is not None else ()
+        places = () if parted is None else terms.fitting.places(parted.kinds)
         if parted is None or not places:
-            return self._of_none(bound, snapshot, control)
-        alone = len(parted.apart) == 1 and are_apart(match.graph)
-        answer = self._answering.answer_of_one_edge if alone else self._answering.answer_of_change
-        return answer(bound.key, bound.query, places, parted, control)
+            return self._of_none(bound, terms, snapshot, control)
+        if len(parted.apart) == 1 and are_apart(match.graph):
+            return self._answering.answer_of_one_edge(bound.key, bound.query, places, parted, control)
+        return self._answering.answer_of_change(bound.key, terms, places, parted, control)
 
-    def _of_none(self, bound: _Bound, snapshot: Snapshot, control: Control) -> pa.Table:
+    def _of_none(self, bound: _Bound, terms: Terms, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""
         if bound.key not in self._of_nothing:
             unchanged = Parted(snapshot, np.zeros(0, np.int64), snapshot)
-            self._of_nothing[bound.key] = self._answering.answer(changed(bound.query, (0,)), unchanged, control)
+            self._of_nothing[bound.key] = self._answering.answer(terms.query, unchanged, control)
         return self._of_nothing[bound.key]
 
-    def _compared(self, old: _Bound, new: _Bound, between: Between, control: Control) -> Tables:
+    # --- by anchors --------------------------------------------------------------------------------------------
+
+    def _anchored(
+        self, old: _Bound, before: Anchored, new: _Bound, after: Anchored, between: Between, control: Control
+    ) -> Tables:
+        """The answers for the anchors that may have changed against each other."""
+        lost, gained = _parted(old, new, between)
+        found = [self._touched(*each, control) for each in ((old, before, lost), (new, after, gained))]
+        if before.alone:
+            found.append(between.vertices(_names(old, new)).astype(np.int64).reshape(1, -1))
+        anchors = np.unique(np.hstack(found), axis=1)
+        sides = zip((old, new), (before, after), between.sides, strict=True)
+        was, there = (self._from(bound, way, anchors, side, control) for bound, way, side in sides)
+        return self._compared(new, there, was, control)
+
+    def _touched(self, bound: _Bound, way: Anchored, parted: Parted | None, control: Control) -> NDArray[np.int64]:
+        """int64[vertices of an anchor, anchors]: those that the edges are near which are apart."""
+        places = () if parted is None or way.touched is None else way.touched.fitting.places(parted.kinds)
+        if parted is None or way.touched is None or not places:
+            return np.zeros((len(way.names), 0), np.int64)
+        found = self._answering.answer_of_change((bound.key, "touched"), way.touched, places, parted, control)
+        return np.stack([to_numpy(found[name].combine_chunks()) for name in way.names])
+
+    def _from(
+        self, bound: _Bound, way: Anchored, anchors: NDArray[np.int64], side: Parted, control: Control
+    ) -> pa.Table:
+        """The rows of some anchors, as far as there are such vertices."""
+        there = anchors[:, np.all(anchors < side.vertex_count, axis=0)].astype(np.int32)
+        if not there.size and bound.key in self._of_nothing:
+            return self._of_nothing[bound.key]
+        rows = batch_of({name: to_arrow(each) for name, each in zip(way.names, there, strict=True)}, there.shape[1])
+        answer = self._answering.answer_from((bound.key, "anchors"), way.query, rows, side, control)
+        if not there.size:
+            self._of_nothing[bound.key] = answer
+        return answer
+
+    # --- anew --------------------------------------------------------------------------------------------------
+
+    def _compared(self, new: _Bound, after: pa.Table, before: pa.Table, control: Control) -> Tables:
         """Both answers against each other."""
-        before = self._whole(old, between.old, control)
-        after = self._whole(new, between.new, control)
+        if after.equals(before):
+            after = before = after.slice(0, 0)
         if new.counts:
             keys = [name for name in after.column_names if name not in new.counts]
             return differences(after, before, keys, new.counts, control)
@@ -151,7 +209,7 @@ class Standing:
         found = self._bound.get(key)
         if found is None:
             found = self._bind(snapshot.schema, key)
-            if found.by_terms:  # others may have been told how many elements there are
+            if found.way is not None:  # others may have been told how many elements there are
                 self._bound[key] = found
         return found
 
@@ -167,18 +225,36 @@ class Standing:
         *before, last = query.segments
         assert isinstance(last, Project)
         grouped = any(is_aggregated(item.expression) for item in last.projection.items)
-        anew = why_not_by_terms(query)
-        if not anew and not is_row_wise(query.segments if self.emit == "rows" else before):
-            anew = "rows are made of several matches, or cut off"
-        if not anew and self.emit == "counts" and not grouped:
-            anew = "rows are counted that nothing aggregates"
         counts = _counts_of(last) if self.emit == "counts" else ()
-        return _Bound(query, key, anew, grouped, counts, names_read(query), _fitting(query))
+        way, anew = _way(query, tuple(sorted(schema.types)), query.segments if self.emit == "rows" else before)
+        if not anew and self.emit == "counts" and not grouped:
+            way, anew = None, "rows are counted that nothing aggregates"
+        elif isinstance(way, Anchored) and self.emit == "counts" and not counts:
+            way, anew = None, "something else than a number is aggregated"
+        types = way.types if isinstance(way, Anchored) else frozenset(query.edge_types)
+        return _Bound(query, key, way, anew, grouped, counts, names_read(query), types)
 
 
-def _fitting(query: BoundQuery) -> Fitting | None:
-    first = query.segments[0]
-    return Fitting(first.graph) if isinstance(first, Match) else None
+def _way(query: BoundQuery, types: tuple[str, ...], made: Sequence[Segment]) -> tuple[Terms | Anchored | None, str]:
+    """How is told what changes, or why neither terms nor anchors do. made: the segments whose rows are to come of
+    single matches."""
+    if not is_row_wise(made):
+        return None, "rows are made of several matches, or cut off"
+    if are_terms_all(query):
+        return terms_of(query), ""
+    try:
+        return anchored(query, types), ""
+    except UnboundError as error:
+        return None, str(error)
+
+
+def _names(old: _Bound, new: _Bound) -> frozenset[str] | None:
+    """The properties that are read; None for all."""
+    return None if old.names is None or new.names is None else old.names | new.names
+
+
+def _parted(old: _Bound, new: _Bound, between: Between) -> tuple[Parted | None, Parted | None]:
+    return between.parted(old.types | new.types, _names(old, new))
 
 
 def _counts_of(last: Project) -> tuple[str, ...]:

@@ -12,29 +12,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from gquery.continuous.fitting import Fitting
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Types
-from gquery.planner.ir.segments import Apply, BoundQuery, Match, Project, Segment, Unwind
+from gquery.planner.ir.segments import Apply, BoundQuery, Match, Project, Segment, Unwind, Variable
+from gquery.records import record
 from gquery.storage.parted.facts import apart_type
 
 
-def why_not_by_terms(bound: BoundQuery) -> str:
-    """Why the terms of a change are not all that changes; nothing where they are: a match of the query's pattern stays
-    one when other edges come or go, and each has rows of its own."""
+def are_terms_all(bound: BoundQuery) -> bool:
+    """Whether the terms of a change are all that changes: a match of the query's pattern stays one when other edges
+    come or go, and each has rows of its own."""
     first, *others = bound.segments
     if type(first) is not Match or first.input or not all(isinstance(each, Project) for each in others):
-        return "it is more than one MATCH and what is made of its rows"
+        return False
     graph = first.graph
     joined = {end for edge in graph.edges for end in (edge.source, edge.target)}
-    if graph.parts:
-        return "what is optional, or not there, may come when an edge goes"
-    if len(joined) < len(graph.vertices):
-        return "a node without relationships is no change of an edge"
-    if not all(isinstance(edge.relation, Types) for edge in graph.edges):
-        return "a relationship is none of the graph's edges"
-    if any(scope.mode == "induced" for scope in graph.scopes):
-        return "an edge that comes takes induced matches away"
-    return ""
+    return (
+        not graph.parts
+        and len(joined) == len(graph.vertices)
+        and all(isinstance(edge.relation, Types) for edge in graph.edges)
+        and all(scope.mode != "induced" for scope in graph.scopes)
+    )
 
 
 def is_row_wise(segments: Iterable[Segment]) -> bool:
@@ -83,7 +82,9 @@ def of_one_edge(bound: BoundQuery, places: Iterable[int]) -> BoundQuery:
     others are edges that stay."""
     match, *others = bound.segments
     assert isinstance(match, Match)
-    return replace(bound, segments=(_all([_led(match, place, alone=True) for place in places], match), *others))
+    return replace(
+        bound, segments=(together([_led(match, place, alone=True) for place in places], match.output), *others)
+    )
 
 
 def _types(edge: QueryEdge, place: int, alone: bool) -> tuple[str, ...]:
@@ -93,15 +94,30 @@ def _types(edge: QueryEdge, place: int, alone: bool) -> tuple[str, ...]:
     return tuple(sorted(apart if edge.index == place else (*apart, *edge.types)))
 
 
-def changed(bound: BoundQuery, places: tuple[int, ...]) -> BoundQuery:
-    """The query of what a change did, by the terms of some edges, one at least."""
+@record(frozen=True, slots=True)
+class Terms:
+    """query: what some edges make, by one term at least; fitting: which of these an edge fits."""
+
+    query: BoundQuery
+    fitting: Fitting
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Of all terms."""
+        first = self.query.segments[0]
+        return tuple(range(len(first.branches) if isinstance(first, Apply) else 1))
+
+
+def terms_of(bound: BoundQuery) -> Terms:
+    """What a change did to the answer of a query, by the terms of all edges of its pattern."""
     match, *others = bound.segments
     assert isinstance(match, Match)
-    return replace(bound, segments=(_all([_led(match, place) for place in places], match), *others))
+    found = together([_led(match, edge.index) for edge in match.graph.edges], match.output)
+    return Terms(replace(bound, segments=(found, *others)), Fitting((match.graph, edge) for edge in match.graph.edges))
 
 
-def _all(terms: Sequence[Match], match: Match) -> Segment:
-    """What has the rows of all terms of a pattern."""
+def together(terms: Sequence[Match], output: tuple[Variable, ...]) -> Segment:
+    """What has the rows of all terms."""
     if len(terms) == 1:
         return terms[0]
-    return Apply("rows", tuple((each,) for each in terms), None, False, (), match.output)
+    return Apply("rows", tuple((each,) for each in terms), None, False, (), output)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import gquery
-from gquery.continuous.between import Between, Touched
+from gquery.continuous.between import Between
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch, NewEdges, NewLabels, NewValues, NewVertices
 from gquery.storage.graph import Snapshot
@@ -84,7 +84,7 @@ def random_steps(
     for _ in range(count):
         batch = make(random, snapshot)
         after = applied(snapshot, batch)
-        yield Between(snapshot, after, Touched.by(batch, snapshot.edge_count))
+        yield Between.by(snapshot, after, [batch])
         snapshot = after
 
 

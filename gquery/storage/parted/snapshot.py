@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,14 @@ from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 from gquery.storage.tables import Ends
 
-Kind = tuple[str, int, int]
-"""Of edges: the type, and the vertex tables of source and target."""
+
+class Kind(NamedTuple):
+    """Of edges: the type, the vertex tables of source and target, and whether these are one vertex."""
+
+    type: str
+    source: int
+    target: int
+    loops: bool
 
 
 class Parted(Snapshot):
@@ -118,8 +125,8 @@ class Parted(Snapshot):
         """Those of the edges that are apart."""
         found: set[Kind] = set()
         for type_, ends in self._ends.items():
-            tables = map(self.vertex_numbers.tables_of, ends)
-            found.update((type_, *pair) for pair in set(zip(*(each.tolist() for each in tables), strict=True)))
+            told = (*map(self.vertex_numbers.tables_of, ends), ends[0] == ends[1])
+            found.update(Kind(type_, *each) for each in set(zip(*(each.tolist() for each in told), strict=True)))
         return frozenset(found)
 
     @cached_property
