@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, Unpack, runtime_checkable
 
 from gquery.errors import BindError
-from gquery.executor.census.counts import Census
+from gquery.executor.census.counts import Census, Trial
 from gquery.executor.census.graph import Coloured
 from gquery.executor.cpu.census.counting import census
 from gquery.executor.progress import Control
@@ -74,6 +74,8 @@ class Discovery:
         lines = [f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, {way}"]
         if asked.random:
             lines.append(f"{asked.random:,} random graphs, seed {asked.seed}: {_MODELS[asked.model]}")
+        if counted.trial is not None:
+            lines.append(_told(counted.trial))
         if asked.random and asked.model in ("degrees", "mutual"):
             made = counted.random.changed / asked.random / max(1, links)
             lines.append(f"{asked.switches} attempts to switch an edge each, of which {made:.1f} changed a graph")
@@ -81,6 +83,13 @@ class Discovery:
             lost = counted.random.left_out / asked.random
             lines.append(f"{lost:,.1f} of {links:,} edges found no place in a random graph, on average")
         return tuple(lines)
+
+
+def _told(trial: Trial) -> str:
+    way = f"along a tree of its classes with {trial.nodes:,} nodes" if trial.pays else "as the graph itself"
+    more = "" if trial.pays else "more than "
+    looks = f"{more}{trial.by_tree:,.0f} looks at neighbours along the tree, {trial.by_sets:,.0f} by sets of vertices"
+    return f"these were counted {way}: about {looks}, in each graph"
 
 
 def _of_edges(edges: object) -> Graph:

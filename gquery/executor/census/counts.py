@@ -25,13 +25,26 @@ class Random(NamedTuple):
 
 
 @record(frozen=True, slots=True)
+class Trial:
+    """Of the ways to count random graphs. pays: whether they are counted along a tree of so many nodes. by_tree,
+    by_sets: looks at neighbours, or what takes as long, for the first graph; by a tree that does not pay those until
+    then."""
+
+    pays: bool
+    by_tree: float
+    by_sets: float
+    nodes: int
+
+
+@record(frozen=True, slots=True)
 class Census:
     """codes int64[classes]: canonical, see `layout.py`, ascending; counts int64[classes]: induced subgraphs of each,
-    none is 0. random: the same classes in random graphs."""
+    none is 0. random: the same classes in random graphs. trial: of the ways to count these, where there was one."""
 
     codes: NDArray[np.int64]
     counts: NDArray[np.int64]
     random: Random
+    trial: Trial | None = None
 
 
 class Tallies(NamedTuple):

@@ -27,7 +27,8 @@ class Known:
     """What codes count for: kept from graph to graph, as far as memory allows. For one thread, which may have others
     help it.
 
-    places int32[slots, 4]: by slot of a code the classes that its count counts for, itself first, -1 for none.
+    places int32[slots, 4]: by slot of a code the classes that its count counts for, itself first, -1 for none. placed:
+    codes for which that was found so far, also those that are forgotten.
     """
 
     def __init__(self, classes: Classes, search: Search, threads: int, control: Control) -> None:
@@ -37,8 +38,9 @@ class Known:
         self._control = control
         self._known = new_tally()  # whose counts are not used
         self.places = np.zeros((len(self._known.codes), _PARTS), np.int32)
-        self._placed = 0  # of the known codes those that have their places
+        self._whole = 0  # of the known codes those that have their places
         self._held = 0
+        self.placed = 0
 
     def pieces(self, codes: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.int32]]]:
         """Some of the codes after the other, and their slots, which hold until the next are asked for."""
@@ -48,9 +50,10 @@ class Known:
             slots = np.empty(end - begin, np.int32)
             find_slots(self._known, codes[begin:end], slots)
             used = int(self._known.used[0])
-            if used > self._placed:
-                self._place(self._placed, used)
-                self._placed = used
+            if used > self._whole:
+                self._place(self._whole, used)
+                self.placed += used - self._whole
+                self._whole = used
             yield slice(begin, end), slots
             begin = end
 
@@ -93,7 +96,7 @@ class Known:
             self._held = _SLOT * size
             return codes
         empty(self._known)
-        self._placed = 0
+        self._whole = 0
         return min(codes, before)
 
 
@@ -113,6 +116,16 @@ class Settled:
             self._sums = wider(self._sums, len(self._classes))
             settle(tally.counts[piece], slots, self._known.places, np.array([0, len(slots)]), self._sums)
         empty(tally)
+
+    @property
+    def placed(self) -> int:
+        """How many codes were brought to their classes so far."""
+        return self._known.placed
+
+    @property
+    def ways(self) -> NDArray[np.int64]:
+        """See `Classes`."""
+        return self._classes.ways
 
     def sums(self) -> NDArray[np.int64]:
         """int64[classes so far]: the counts of each class, times its ways, since the last time."""

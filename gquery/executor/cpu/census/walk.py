@@ -29,8 +29,9 @@ from gquery.executor.cpu.census.tally import ODD, add
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 
 DONE, MORE, FULL = range(3)  # nothing is left; the budget is spent; the tally lacks room
-# In a walk's state: vertices in the set, the next root, the end of the roots, free slots that the tally needs, words.
-DEPTH, ROOT, ROOT_END, WANTED, MET = range(5)
+# In a walk's state: vertices in the set, the next root, the end of the roots, looks at neighbours so far, free slots
+# that the tally needs, words.
+DEPTH, ROOT, ROOT_END, LOOKS, WANTED, MET = range(6)
 _KNOWN = 12  # bits: so many sets are known
 _PLACE = 3  # bits of a place in an order
 MEMBER = np.int32(1 << 30)  # in a mark: the vertex is of the set
@@ -42,7 +43,7 @@ class Walk(NamedTuple):
     marks int32[n]: by vertex its states beside the set, those of place i from bit i * state_bits on. beside int32[n]:
     the vertices with a mark, in the order of their discovery. ends int64[s + 1]: how many there were with so many
     vertices. cursors int64[s + 1]: the next of them to add. members int32[s]; bases int64[s + 1]: codes of the set's
-    beginnings. state int64[5]: see above.
+    beginnings. state int64[6]: see above.
     Of one neighbourhood: slots int32[2^bits], by word its place, -1 for none; words, forms, sizes int64[p]: the words
     that occur, the same for the canonical order of the set, and how often they do; sums int64[p, kinds]: degrees.
     bound float64[1]: what all counts add up to at most.
@@ -77,7 +78,7 @@ def new_walk(layout: Layout, pairs: Pairs) -> Walk:
         np.zeros(places + 1, np.int64),
         np.zeros(places, np.int32),
         np.zeros(places + 1, np.int64),
-        np.zeros(5, np.int64),
+        np.zeros(6, np.int64),
         np.full(1 << bits, -1, np.int32),
         np.zeros(words, np.int64),
         np.zeros(words, np.int64),
@@ -93,37 +94,48 @@ def advance(pairs, layout, walk, tally, search, budget):  # type: ignore[no-unty
     """Goes on with the roots that `walk.state` names, for about so many looks at neighbours. Returns how it ended."""
     places = layout.size - 2
     state = walk.state
-    while budget > 0:
-        depth = state[DEPTH]
-        if depth == places:
-            state[WANTED] = most_codes(pairs, layout, walk)
-            if len(tally.codes) - tally.used[0] < state[WANTED]:
-                return FULL
-            at = look_up(layout, walk, search)
-            state[MET] = 0
-            beside = float(walk.ends[places])
-            walk.bound[0] += beside * beside + len(pairs.neighbours)
-            budget -= gather(pairs, layout, walk, tally, at)
-            budget -= count_beside(pairs, layout, walk, tally, walk.known[1, at])
-            budget -= leave(pairs, layout, walk)
-        elif depth == 0:
-            if state[ROOT] == state[ROOT_END]:
-                return DONE
-            walk.cursors[1] = 0
-            budget -= enter(pairs, layout, walk, np.int32(state[ROOT]))
-            state[ROOT] += 1
-        else:
-            at, end = walk.cursors[depth], walk.ends[depth]
-            while at < end and walk.beside[at] < walk.members[0]:
-                at += 1
-            if at == end:
-                budget -= leave(pairs, layout, walk) + 1
-            else:
-                walk.cursors[depth] = at + 1
-                if depth + 1 < places:
-                    walk.cursors[depth + 1] = at + 1
-                budget -= enter(pairs, layout, walk, walk.beside[at])
-    return MORE
+    left, outcome = budget, MORE
+    while left > 0 and outcome == MORE:
+        if state[DEPTH] < places:
+            looks = step(pairs, layout, walk)
+            left -= looks
+            outcome = MORE if looks else DONE
+            continue
+        state[WANTED] = most_codes(pairs, layout, walk)
+        if len(tally.codes) - tally.used[0] < state[WANTED]:
+            outcome = FULL
+            continue
+        at = look_up(layout, walk, search)
+        state[MET] = 0
+        beside = float(walk.ends[places])
+        walk.bound[0] += beside * beside + len(pairs.neighbours)
+        left -= gather(pairs, layout, walk, tally, at)
+        left -= count_beside(pairs, layout, walk, tally, walk.known[1, at])
+        left -= leave(pairs, layout, walk)
+    state[LOOKS] += budget - left
+    return outcome
+
+
+@inlined
+def step(pairs, layout, walk):  # type: ignore[no-untyped-def]
+    """Adds the next vertex to a set that is not whole, or takes the last one from it. Returns how many looks that took,
+    0 where no root is left."""
+    state = walk.state
+    depth = state[DEPTH]
+    if depth == 0:
+        if state[ROOT] == state[ROOT_END]:
+            return 0
+        vertex = np.int32(state[ROOT])
+        state[ROOT] += 1
+        walk.cursors[1] = 0
+        return enter(pairs, layout, walk, vertex) + 1
+    at, end = walk.cursors[depth], walk.ends[depth]
+    while at < end and walk.beside[at] < walk.members[0]:
+        at += 1
+    if at == end:
+        return leave(pairs, layout, walk) + 1
+    walk.cursors[depth] = walk.cursors[depth + 1] = at + 1
+    return enter(pairs, layout, walk, walk.beside[at]) + 1
 
 
 @inlined

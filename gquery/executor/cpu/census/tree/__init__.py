@@ -1,0 +1,1 @@
+"""Motifs matched along a tree of their classes."""
