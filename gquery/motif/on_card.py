@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gquery.executor.census.counts import Census
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+from gquery.executor.census.counts import Census, Tallies
 from gquery.executor.census.graph import Coloured
 from gquery.executor.census.null import Null
 from gquery.executor.cpu.census.gathering import Gatherer
@@ -15,6 +19,20 @@ def counted_on_card(graph: Coloured, null: Null, graphs: int, threads: int, cont
     """The same as `census`. Raises UnsupportedError, in one sentence, where there is no card, and what `Tallying.run`
     raises."""
     tallying = Tallying(kernels_of_card(), graph, null, control)
-    found = Gatherer(graph.layout, graphs, threads, control).gather(tallying.run(graphs))
+    with closing(_ahead(tallying.run(graphs), control)) as tallies:
+        found = Gatherer(graph.layout, graphs, threads, control).gather(tallies)
     random = found.random._replace(changed=tallying.changed, left_out=tallying.left_out)
     return Census(found.codes, found.counts, random)
+
+
+def _ahead(tallies: Iterator[Tallies], control: Control) -> Generator[Tallies, None, None]:
+    """The same, of which the next is made while one is worked on. Whoever wants no more cancels the search."""
+    with ThreadPoolExecutor(1) as card:
+        coming = card.submit(next, tallies, None)
+        try:
+            while (some := coming.result()) is not None:
+                coming = card.submit(next, tallies, None)
+                yield some
+        except BaseException:
+            control.cancel()
+            raise

@@ -12,17 +12,18 @@ from gquery.executor.census.layout import Layout
 from gquery.executor.cpu.census.canonical import new_search
 from gquery.executor.cpu.census.classes import Classes
 from gquery.executor.cpu.census.settling import Known, settle, wider
+from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.progress import Control
 
 _SLOT = 16  # bytes of a code and its count
-_TOGETHER = 1 << 20  # sums of graphs that are settled together: some megabytes
+_TOGETHER = 1 << 18  # sums of graphs that are settled together, for each thread: some megabytes
 
 
 class Gatherer:
     """Takes tallies as they come, those of the graph itself first."""
 
     def __init__(self, layout: Layout, graphs: int, threads: int, control: Control) -> None:
-        self._graphs, self._control = graphs, control
+        self._graphs, self._threads, self._control = graphs, threads, control
         self._classes = Classes(layout)
         self._known = Known(self._classes, new_search(layout.size), threads, control)
         self._begun: dict[int, NDArray[np.int64]] = {}  # sums of graphs of which more comes
@@ -35,7 +36,7 @@ class Gatherer:
         """Raises QueryTimeout, QueryCancelled and MemoryLimitError."""
         try:
             for some in tallies:
-                size = _SLOT * len(some.codes)
+                size = 2 * _SLOT * len(some.codes)  # others come meanwhile
                 self._control.memory.reserve(size, "counting motifs")
                 self._take(some)
                 self._control.memory.release(size)
@@ -48,7 +49,7 @@ class Gatherer:
         begin, graphs = 0, len(some.begins) - 1
         while begin < graphs:
             # That of the graph itself comes alone: it says what is asked of the others.
-            together = 1 if some.first + begin < 0 else max(1, _TOGETHER // max(1, len(self._classes)))
+            together = 1 if some.first + begin < 0 else max(1, _TOGETHER * self._threads // max(1, len(self._classes)))
             end = min(graphs, begin + together)
             for place, sums in enumerate(self._sums(some, begin, end), begin):
                 self._add(some.first + place, sums, some.whole)
@@ -63,8 +64,18 @@ class Gatherer:
             self._control.check()
             sums = wider(sums, len(self._classes))
             within = np.clip(begins - begins[0] - piece.start, 0, len(slots))
-            settle(counts[piece], slots, self._known.places, within, sums)
+            self._settle(counts[piece], slots, within, sums)
         return wider(sums, len(self._classes))
+
+    def _settle(
+        self, counts: NDArray[np.int64], slots: NDArray[np.int32], within: NDArray[np.int64], sums: NDArray[np.int64]
+    ) -> None:
+        """Adds to the sums of graphs, each by one thread."""
+
+        def work(begin: int, end: int) -> None:
+            settle(counts, slots, self._known.places, within[begin : end + 1], sums[begin:end])
+
+        run_slices(len(sums), 1, self._threads, self._control.check, work)
 
     def _add(self, number: int, sums: NDArray[np.int64], whole: bool) -> None:
         before = self._begun.pop(number, None)

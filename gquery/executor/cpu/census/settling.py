@@ -12,15 +12,24 @@ from gquery.errors import MemoryLimitError
 from gquery.executor.cpu.census.canonical import Search, new_search
 from gquery.executor.cpu.census.classes import Classes
 from gquery.executor.cpu.census.pairs import turned
-from gquery.executor.cpu.census.tally import Tally, empty, find_slots, new_tally, slots_for, with_room
+from gquery.executor.cpu.census.tally import (
+    Tally,
+    empty,
+    find_known,
+    find_slots,
+    new_tally,
+    slots_for,
+    with_room,
+)
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.progress import Control
 
-_TOGETHER = 1 << 16  # codes that are refined together: some megabytes
+_TOGETHER = 1 << 16  # codes for each thread that are looked up together: some megabytes
 _PARTS = 4  # classes that the count of a code counts for, itself first
 _SLOT = 40  # bytes of a known code
 _SHARE = 1 << 10  # codes that a thread places at a time
+_LOOKED_UP = 1 << 14  # and that it looks up
 
 
 class Known:
@@ -46,9 +55,8 @@ class Known:
         """Some of the codes after the other, and their slots, which hold until the next are asked for."""
         begin = 0
         while begin < len(codes):
-            end = begin + self._room_for(min(len(codes) - begin, _TOGETHER))
-            slots = np.empty(end - begin, np.int32)
-            find_slots(self._known, codes[begin:end], slots)
+            end = begin + self._room_for(min(len(codes) - begin, _TOGETHER * self._threads))
+            slots = self._slots(codes[begin:end])
             used = int(self._known.used[0])
             if used > self._whole:
                 self._place(self._whole, used)
@@ -61,6 +69,20 @@ class Known:
         """Gives back what was reserved."""
         self._control.memory.release(self._held)
         self._held = 0
+
+    def _slots(self, codes: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Their slots, new ones for codes that are not known. One thread deals those out, most codes have theirs."""
+        slots = np.empty(len(codes), np.int32)
+        if self._threads == 1:
+            find_slots(self._known, codes, slots)
+            return slots
+        run_slices(len(codes), _LOOKED_UP, self._threads, self._control.check,
+                   lambda begin, end: find_known(self._known, codes[begin:end], slots[begin:end]))  # fmt: skip
+        new = np.flatnonzero(slots < 0)
+        found = np.empty(len(new), np.int32)
+        find_slots(self._known, codes[new], found)
+        slots[new] = found
+        return slots
 
     def _place(self, begin: int, end: int) -> None:
         """Finds what new codes count for."""

@@ -52,26 +52,40 @@ def empty(tally: Tally) -> None:
 @inlined
 def slot_of(tally, code):  # type: ignore[no-untyped-def]
     """The slot of a code, which gets one where it has none; there must be a free slot."""
+    at = bucket_of(tally, code)
+    slot = np.int64(tally.buckets[at])
+    if slot < 0:
+        slot = tally.used[0]
+        tally.used[0] = slot + 1
+        tally.buckets[at] = slot
+        tally.codes[slot], tally.counts[slot] = code, 0
+    return slot
+
+
+@inlined
+def bucket_of(tally, code):  # type: ignore[no-untyped-def]
+    """The bucket that has the slot of a code, or would."""
     mixed = code * ODD
     mask = np.int64(len(tally.buckets) - 1)
     at = (mixed ^ (mixed >> 32)) & mask
-    while True:
-        slot = np.int64(tally.buckets[at])
-        if slot < 0:
-            slot = tally.used[0]
-            tally.used[0] = slot + 1
-            tally.buckets[at] = slot
-            tally.codes[slot], tally.counts[slot] = code, 0
-            return slot
-        if tally.codes[slot] == code:
-            return slot
+    slot = np.int64(tally.buckets[at])
+    while slot >= 0 and tally.codes[slot] != code:
         at = (at + 1) & mask
+        slot = np.int64(tally.buckets[at])
+    return at
 
 
 @inlined
 def add(tally, code, number):  # type: ignore[no-untyped-def]
     """Adds to the count of a code; there must be a free slot."""
     tally.counts[slot_of(tally, code)] += number
+
+
+@kernel
+def find_known(tally, codes, slots):  # type: ignore[no-untyped-def]
+    """Writes the slot of each code, -1 where it has none; several threads may look at once."""
+    for index in range(len(codes)):
+        slots[index] = tally.buckets[bucket_of(tally, codes[index])]
 
 
 @kernel

@@ -17,6 +17,7 @@ from gquery.executor.gpu.device import DeviceArray
 
 _SPARSE = 4  # places in the table of links for each that is in it
 _PATH = 14  # words that a warp keeps; as in walk.cuh
+_ORDER_BITS = 20
 _CHUNKS = 8  # for each block: the last to end keep the others waiting
 _ITSELF = -1  # the number of the graph that others are like
 _MODELS = {"degrees": 0, "mutual": 0, "stubs": 1, "erdos-renyi": 2}  # as in census.cuh
@@ -52,6 +53,12 @@ class Given(NamedTuple):
         return layout.colour_bits + (layout.size - 2) * layout.state_bits
 
     @property
+    def order_bits(self) -> int:
+        """Of a set of two vertices less, where it is worth keeping all their orders."""
+        bits = int(self.graph.layout.positions[self.graph.layout.size - 2])
+        return bits if bits <= _ORDER_BITS else 0
+
+    @property
     def scratch_size(self) -> int:
         """Bytes of a warp, as `room_of` in walk.cuh deals them out."""
         size = 4 * (2 * self.links.vertices + (1 << self.word_bits) + self.words * (3 + self.kinds))
@@ -79,6 +86,8 @@ class Batch:
         self._new("paths", (kernels.warps, _PATH), np.int64)
         self._new("scratch", (kernels.warps, given.scratch_size), np.uint8)
         self._new("at_work", (kernels.blocks, 2), np.int64)
+        self._hold("orders", self._device.xp.full(1 << given.order_bits, -1, np.int64))
+        self._set(order_bits=given.order_bits)
         self.counters = self._device.xp.zeros(len(COUNTERS), np.int64)
 
     def _set(self, **words: int) -> None:

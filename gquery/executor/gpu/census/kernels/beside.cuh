@@ -20,7 +20,7 @@ struct Beside {
         if (known) return;
         if (lane() == 0) {
             ordered.from = code;
-            put_in_order(layout, ordered, walker.places());
+            look_up_order(census, ordered, walker.places());
         }
         __syncwarp();
     }
@@ -179,17 +179,13 @@ struct Beside {
 };
 
 // Counts what the set of a walker is part of. Returns looks, or 0 where the tally lacks room: nothing was counted then.
-INNER int64 count_beside(const Walker &walker, Cache &cache, Counters *counters) {
+INNER int64 count_beside(Walker &walker, Cache &cache, Counters *counters) {
     const Census &census = walker.census;
     Beside beside(walker, cache);
     beside.gather();
     const int64 most = beside.most();
-    int got = 0;
-    if (lane() == 0) {
-        got = reserve(census, walker.graph, most);
-        if (!got) atomicMax(&counters->wanted, most);
-    }
-    if (!__shfl_sync(ALL, got, 0)) {
+    if (!walker.has_room(most)) {
+        if (lane() == 0) atomicMax(&counters->wanted, most);
         beside.forget();
         return 0;
     }
@@ -198,10 +194,8 @@ INNER int64 count_beside(const Walker &walker, Cache &cache, Counters *counters)
     beside.behind();
     beside.forget();
     for (int step = 1; step < WARP; step *= 2) beside.fresh += __shfl_xor_sync(ALL, beside.fresh, step);
-    if (lane() == 0) {
-        atomicAdd(reinterpret_cast<uint64 *>(census.room + walker.graph), uint64(most - beside.fresh));
-        atomicAdd(census.bound + walker.graph, double(vertices) * vertices + double(2 * census.links));
-    }
+    walker.room -= beside.fresh;
+    walker.bound += double(vertices) * vertices + double(2 * census.links);
     return looks;
 }
 
@@ -257,7 +251,7 @@ KERNEL count_sets(__grid_constant__ const Census census, Counters *counters, int
     if (threadIdx.x == 0) work.chunk = at_work[0], work.begun = uint64(at_work[1]);
     clear(cache);
     Walker walker{census, census.layout, at_hand<Paths>().of[threadIdx.x / WARP],
-                  reinterpret_cast<int *>(census.scratch + warp() * census.scratch_size), 0, 0};
+                  reinterpret_cast<int *>(census.scratch + warp() * census.scratch_size), 0, 0, 0, 0};
     walker.clear();
     bool idle = work.chunk < 0;
     __syncthreads();  // all have seen it
@@ -267,6 +261,7 @@ KERNEL count_sets(__grid_constant__ const Census census, Counters *counters, int
     bool full = false;
     while (work.chunk >= 0) {
         full = go_on(walker, work, cache, counters, budget);
+        walker.settle();
         flush(cache, tally_of(census, walker.graph), census.room + walker.graph);
         if (sum_of_block(full || budget <= 0 || walker.depth)) break;
         take_chunk(census, work, counters);

@@ -43,6 +43,7 @@ struct Census {
     // The tasks of a graph are dealt out in chunks, which blocks take one after the other: the number of a block's chunk,
     // -1 for none, and how many of its tasks have begun.
     int64 tasks, chunks;
+    int64 *orders, order_bits;  // [2^order_bits]: of sets, see `orders.cuh`; none where there would be too many
     int64 *at_work;          // [blocks][2]
 };
 

@@ -57,6 +57,31 @@ APART void put_in_order(const Layout &layout, Ordered &found, int members) {
     found.code = code;
 }
 
+// What was found out of a set, as one number: its code in order, and above it three bits for each member. Whoever finds
+// it out writes the same.
+INNER int64 told(const Ordered &found, int bits, int members) {
+    int64 all = found.code;
+    for (int place = 0; place < members; place++) all |= int64(found.order[place]) << (bits + 3 * place);
+    return all;
+}
+
+INNER void take(Ordered &found, int64 all, int bits, int members) {
+    found.code = all & ((int64(1) << bits) - 1);
+    for (int place = 0; place < members; place++) found.order[place] = int(all >> (bits + 3 * place)) & 7;
+}
+
+// As far as there is a table, sets are put in order once.
+INNER void look_up_order(const Census &census, Ordered &found, int members) {
+    const int bits = int(census.order_bits);
+    const int64 known = bits ? seen_now(census.orders + found.from) : -1;
+    if (known >= 0) {
+        take(found, known, bits, members);
+        return;
+    }
+    put_in_order(census.layout, found, members);
+    if (bits) census.orders[found.from] = told(found, bits, members);
+}
+
 // The word of a vertex beside a set, as it is for another order of the set.
 INNER int form_of(const Layout &layout, int word, const Ordered &ordered, int members) {
     const int bits = int(layout.state_bits), colours = int(layout.colour_bits), states = word >> colours;

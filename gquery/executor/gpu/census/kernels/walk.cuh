@@ -12,6 +12,7 @@ struct Path {
 enum { PATH = 1 + MOST + MOST + 1 };  // words that are kept
 
 const int MEMBER = 1 << 30;  // in a mark: the vertex is of the set
+const int AT_ONCE = 16;      // sets that room is reserved for
 
 // One warp at its work.
 struct Walker {
@@ -20,7 +21,9 @@ struct Walker {
     Path &path;
     int *memory;
     int64 graph;
-    int depth;  // members of the set
+    int depth;     // members of the set
+    int64 room;    // in the tally of the graph, that is this warp's
+    double bound;  // of counts, not told yet
 
     // Memory of the warp. marks[vertices]: by vertex its states beside the set; beside[vertices]: those with a mark, in
     // the order of their discovery. Of one set: slots[2^bits]: by word its place, -1 for none; by place its word, the same
@@ -117,6 +120,29 @@ struct Walker {
         if (lane() == 0) path.cursors[1] = task - offsets()[root], path.cursors[2] = path.cursors[1] + 1;
         int looks = enter(root);
         return looks + enter(second);
+    }
+
+    // Whether there is room for so many codes. What is reserved is kept for the next sets: all warps ask at one place.
+    INNER_MEMBER bool has_room(int64 codes) {
+        if (room >= codes) return true;
+        int64 got = 0;
+        if (lane() == 0) {
+            got = AT_ONCE * codes;
+            if (!reserve(census, graph, got)) got = codes - room;
+            if (got == codes - room && !reserve(census, graph, got)) got = 0;
+        }
+        room += __shfl_sync(ALL, got, 0);
+        return room >= codes;
+    }
+
+    // Gives back what is reserved, and tells what counts add up to.
+    INNER_MEMBER void settle() {
+        if (lane() == 0) {
+            if (room) atomicAdd(reinterpret_cast<uint64 *>(census.room + graph), uint64(room));
+            if (bound) atomicAdd(census.bound + graph, bound);
+        }
+        room = 0;
+        bound = 0;
     }
 
     INNER_MEMBER void save(int64 *kept) const {
