@@ -17,7 +17,7 @@ from gquery.continuous.change import Change
 from gquery.continuous.standing import Emit, Standing
 from gquery.continuous.versions import KEPT, Versions
 from gquery.continuous.watch import PENDING, Watch
-from gquery.errors import ExecutionError, GQueryError
+from gquery.errors import ExecutionError, GQueryError, LoadError
 from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.ahead import RoomAhead
@@ -50,7 +50,10 @@ class Store:
     """A graph and its changes. Safe from several threads: writers wait for each other, readers for nobody."""
 
     def __init__(self, graph: Graph) -> None:
-        """A store in memory, which begins with a graph."""
+        """A store in memory, which begins with a graph. Raises LoadError for what is none."""
+        if not isinstance(graph, Graph):
+            hint = "gquery.Store.open(folder) opens a saved graph to write to"
+            raise LoadError(f"a store begins with a gquery.Graph, not with a {type(graph).__name__}", hint=hint)
         self._graph = graph
         self._version = 0
         self._writer = threading.RLock()

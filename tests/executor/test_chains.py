@@ -44,6 +44,20 @@ def bag(text: str, **parameters: object) -> Counter[tuple[object, ...]]:
 
 
 ROWS: dict[str, Rows] = {
+    # what is known before
+    "MATCH (a:Town) MATCH (b:Town) WHERE b.x = 'a' OR (a)<--() AND a.x = 'b' RETURN a.x, b.x": [
+        ("a", "a"), ("b", "a"), ("b", "b")
+    ],
+    "MATCH (a)-[r:LIVES_IN]->(b) OPTIONAL MATCH (a)-[r]->(c {x: 'a'}) RETURN a.x, c.x": [(1, "a"), (2, "a"), (3, None)],
+    "MATCH (a)-[r:LIVES_IN]->(b) OPTIONAL MATCH (a)<-[r]-(c) RETURN count(*), count(c)": [(3, 0)],
+    "MATCH (a)-[r:LIVES_IN]->(b) WHERE (a)-[r]->({x: 'b'}) RETURN a.x": [(3,)],
+    "MATCH (a)-[r:LIVES_IN]->() MATCH (b:Town) WHERE NOT EXISTS { (a)-[r]->(b) } RETURN a.x, b.x": [
+        (1, "b"), (2, "b"), (3, "a")
+    ],
+    "MATCH (a:Town) OPTIONAL MATCH (a {x: 'b'}) RETURN *, a.x = 'b' AS b ORDER BY b LIMIT 0": [],
+    "MATCH (a:Town) OPTIONAL MATCH (a {x: 'b'}) RETURN a.x": [("a",), ("b",)],
+    "MATCH (a:Town) OPTIONAL MATCH p = (a) RETURN a.x": [("a",), ("b",)],
+    "MATCH (a:Town) WHERE EXISTS { p = (a), (a)<--({x: 1}) } RETURN a.x": [("a",)],
     # WITH alone
     "MATCH (a:Person)-[r:KNOWS]->(b) WITH *, a.x AS x MATCH (c:Person) WITH x, c MATCH (c)-[r:LIVES_IN]->(d)"
     " RETURN max(x), count(*)": [(4, 18)],

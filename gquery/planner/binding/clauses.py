@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from itertools import count
 
 from gquery.errors import BindError, Notice, Span
 from gquery.grammar import ast
-from gquery.planner.binding.grouping import grouped, without_plain_projections
+from gquery.planner.binding.grouping import grouped, names_nothing_new, without_plain_projections
 from gquery.planner.binding.lengths.alternatives import (
     alternatives,
     has_few_lengths,
@@ -90,9 +91,13 @@ class ClauseBinder:
         waiting: list[ast.Match] = []
         for written in clauses:
             names = {variable.name for variable in rows}
-            seen = names.union(*map(binds, waiting)) if isinstance(written, ast.With) else names
+            seen = names.union(*map(binds, waiting))
             for clause in _apart(written, names, seen):
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
+                    if clause.optional and names_nothing_new(clause, seen):
+                        # Whatever it finds, each row stays as it is: it only may be wrong.
+                        deque(self._matched([*waiting, replace(clause, optional=False)], None, rows), 0)
+                        continue
                     waiting.append(clause)
                     continue
                 segments += self._matched(waiting, clause, rows)
@@ -224,7 +229,7 @@ class ClauseBinder:
 
 def _apart(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str]) -> Iterator[ast.Clause]:
     """The clause, and behind it those of its conditions that need subqueries. incoming: the names before the clauses
-    that it may be matched with; names: all before it, where it is a WITH."""
+    that it may be matched with; names: all before it."""
     if isinstance(clause, ast.With) and not filters_only(clause):
         clause, *dropping = in_sight(clause, names)
         yield from _filtered(clause, incoming, names)
@@ -239,7 +244,7 @@ def _filtered(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet
         return
     if isinstance(clause, ast.Match):
         clause = beside(clause)
-    plain, apart = parted(clause, incoming)
+    plain, apart = parted(clause, incoming, names)
     if apart is None:
         yield clause
         return

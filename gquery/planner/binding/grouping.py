@@ -15,9 +15,11 @@ from gquery.grammar import ast
 from gquery.planner.binding.mentions import (
     binds,
     is_random,
+    links_of,
     name_of,
     named,
     names_after,
+    names_bare_path,
     names_in,
     nodes_of,
     repeated_in,
@@ -117,11 +119,21 @@ def grouped(
         yield tuple(together)
 
 
+def names_nothing_new(clause: ast.Match, known: set[str]) -> bool:
+    """Whether all that its patterns, of fixed lengths, match is known before: then they match once, if at all."""
+    parts: list[ast.NodePattern | ast.RelationshipPattern] = []
+    for path in clause.patterns:
+        parts += (*path.nodes, *path.relationships)
+    return all(part.variable is not None for part in parts) and known.issuperset(binds(clause))
+
+
 class _Clause:
-    """What a clause speaks of, as far as the tree tells. binds: the names in its patterns; nodes: those of nodes."""
+    """What a clause speaks of, as far as the tree tells. binds: the names in its patterns; nodes: those of nodes;
+    links: those of relationships."""
 
     def __init__(self, clause: ast.Match) -> None:
         self.clause = clause
+        self.links = links_of(clause)
         self.mentions = set(names_in(clause))
         self.nodes = set(nodes_of(clause))
         self.binds = set(binds(clause))
@@ -176,7 +188,8 @@ def _misfits(clauses: list[_Clause], incoming: set[str], apart: set[int]) -> set
             told = {part for name in here.mentions if (part := owner.get(name)) is not None}
             nodes |= here.nodes
             fits = told <= hangs_on[number] and here.mentions & earlier <= owner.keys()
-            fits = fits and _is_with_match(clauses, number, apart)
+            fits = fits and _is_with_match(clauses, number, apart) and here.links.isdisjoint(earlier)
+            fits = fits and not names_bare_path(here.clause)
             if not fits or not is_checked_while_matching(here.clause, nodes):
                 found.add(number)
             owner.update(dict.fromkeys(here.binds - owner.keys(), number))

@@ -76,6 +76,16 @@ def binds(clause: ast.Match) -> Iterator[str]:
         yield from named(repeated_in(path))
 
 
+def links_of(clause: ast.Match) -> set[str]:
+    """The names of relationships in its patterns."""
+    return {name for path in clause.patterns for name in named(path.relationships)}
+
+
+def names_bare_path(clause: ast.Match) -> bool:
+    """Whether it names a path that is a node alone, which may be known before."""
+    return any(path.variable is not None and not path.relationships for path in clause.patterns)
+
+
 def repeated_in(path: ast.PathPattern) -> Iterator[ast.NodePattern | ast.RelationshipPattern]:
     """The parts of what is repeated in it: their names stand for lists."""
     for inside in (each.inside for each in path.relationships if each.inside is not None):

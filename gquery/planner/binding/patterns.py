@@ -103,7 +103,6 @@ class PatternBinder:
             if pattern.variable is not None:
                 self._declare_path(pattern.variable, chain, links, block)
             restricted += self._restricted(pattern, chain, links, block)
-        self._expect_own_element(block)
         block.visible = frozenset(self.names.named())
         self.names.scopes += [Scope(mode, tuple(vertices), tuple(edges), block.part), *restricted]
         self.blocks.append(block)
@@ -128,17 +127,6 @@ class PatternBinder:
             if len(set(part)) < len(part):
                 block.conditions.append(ast.Literal(False, span=pattern.span))
             yield Scope("different nodes", tuple(part), between, block.part)
-
-    def _expect_own_element(self, block: Block) -> None:
-        if block.part is None or any(block.part in self.names.owners(variable) for _, variable in block.elements):
-            return
-        part = self.names.parts[block.part]
-        optional = part.kind == "optional"
-        raise UnsupportedError(
-            f"gquery has no {'OPTIONAL MATCH' if optional else 'EXISTS { ... }'} that binds nothing of its own",
-            span=part.span,
-            hint="it changes no row: leave it out" if optional else "write what is in it as a condition of its own",
-        )
 
     def _add_condition(self, condition: ast.Expression, block: Block) -> None:
         """A label test that every match of the block must pass narrows the tables before anything else is bound."""
@@ -206,12 +194,6 @@ class PatternBinder:
         vertices = list(self.names.vertices)
         path = PathVariable(variable, tuple(vertices[index] for index in chain), tuple(links))
         self.names.paths[variable] = path
-        if block.part not in self.names.owners(variable):
-            raise UnsupportedError(
-                "gquery has no path of nodes that were bound before OPTIONAL MATCH or EXISTS { ... }",
-                span=name.span,
-                hint="define the path in the MATCH that binds its node",
-            )
 
     def _variable(self, name: ast.Variable, block: Block, kind: str) -> str:
         """The variable that a name stands for in the block; it may be a new one."""

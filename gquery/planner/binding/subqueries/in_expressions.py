@@ -15,7 +15,16 @@ from typing import Any
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.alternatives import has_lengths
-from gquery.planner.binding.mentions import below, binds, name_of, names_in, nodes_of, repeated_in
+from gquery.planner.binding.mentions import (
+    below,
+    binds,
+    links_of,
+    name_of,
+    names_bare_path,
+    names_in,
+    nodes_of,
+    repeated_in,
+)
 from gquery.planner.binding.scope import NOTHING
 from gquery.planner.binding.subqueries.pattern_condition import (
     is_checked_while_matching,
@@ -39,7 +48,9 @@ def is_apart(condition: ast.Expression) -> bool:
     test = pattern_test(condition)
     if test is None:
         return holds_subquery(condition)
-    if has_lengths(test.match) or (test.new_names == "own" and _names_nodes_alone(test.match)):
+    if has_lengths(test.match) or names_bare_path(test.match):
+        return True
+    if test.new_names == "own" and _names_nodes_alone(test.match):
         return True
     return any(isinstance(each, Asked) for each in below(test.match))
 
@@ -72,20 +83,27 @@ def _without_apart(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.Pa
 
 
 def parted(
-    clause: ast.Match | ast.With, incoming: AbstractSet[str]
+    clause: ast.Match | ast.With, incoming: AbstractSet[str], names: AbstractSet[str]
 ) -> tuple[ast.Expression | None, ast.Expression | None]:
     """The conditions that are asked with a clause, and those that need subqueries first. incoming: the names before the
-    clauses that it may be matched with."""
+    clauses that it may be matched with; names: all before it."""
     conditions = [] if clause.where is None else list(joined_by_and(clause.where))
-    apart = [is_apart(each) or _is_no_part(each, clause, incoming) for each in conditions]
+    apart = [is_apart(each) or _is_no_part(each, clause, incoming, names) for each in conditions]
     with_it = _together(each for each, later in zip(conditions, apart, strict=True) if not later)
     return with_it, _together(each for each, later in zip(conditions, apart, strict=True) if later)
 
 
-def _is_no_part(condition: ast.Expression, clause: ast.Match | ast.With, incoming: AbstractSet[str]) -> bool:
-    """Whether it is a pattern test in an OPTIONAL MATCH that cannot be asked while that is matched."""
+def _is_no_part(
+    condition: ast.Expression, clause: ast.Match | ast.With, incoming: AbstractSet[str], names: AbstractSet[str]
+) -> bool:
+    """Whether it is a pattern test that cannot be asked while a clause is matched: of a relationship that is known, or
+    in an OPTIONAL MATCH of what this does not speak of."""
     test = pattern_test(condition)
-    if not isinstance(clause, ast.Match) or not clause.optional or test is None:
+    if not isinstance(clause, ast.Match) or test is None:
+        return False
+    if not links_of(test.match).isdisjoint({*names, *binds(clause)}):
+        return True
+    if not clause.optional:
         return False
     foreign = incoming & set(names_in(test.match)) - set(binds(clause))
     return bool(foreign) or not is_checked_while_matching(test.match, {*nodes_of(clause), *nodes_of(test.match)})
