@@ -123,6 +123,7 @@ TECHNIQUES = (
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
     Technique("walks for estimates", ((CpuCandidates, "sampler", None),)),
     Technique("a second, larger sample", (_costs(effort=replace(CPU.effort, confirmed=CPU.effort.walked)),)),
+    Technique("an order for each partial match", (_costs(tried=0.0),)),
     Technique("changes of orders", ((solving.Solver, "improved", solving.Solver.best),)),
     Technique("orders from several roots", (_costs(effort=replace(CPU.effort, roots=0)),)),
     Technique(

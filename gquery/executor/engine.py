@@ -45,6 +45,10 @@ class SecondHalf(Protocol):
         """The same for counts on a card, which need no plan as good."""
         ...
 
+    def steady(self) -> SecondHalf:
+        """The same where all partial matches have one order."""
+        ...
+
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         """Whether counting goes to a card rather than to so many threads, and why. missing: bytes that are not there
         yet; started: whether the card has been used."""

@@ -19,7 +19,7 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
 from gquery.executor.products import products
 from gquery.executor.profile import Profile
-from gquery.executor.progress import Control, GivenUp, Step, Try
+from gquery.executor.progress import Control, GivenUp, OrdersGivenUp, Step, Try
 from gquery.executor.relational.streams import Made, Work
 from gquery.planner.ir.expr import variables
 from gquery.planner.ir.match_plan import MatchPlan
@@ -69,8 +69,13 @@ class Matching:
     def count(self) -> int:
         """The number of matches, none of which is listed. A card that has no room for them, or cannot
         count them, leaves them to the CPU."""
-        with self._alone() as own:
-            return own._count()
+        try:
+            with self._alone() as own:
+                return own._count()
+        except OrdersGivenUp:
+            self.measured.profile.enumerations.clear()
+            with replace(self, second_half=self.second_half.steady())._alone() as own:
+                return own._count()
 
     @contextmanager
     def _alone(self) -> Iterator[Matching]:
@@ -128,7 +133,7 @@ class Matching:
         """The number, by an order that walks through another backend's candidates have found."""
         assert self.engine.walker is not None
         there = replace(self.engine, backend=self.engine.walker)
-        Matching(self.plan, self.second_half, there, self.control, self.measured)._prepared()
+        Matching(self.plan, self.second_half.steady(), there, self.control, self.measured)._prepared()
         self.measured.placed = "On the card: by an order that the CPU has found"
         return self._on_card(self.engine.backend())
 

@@ -74,6 +74,10 @@ class GivenUp(Exception):
     """A try took longer than it may."""
 
 
+class OrdersGivenUp(Exception):
+    """A sum with an order for each partial match took more looks at neighbours than its plan allows."""
+
+
 class Try(Step):
     """For a step that is given up after some seconds: `check` raises GivenUp then, and whatever that of the whole query
     raises."""

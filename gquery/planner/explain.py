@@ -40,6 +40,7 @@ _WAYS: Mapping[Strategy | None, str] = {
     "tree": " depth first",
     "fold": " in one pass",
     "push": ", pushed from each {root} to all {far}",
+    "adaptive": " depth first, next the vertex with the smallest set at hand, for {tried} looks at most",
     "inside": " inside the neighbourhood of each {root}",
 }
 
@@ -314,7 +315,7 @@ def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
         summed = level >= matching.kept
         symmetric = f", each match stands for {matching.factor:,}" if matching.factor > 1 and not number else ""
         root, far = (matching.graph.vertices[vertex].described for vertex in (matching.order * 2)[:2])
-        way = _WAYS[matching.strategy].format(root=root, far=far)
+        way = _WAYS[matching.strategy].format(root=root, far=far, tried=_number(matching.tried))
         what = f"Sum out{way}" if summed else f"Vertex group {number + 1}"
         lines.append(what + symmetric + seconds)
         depths = _depths(matching)

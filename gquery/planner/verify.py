@@ -25,7 +25,7 @@ from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.alike.asked import Asked, asked_by
 from gquery.planner.search.sums.implied import alike_in, certainly_apart, implied_in
-from gquery.planner.search.sums.strategy import can_chain, can_fold, can_go_inside, can_push
+from gquery.planner.search.sums.strategy import can_adapt, can_chain, can_fold, can_go_inside, can_push
 from gquery.storage.schema import TURNED, Direction
 
 
@@ -189,6 +189,7 @@ def _check_strategy(matching: MatchPlan) -> None:
         raw = matching.space == "vertices"
         possible |= {"inside"} if raw and can_go_inside(matching.problem, steps, kept) else set()
         possible |= {"push"} if raw and can_push(matching.problem, steps, kept) else set()
+        possible |= {"adaptive"} if not raw and can_adapt(matching.problem, steps, kept) else set()
         possible |= {"chain"} if can_chain(matching.problem, steps, kept) else set()
     if matching.strategy not in possible:
         raise PlanError(f"the sum cannot go as a {matching.strategy}")

@@ -31,6 +31,7 @@ def lower(plan: MatchPlan, check: Check) -> Program:
         lowering.choices([choice for choice in plan.choices if choice.listed]),
         plan.limit,
         plan.cost,
+        plan.tried,
     )
 
 

@@ -11,7 +11,7 @@ from gquery.records import record
 from gquery.storage.schema import Direction
 
 Space = Literal["candidates", "vertices"]
-Strategy = Literal["chain", "tree", "fold", "inside", "push"]
+Strategy = Literal["chain", "tree", "fold", "inside", "push", "adaptive"]
 
 
 @record(frozen=True, slots=True)
@@ -88,12 +88,13 @@ class MatchPlan:
     are materialised between groups (BFS); the summed steps are the last group. strategy: how the sum over them goes:
     every vertex in one pass for all candidates of its parent (`fold`), else block by block when each has at most one
     below it (`chain`), depth first (`tree`), or so inside the neighbourhood of each match of the first vertex
-    (`inside`), or pushed, from the first vertex along chains to the second (`push`); None when there are none below
+    (`inside`), or pushed, from the first vertex along chains to the second (`push`), or depth first in an order of its
+    own for each partial match (`adaptive`), of which that of the steps is the beginning; None when there are none below
     what is listed or scanned.
     factor: matches that each one found stands for (symmetry); permutations: of what is listed, in each of which query
     vertex v is matched to what was found for p[v]. weighted: what is listed comes with
     the number of matches that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
-    neighbours looked at.
+    neighbours looked at. tried: looks after which a run stops to be planned anew, 0 for none.
     """
 
     problem: Problem
@@ -109,6 +110,7 @@ class MatchPlan:
     cardinalities: Cardinalities
     cost: float
     reason: str
+    tried: float = 0.0
 
     @property
     def graph(self) -> QueryGraph:

@@ -102,6 +102,7 @@ class CostModel:
     worth_improving: float  # a plan that costs less is taken as it is
     worth_walking: float  # and one that costs less by estimates is believed to
     dear: float  # where walks say that it costs less, no better one is looked for
+    tried: float  # share of what a dear order costs for which orders of partial matches are tried, 0 for none
     walk: float  # asking for the number of a context by a walk
     change: float  # weighing one more order by a walk, times its query vertices
     effort: Effort = Effort()
@@ -185,6 +186,7 @@ CPU = CostModel(
     worth_improving=50_000.0,
     worth_walking=5_000.0,
     dear=1_000_000.0,
+    tried=0.05,
     walk=20_000.0,
     change=7_000.0,
 )
@@ -207,7 +209,7 @@ CARD = CardCosts()
 
 def for_card(costs: CostModel) -> CostModel:
     """What a plan goes by that is made for a card: planning takes as long as for the CPU, and counting a fraction."""
-    return replace(costs, worth_improving=costs.worth_improving * CARD.patience)
+    return replace(costs, worth_improving=costs.worth_improving * CARD.patience, tried=0.0)
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:

@@ -142,6 +142,8 @@ class _CountPlanner:
     def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
         """The problem itself, or a cheaper sum of others."""
         solution, effort = self.solver.best(problem), self.costs.effort
+        if solution.tried:
+            return (solution,)
         enough = self.costs.dear if self.walking else self.costs.worth_improving
         if self.solver.lead or not self.counting or solution.tree.cost < enough or solution.tree.is_folded:
             return (self.solver.improved(problem),)
@@ -240,6 +242,7 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) 
         solution.cardinalities,
         tree.cost,
         reason,
+        solution.tried,
     )
 
 

@@ -45,11 +45,17 @@ class SecondHalf:
 
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         """Whether counting goes to a card, and why: see `costs.on_card`."""
+        if any(each.strategy == "adaptive" for each in matchings):
+            return False, "each partial match has an order of its own"
         return on_card(sum(each.cost for each in matchings), threads, missing, started)
 
     def for_card(self) -> SecondHalf:
         """The same for counts on a card, which need no plan as good."""
         return replace(self, context=replace(self.context, costs=for_card(self.context.costs)))
+
+    def steady(self) -> SecondHalf:
+        """The same where all partial matches have one order."""
+        return replace(self, context=replace(self.context, costs=replace(self.context.costs, tried=0.0)))
 
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""

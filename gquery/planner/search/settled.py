@@ -30,6 +30,7 @@ class Settled:
         self._spaces: Recent[tuple[Space, str]] = Recent(_KEPT)
         self._matchings: Recent[tuple[MatchPlan, ...]] = Recent(_KEPT)
         self._for_card: Settled | None = None
+        self._steady: Settled | None = None
 
     @property
     def is_doubted(self) -> bool:
@@ -80,6 +81,12 @@ class Settled:
         if self._for_card is None:
             self._for_card = Settled(self.planned.for_card(), self._turns)
         return self._for_card
+
+    def steady(self) -> Settled:
+        """The same with one order for all partial matches, with what that settles."""
+        if self._steady is None:
+            self._steady = Settled(self.planned.steady(), self._turns, self._most)
+        return self._steady
 
 
 def can_be_turned(plan: QueryPlan) -> bool:

@@ -21,6 +21,7 @@ from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.factorise import EMPTY, Factoriser, Tree, folds_whole
 from gquery.planner.search.sums.inside import Neighbourhoods
 from gquery.planner.search.sums.pushed import Pushing
+from gquery.planner.search.sums.strategy import adapts
 from gquery.planner.search.sums.ties import ties_of
 from gquery.records import record
 from gquery.stopping import Check
@@ -31,7 +32,8 @@ Above = Mapping[int, tuple[int, ...]]  # vertices that must be smaller
 @record(frozen=True, slots=True)
 class Solution:
     """A problem with its tree. `above`, `factor`: how its symmetry is broken, at the vertices `broken`; `permutations`:
-    and how to get all back of what is listed, each as often as the factor says beyond that."""
+    and how to get all back of what is listed, each as often as the factor says beyond that. tried: looks at neighbours
+    after which another solution is looked for, 0 for never."""
 
     problem: Problem
     cardinalities: Cardinalities
@@ -40,6 +42,7 @@ class Solution:
     above: Mapping[int, tuple[int, ...]]
     permutations: tuple[tuple[int, ...], ...] = ()
     broken: tuple[int, ...] = ()
+    tried: float = 0.0
 
 
 class _Structure:
@@ -91,7 +94,7 @@ class Solver:
         self.memo = context.memo
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
-        self._where = Hashed((space, cardinalities, context.sampler is None))
+        self._where = Hashed((space, cardinalities, context.sampler is None, context.costs.tried))
 
     @cached_property
     def _alike(self) -> Hashed:
@@ -121,7 +124,8 @@ class Solver:
         if advice is not None:
             return orders.along(*advice)
         solution = orders.best()
-        self.memo.advise(alike, (solution.tree.order, solution.broken), problem)
+        if not solution.tried:  # else the order is the first at hand
+            self.memo.advise(alike, (solution.tree.order, solution.broken), problem)
         return solution
 
     def glanced(self, problem: Problem, solution: Solution) -> Solution:
@@ -230,8 +234,17 @@ class _Orders:
             built = self.costs.build * sum(self.cardinalities.edges)  # other orders need other rows
             if first.tree.cost < max(built, self.costs.dear):
                 return first
+            if self.costs.tried and not self.kept and adapts(self.problem):
+                return self._adaptive(first)
             return self._confirmed(self.walked(each) for each in self._weighed(trees))
         return min(self._weighed(trees), key=_dearness)
+
+    def _adaptive(self, dear: Solution) -> Solution:
+        """A dear solution's order as the beginning of one for each partial match. It is tried for a share of what that
+        solution costs: mostly it takes far less, which nobody can tell before."""
+        factoriser = self.factoriser.tied(self.structure.ties.all_tested())
+        tree = factoriser.tree(dear.tree.order, 0)._replace(cost=dear.tree.cost, strategy="adaptive")
+        return replace(self._plain(tree), tried=self.costs.tried * dear.tree.cost)
 
     def led(self, lead: tuple[int, ...]) -> Solution:
         """The cheapest with an order that begins with some vertices: those that are listed, or required, of them."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.blocks import new_blocks
 from gquery.executor.cpu.kernels.list_blocks import extend
+from gquery.executor.cpu.kernels.sums.adaptive import sum_adaptively
 from gquery.executor.cpu.kernels.sums.chain import sweep
 from gquery.executor.cpu.kernels.sums.inside import sum_inside
 from gquery.executor.cpu.kernels.sums.neighbourhood import Room, new_room
@@ -35,9 +36,11 @@ from gquery.executor.cpu.kernels.workspace import (
     new_work,
 )
 from gquery.executor.cpu.machine.native import address
+from gquery.executor.cpu.search import adapting
 from gquery.executor.cpu.search.giving import half_of_block, half_of_tree, moved, put
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan
 from gquery.executor.cpu.search.sharing import Task
+from gquery.executor.progress import OrdersGivenUp
 from gquery.records import record
 
 SLICE = 1 << 16  # looks at neighbours in a short slice: about a millisecond
@@ -71,6 +74,7 @@ class Memory:
         self._outputs: dict[int, NDArray[np.int32]] = {}
         self._inside: Room | None = None
         self._counters: Counters | None = None
+        self._adaptive: adapting.Room | None = None
         self._used = False
         self.seconds = 0.0  # of CPU time in kernels
         self.looks = SLICE if is_caller else _LONGEST * SLICE
@@ -101,10 +105,18 @@ class Memory:
             self._counters = new_counters(self._plan.counters, self._plan.universe)
         return self._counters
 
+    def adaptive(self, adapts: adapting.Adapting) -> adapting.Room:
+        """Room for a sum that orders vertices as it goes: one frame at a time."""
+        if self._adaptive is None:
+            self._adaptive = adapting.Room(adapts)
+        return self._adaptive
+
     def forget(self) -> None:
         """Before another run, whose sums are other numbers."""
         if self._used:
             self.entries.fill(0)
+            if self._adaptive is not None:
+                self._adaptive.forget()
         self._used = True
 
 
@@ -246,7 +258,14 @@ class SummingFrame(Frame):
     def _run(self, looks: int) -> None:
         memory, given = self.memory, self.given.positions
         tables, work, marked, sums, sizes = self.plan.tables, self.work, memory.marked, self.sums, self.sizes
-        if self.plan.inside is not None and not self._depth_first:
+        if self.plan.adapting is not None:
+            room = memory.adaptive(self.plan.adapting)
+            if room.is_tired:
+                raise OrdersGivenUp
+            room.grow()
+            pattern, roots = self.plan.adapting.pattern, self.plan.adapting.roots
+            sum_adaptively(pattern, room.left, room.stack, work, given, roots, sums, sizes, looks)
+        elif self.plan.inside is not None and not self._depth_first:
             self._run_inside(memory.inside(self.plan.inside), looks)
         elif self.plan.counters:
             sum_push(tables, work, marked, memory.counters(), given, sums, sizes, looks)
@@ -292,7 +311,7 @@ class SummingFrame(Frame):
         return made
 
     def _half(self) -> Task | None:
-        if self.plan.inside is not None or self.plan.counters:
+        if self.plan.inside is not None or self.plan.counters or self.plan.adapting is not None:
             return None
         if self.plan.is_chain:
             begun = half_of_block(self.plan, self.work, self.memory.blocks(self.stage), self.plan.width)

@@ -22,12 +22,14 @@ from gquery.executor.cpu.kernels.sums.push import counter_bytes
 from gquery.executor.cpu.machine.heap import scattered_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search import packed
+from gquery.executor.cpu.search.adapting import adapting
 from gquery.executor.cpu.search.link import link, link_chain, link_counters
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
 from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Level, Program, Rows, may_enumerate
 from gquery.executor.lowering.pushed import chains, pushed
 from gquery.executor.lowering.tallied import tallied_levels
+from gquery.executor.progress import OrdersGivenUp
 from gquery.storage.adjacency import Adjacency
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
@@ -64,13 +66,17 @@ class _Packer:
         self.context: list[tuple[int, ...]] = []
         self.bitsets = Bitsets(self.memory, self.threads, candidates.sliced, candidates.cache_of)
         self.slots = 0
-        self.adjacencies = self._candidate_graph() if program.space == "candidates" else {}
+        self.adjacencies: dict[tuple[Rows, int], Adjacency] = {}
         self.factors: dict[int, Factors] = {}  # by level
         self.is_folded = program.strategy == "fold" and program.listed == 0
         self.bounded = self.is_folded and self._bound() < SAFE  # no sum can be too large for 64 bits
 
     def pack(self) -> PackedPlan:
         program = self.program
+        if program.strategy == "adaptive":
+            return self._adaptive()
+        if program.space == "candidates":
+            self.adjacencies = self._candidate_graph()
         choices, collides = self._choices()
         folds = self._folds()
         steps = [self._step(number, level) for number, level in enumerate(program.levels)]
@@ -99,10 +105,20 @@ class _Packer:
             is_chain,
             self._inside(),
             self.counters,
+            None,
             may_enumerate(program.weights),
             self.candidates.snapshot.vertex_count,
             (*self.keep, *self.bitsets.matrices.values()),
         )
+
+    def _adaptive(self) -> PackedPlan:
+        """A plan without tables: levels are matched in any order."""
+        adapts = adapting(self.program, self.candidates, self.sets)
+        if adapts is None:
+            raise OrdersGivenUp
+        width, universe = len(self.sets), self.candidates.snapshot.vertex_count
+        nothing = joined([()] * packed.TABLES)
+        return PackedPlan(nothing, width, 0, 0, 0, 0, 0, (), False, 0, False, None, 0, adapts, False, universe, ())
 
     def _room(self, width: int) -> int:
         """Partial matches in a block, as many as there is space for."""

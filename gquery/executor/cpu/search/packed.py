@@ -8,12 +8,15 @@ when the plan walks the raw adjacency, positions are internal vertex ids.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.records import record
+
+if TYPE_CHECKING:
+    from gquery.executor.cpu.search.adapting import Adapting
 
 # Columns of `steps`, one row a level.
 BACKWARD_BEGIN, BACKWARD_END = 0, 1  # its rows of `backward`
@@ -86,6 +89,7 @@ Table = NDArray[np.int64]
 
 # The tables in one array, in order: its entry 2t is where table t begins, entry 2t + 1 the number of rows.
 STEPS, BACKWARD, DIFFERENT, SMALLER, PAIRS, COMPARE, ABSENT, CONTEXT, CHOICES, COLLIDES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+TABLES = 10
 
 
 @record(frozen=True, slots=True)
@@ -111,8 +115,8 @@ class PackedPlan:
     marks; marked: rows of adjacencies. folds: what is computed before the search. is_folded: nothing is left to search.
     room: partial matches in a block. is_chain: the sum goes breadth first. inside: room to sum inside of
     neighbourhoods, None when it goes in another way. counters: kinds of counters that sums are pushed into, 0 when they
-    are not. lingers: a kernel may be busy with one match for ever. universe: vertices. keep: what the addresses point
-    into.
+    are not. adapting: what a sum is handed that orders vertices as it goes, None where it does not. lingers: a kernel
+    may be busy with one match for ever. universe: vertices. keep: what the addresses point into.
     """
 
     tables: Table
@@ -128,6 +132,7 @@ class PackedPlan:
     is_chain: bool
     inside: InsideRoom | None
     counters: int
+    adapting: Adapting | None
     lingers: bool
     universe: int
     keep: tuple[object, ...]

@@ -9,6 +9,7 @@ from gquery.planner.ir.problem import Problem
 from gquery.planner.search.sums.inside import has_plain_tests
 
 _MOST_LEVELS = 62  # levels of which one number can say which are needed
+_MOST_ADAPTED = 64  # vertices that one number can be a set of
 _MOST_ROWS = 2  # of the leaf of a chain: those of cliques stay in the caches, and depth first looks into them sooner
 
 
@@ -21,6 +22,8 @@ def strategy_of(
         return None
     if wanted == "inside" and can_go_inside(problem, steps, kept):
         return "inside"
+    if wanted == "adaptive" and can_adapt(problem, steps, kept):
+        return "adaptive"
     if wanted == "push" and can_push(problem, steps, kept):
         return "push"
     if can_fold(problem, steps, kept):
@@ -53,6 +56,18 @@ def can_go_inside(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> b
     below = [step for step in steps[1:] if not step.folded]
     near = all(any(root == edges[edge].other(step.vertex) for edge in step.backward) for step in below)
     return bool(below) and near and len(steps) <= _MOST_LEVELS
+
+
+def can_adapt(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
+    """Whether vertices may be matched in any order after the first: all are counted, nothing is asked of them but edges
+    and that they differ, and the steps say so of every pair."""
+    rare = any(step.cap is not None or step.constants or step.above for step in steps)
+    return not kept and not rare and adapts(problem)
+
+
+def adapts(problem: Problem) -> bool:
+    """Whether the vertices of a problem may be matched in any order."""
+    return len(problem.graph.vertices) <= _MOST_ADAPTED and has_plain_tests(problem)
 
 
 def can_push(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:

@@ -40,6 +40,11 @@ class Ties:
             _add(masks, ((low, high) for high, lows in above.items() for low in lows))
         return replace(self, near=tuple(near), tested=tuple(tested), above=_closed(above, len(near)))
 
+    def all_tested(self) -> Ties:
+        """With no test that is passed over since its outcome is known."""
+        nothing = (0,) * len(self.near)
+        return replace(self, implied=nothing, alike=nothing)
+
     def constants(self, leaf: int, earlier: int) -> int:
         """Of the vertices matched before a leaf those that take exactly one of its candidates away each, whichever they
         are. They must be larger than all that the leaf has to be larger than, and differ from all others that it must

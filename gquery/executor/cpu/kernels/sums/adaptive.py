@@ -1,0 +1,208 @@
+"""Sums matches out in an order of its own for each partial match: next comes the vertex with the smallest set at hand.
+
+EGSM (section 5.2) chooses the next vertex so inside a group when it lists. Here the sum splits wherever what is left
+falls apart, which depends on the data, too: of vertices that must differ only those tie two parts together that still
+have a candidate in common. A sum is remembered by what is left of the candidates, not by what was matched above: what
+led there does not matter. So few of all matches are visited that planning need not look for a good order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.executor.cpu.kernels.sums.left import (
+    component,
+    count_nested,
+    count_pair,
+    is_nested,
+    key_of,
+    lowest,
+    match,
+    next_vertex,
+    place_of,
+)
+from gquery.executor.cpu.kernels.sums.numbers import reduced
+from gquery.executor.cpu.kernels.workspace import (
+    DEPTH,
+    DONE,
+    EACH,
+    MODULUS,
+    MORE,
+    QUANTUM,
+    ROW,
+    ROW_END,
+    STATE_SLOTS,
+    STATUS,
+    is_wanted,
+    takes_more,
+    times,
+)
+from gquery.executor.cpu.machine.compile import inlined, inner, kernel
+
+_ONE = np.uint64(1)
+
+# Columns of `nodes`, uint64[width + 1, *], one row a depth: the vertices of the sum, those of them that are not counted
+# yet below the candidate, the candidates of the word that are left, its key, the sum so far, the candidate's product.
+JOINED, REST, CANDIDATES, KEY, MORE_KEY, SUM, PRODUCT, NODE_COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7
+VERTEX, WORD, PLACE_COLUMNS = 0, 1, 2  # of `places`, int64: what is matched at this depth, and where its bitset goes on
+ABOUT_SUM, ABOUT_PRODUCT, SIZE_COLUMNS = 0, 1, 2  # of `sizes`, float64: about the same
+# Columns of the memory, uint64[slots, 3], a power of two of them.
+REMEMBERED_KEY, REMEMBERED_MORE, REMEMBERED, MEMORY_COLUMNS = 0, 1, 2, 3
+KEPT, LOOKS = 0, 1  # of `done`
+
+
+class Stack(NamedTuple):
+    """The sums in progress, and the memory of those that are done. done int64[2]: how many were
+    remembered, and the looks of all slices."""
+
+    nodes: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    sizes: NDArray[np.float64]
+    memory: NDArray[np.uint64]
+    memory_sizes: NDArray[np.float64]
+    done: NDArray[np.int64]
+
+
+@inner
+def begin_sum(pattern, left, stack, depth, joined, key, more):  # type: ignore[no-untyped-def]
+    """Begins the sum over some vertices."""
+    vertex = next_vertex(pattern, left, depth, joined)
+    nodes = stack.nodes
+    nodes[depth, JOINED], nodes[depth, KEY], nodes[depth, MORE_KEY] = joined, key, more
+    nodes[depth, CANDIDATES] = left.bits[place_of(pattern, left, depth, vertex)]
+    nodes[depth, SUM] = nodes[depth, PRODUCT] = nodes[depth, REST] = np.uint64(0)
+    stack.sizes[depth, ABOUT_SUM] = stack.sizes[depth, ABOUT_PRODUCT] = 0.0
+    stack.places[depth, VERTEX], stack.places[depth, WORD] = vertex, 0
+
+
+@inlined
+def next_candidate(pattern, left, stack, depth):  # type: ignore[no-untyped-def]
+    """Takes the next candidate of the vertex that is matched at a depth; -1 when there is none."""
+    vertex, word = stack.places[depth, VERTEX], stack.places[depth, WORD]
+    bits, begin = stack.nodes[depth, CANDIDATES], place_of(pattern, left, depth, vertex)
+    while bits == 0 and word + 1 < pattern.words[vertex]:
+        word += 1
+        bits = left.bits[begin + word]
+    candidate = np.int64(-1)
+    if bits != 0:
+        candidate = np.int64(word << 6) + lowest(bits)
+        bits &= bits - _ONE
+    stack.nodes[depth, CANDIDATES], stack.places[depth, WORD] = bits, word
+    return candidate
+
+
+@inlined
+def take(pattern, left, stack, depth, candidate, modulus):  # type: ignore[no-untyped-def]
+    """Adds what the last candidate stands for and goes on with another; returns the looks."""
+    nodes, sizes = stack.nodes, stack.sizes
+    nodes[depth, SUM] = reduced(nodes[depth, SUM] + nodes[depth, PRODUCT], modulus)
+    sizes[depth, ABOUT_SUM] += sizes[depth, ABOUT_PRODUCT]
+    vertex = stack.places[depth, VERTEX]
+    rest = nodes[depth, JOINED] & ~(_ONE << np.uint64(vertex))
+    dead, looks = match(pattern, left, depth, rest, vertex, candidate)
+    nodes[depth, PRODUCT], sizes[depth, ABOUT_PRODUCT] = (np.uint64(0), 0.0) if dead else (_ONE, 1.0)
+    nodes[depth, REST] = np.uint64(0) if dead else rest
+    return looks
+
+
+@inlined
+def multiply(stack, depth, value, size, modulus):  # type: ignore[no-untyped-def]
+    """A part of what is below a candidate is counted."""
+    stack.nodes[depth, PRODUCT] = reduced(stack.nodes[depth, PRODUCT] * value, modulus)
+    stack.sizes[depth, ABOUT_PRODUCT] = times(stack.sizes[depth, ABOUT_PRODUCT], size)
+    if size == 0.0:
+        stack.nodes[depth, REST] = np.uint64(0)
+
+
+@inner
+def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped-def]
+    """Splits what is below a candidate, and counts the first part if that is known or soon done; else begins its sum, a
+    level deeper. Returns the depth where the search goes on, and the looks."""
+    below, nodes = depth + 1, stack.nodes
+    joined = component(pattern, left, below, nodes[depth, REST])
+    nodes[depth, REST] &= ~joined
+    first = lowest(joined)
+    others = joined & (joined - _ONE)
+    if others == 0:
+        count = left.counts[below, first]
+        multiply(stack, depth, reduced(np.uint64(count), modulus), float(count), modulus)
+        return depth, np.int64(1)
+    if others & (others - _ONE) == 0:
+        count, looks = count_pair(pattern, left, below, first, lowest(others))
+        multiply(stack, depth, reduced(np.uint64(count), modulus), float(count), modulus)
+        return depth, looks
+    if is_nested(pattern, left, below, joined):
+        value, size = count_nested(left, below, joined, modulus)
+        multiply(stack, depth, value, size, modulus)
+        return depth, np.int64(8)
+    key, more = key_of(left, below, joined)
+    memory, slot = stack.memory, np.int64(key >> np.uint64(1)) & (len(stack.memory) - 1)
+    if memory[slot, REMEMBERED_KEY] == key and memory[slot, REMEMBERED_MORE] == more:
+        multiply(stack, depth, memory[slot, REMEMBERED], stack.memory_sizes[slot], modulus)
+        return depth, np.int64(2)
+    begin_sum(pattern, left, stack, below, joined, key, more)
+    return below, np.int64(4)
+
+
+@inlined
+def end_sum(stack, depth, modulus):  # type: ignore[no-untyped-def]
+    """All candidates are used up: the sum is remembered, and a factor above."""
+    nodes, memory = stack.nodes, stack.memory
+    value = reduced(nodes[depth, SUM] + nodes[depth, PRODUCT], modulus)
+    size = stack.sizes[depth, ABOUT_SUM] + stack.sizes[depth, ABOUT_PRODUCT]
+    slot = np.int64(nodes[depth, KEY] >> np.uint64(1)) & (len(memory) - 1)
+    memory[slot, REMEMBERED_KEY], memory[slot, REMEMBERED_MORE] = nodes[depth, KEY], nodes[depth, MORE_KEY]
+    memory[slot, REMEMBERED], stack.memory_sizes[slot] = value, size
+    stack.done[KEPT] += 1
+    multiply(stack, depth - 1, value, size, modulus)
+
+
+@kernel
+def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget):  # type: ignore[no-untyped-def]
+    """One slice, as `total` does it: adds to `sums` uint64[] and `about` float64[], for each row of `given` int32[1,
+    rows] or for all. roots int32[]: by position of the first vertex, its number."""
+    state, width = work[:STATE_SLOTS], len(pattern.words)
+    found = work[STATE_SLOTS : STATE_SLOTS + width]
+    modulus = np.uint64(state[MODULUS])
+    depth, status = state[DEPTH], MORE
+    everyone = ~np.uint64(0) >> np.uint64(64 - width)
+    pause = budget - QUANTUM
+    stack.done[LOOKS] += budget
+    while budget > 0:
+        if budget <= pause:
+            if is_wanted(state):
+                break
+            pause = budget - QUANTUM
+        if depth < 0:
+            if state[ROW] >= state[ROW_END] and not takes_more(state):
+                status = DONE
+                break
+            stack.nodes[0, JOINED], stack.places[0, VERTEX] = everyone, 0
+            stack.nodes[0, SUM] = stack.nodes[0, PRODUCT] = np.uint64(0)
+            stack.sizes[0, ABOUT_SUM] = stack.sizes[0, ABOUT_PRODUCT] = 0.0
+            depth = np.int64(0)
+            candidate = np.int64(roots[given[0, state[ROW]]])
+            budget -= 1 + (take(pattern, left, stack, depth, candidate, modulus) >> 2)
+        elif stack.nodes[depth, REST] != 0:
+            depth, looks = count_part(pattern, left, stack, depth, modulus)
+            budget -= 1 + (looks >> 2)
+        elif depth == 0:
+            place = state[ROW] * state[EACH]
+            sums[place] = reduced(sums[place] + stack.nodes[0, PRODUCT], modulus)
+            about[place] += stack.sizes[0, ABOUT_PRODUCT]
+            state[ROW] += 1
+            depth = np.int64(-1)
+        else:
+            candidate = next_candidate(pattern, left, stack, depth)
+            if candidate < 0:
+                end_sum(stack, depth, modulus)
+                depth -= 1
+            else:
+                found[stack.places[depth, VERTEX]] += 1
+                budget -= 1 + (take(pattern, left, stack, depth, candidate, modulus) >> 2)
+    stack.done[LOOKS] -= budget
+    state[DEPTH] = depth
+    state[STATUS] = status

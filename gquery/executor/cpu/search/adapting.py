@@ -1,0 +1,190 @@
+"""What a sum in an order of its own for each partial match is handed: candidates numbered anew, and rows as bitsets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gquery.errors import MemoryLimitError
+from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edges
+from gquery.executor.cpu.candidates.candidate_set import CandidateSet
+from gquery.executor.cpu.candidates.sets import CandidateSets
+from gquery.executor.cpu.kernels.sums import adaptive
+from gquery.executor.cpu.kernels.sums.left import Left, Pattern, measure_all, write_rows
+from gquery.executor.cpu.machine.native import address
+from gquery.executor.lowering.program import Level, Program, Rows
+from gquery.executor.memory import Budget
+from gquery.records import record
+from gquery.storage.schema import TURNED
+
+_RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each place that its vertex comes later
+_MOST = 1 << 27  # bytes of rows, when no limit is set
+_SLOTS, _MOST_SLOTS = 1 << 12, 1 << 21  # sums that a worker remembers, at first and at most
+_ENTRY = 8 * (adaptive.MEMORY_COLUMNS + 1)  # bytes of each
+
+
+@record(frozen=True, slots=True)
+class Adapting:
+    """pattern: as the kernels read it. bits: the candidates of all vertices. roots int32[]: by position of the first
+    vertex, its number. tried: looks of a worker after which it gives up, 0 for none. memory: of the query. keep: what
+    addresses point into."""
+
+    pattern: Pattern
+    bits: NDArray[np.uint64]
+    roots: NDArray[np.int32]
+    tried: float
+    memory: Budget
+    keep: tuple[NDArray[np.uint64], ...]
+
+
+class Room:
+    """Where one worker sums: what is left of the candidates, the sums in progress and those that are remembered."""
+
+    def __init__(self, adapting: Adapting) -> None:
+        pattern, width = adapting.pattern, len(adapting.pattern.words)
+        self._most, self._tried, self._memory = _MOST_SLOTS, adapting.tried, adapting.memory
+        bits = np.empty((width + 1, len(adapting.bits)), np.uint64)
+        bits[0] = adapting.bits
+        table = (width + 1, width)
+        keys, more = np.empty(table, np.uint64), np.empty(table, np.uint64)
+        self.left = Left(bits.reshape(-1), np.zeros(table, np.int64), np.zeros(table, np.int64), keys, more)
+        measure_all(pattern, self.left)
+        self._progress = (
+            np.zeros((width + 1, adaptive.NODE_COLUMNS), np.uint64),
+            np.zeros((width + 1, adaptive.PLACE_COLUMNS), np.int64),
+            np.zeros((width + 1, adaptive.SIZE_COLUMNS), np.float64),
+        )
+        self._done = np.zeros(2, np.int64)
+        self.stack = self._with_memory(_SLOTS)
+
+    def forget(self) -> None:
+        """Before another run, whose sums are other numbers."""
+        self.stack.memory.fill(0)
+
+    @property
+    def is_tired(self) -> bool:
+        """Whether there were more looks than the plan has for it."""
+        return 0 < self._tried < int(self._done[adaptive.LOOKS])
+
+    def grow(self) -> None:
+        """Makes room for more sums where as many were remembered as there is room for, if there is memory."""
+        before = self.stack
+        slots = 4 * len(before.memory)
+        if before.done[adaptive.KEPT] < len(before.memory) or slots > self._most:
+            return
+        try:
+            self._memory.reserve(slots * _ENTRY, "remembered sums")
+        except MemoryLimitError:
+            self._most = 0
+            return
+        self.stack = self._with_memory(slots)
+        kept = np.flatnonzero(before.memory[:, adaptive.REMEMBERED_KEY])
+        keys = before.memory[kept, adaptive.REMEMBERED_KEY]
+        places = (keys >> np.uint64(1)).astype(np.int64) & (len(self.stack.memory) - 1)
+        self.stack.memory[places] = before.memory[kept]
+        self.stack.memory_sizes[places] = before.memory_sizes[kept]
+
+    def _with_memory(self, slots: int) -> adaptive.Stack:
+        memory = np.zeros((slots, adaptive.MEMORY_COLUMNS), np.uint64)
+        self._done[adaptive.KEPT] = 0
+        return adaptive.Stack(*self._progress, memory, np.zeros(slots), self._done)
+
+
+def adapting(program: Program, candidates: CandidateSets, sets: Sequence[CandidateSet]) -> Adapting | None:
+    """What a program's sum is handed; sets: the candidates by level. None where there is no room for it."""
+    width, levels, memory = len(sets), program.levels, candidates.control.memory
+    near, different = _masks(levels, _near), _masks(levels, lambda level: level.different)
+    kinds = _kinds(sets, different)
+    # Others never collide, and their numbers are of other vertices.
+    different &= np.array(
+        [sum(1 << other for other in range(width) if kinds[other] is kind) for kind in kinds], np.uint64
+    )
+    words = np.array([len(kind.vertices) + 63 >> 6 or 1 for kind in kinds], np.int64)
+    begins = np.concatenate([[0], np.cumsum(words)])
+    size = sum(8 * len(kinds[to].vertices) * int(words[of]) for of, level in enumerate(levels) for to in _near(level))
+    size = 2 * size + (8 * (width + 1) * int(begins[-1]) + _SLOTS * _ENTRY) * candidates.threads
+    available = memory.available
+    if size > (_MOST if available is None else min(_MOST, available // 4)):
+        return None
+    memory.reserve(size, "rows as bitsets")
+    bits = np.zeros(int(begins[-1]), np.uint64)
+    numbers = [
+        np.searchsorted(kind.vertices, each.vertices).astype(np.int32) for kind, each in zip(kinds, sets, strict=True)
+    ]
+    for vertex, own in enumerate(numbers):
+        np.bitwise_or.at(bits, begins[vertex] + (own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
+    rows, keep = _rows(levels, candidates, kinds)
+    pattern = Pattern(near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows)
+    return Adapting(pattern, bits, numbers[0], program.tried, memory, keep)
+
+
+def _near(level: Level) -> dict[int, list[Rows]]:
+    """The rows that lead to a level, by the level that they are of."""
+    found: dict[int, list[Rows]] = {}
+    for rows in level.backward:
+        found.setdefault(rows.level, []).append(rows)
+    return found
+
+
+def _masks(levels: Sequence[Level], spoken_of: Callable[[Level], Iterable[int]]) -> NDArray[np.uint64]:
+    """By level the mask of the others that are spoken of together with it."""
+    masks = [0] * len(levels)
+    for number, level in enumerate(levels):
+        for other in spoken_of(level):
+            masks[number] |= 1 << other
+            masks[other] |= 1 << number
+    return np.array(masks, np.uint64)
+
+
+def _kinds(sets: Sequence[CandidateSet], different: NDArray[np.uint64]) -> list[CandidateSet]:
+    """By level the vertices that its candidates are numbered among: those of all levels that it may collide with, of
+    these with others, and so on."""
+    kinds = [[level] for level in range(len(sets))]
+    for level in range(len(sets)):
+        for other in range(level):
+            apart = not int(different[level]) >> other & 1 or not sets[level].has(sets[other].vertices).any()
+            if kinds[level] is not kinds[other] and not apart:
+                kinds[other] += kinds[level]
+                for member in kinds[level]:
+                    kinds[member] = kinds[other]
+    common: dict[int, CandidateSet] = {}
+    for kind in kinds:
+        if id(kind) not in common:
+            vertices = reduce(np.union1d, (sets[member].vertices for member in kind))
+            common[id(kind)] = CandidateSet(vertices, sets[kind[0]].universe)
+    return [common[id(kind)] for kind in kinds]
+
+
+def _rows(
+    levels: Sequence[Level], candidates: CandidateSets, kinds: Sequence[CandidateSet]
+) -> tuple[NDArray[np.int64], tuple[NDArray[np.uint64], ...]]:
+    """The addresses of the rows between any two levels, both ways, and what they are of. Where the same edges join
+    vertices of the same kinds the rows are the same."""
+    addresses = np.zeros((len(levels), len(levels)), np.int64)
+    made: dict[object, NDArray[np.uint64]] = {}
+    for number, level in enumerate(levels):
+        for other, edges in _near(level).items():
+            for ends in ((other, number), (number, other)):
+                asked = [each if ends[1] == number else _turned(each, level, number) for each in edges]
+                key = (*(each._replace(level=0, tables=()) for each in asked), *(id(kinds[end]) for end in ends))
+                if key not in made:
+                    source, target = (kinds[end] for end in ends)
+                    made[key] = reduce(np.bitwise_and, (_bits(candidates, each, source, target) for each in asked))
+                addresses[ends] = address(made[key])
+    return addresses, tuple(made.values())
+
+
+def _turned(rows: Rows, level: Level, number: int) -> Rows:
+    """The same edges, seen from the other end."""
+    return rows._replace(direction=TURNED[rows.direction], tables=level.tables, level=number)
+
+
+def _bits(candidates: CandidateSets, rows: Rows, source: CandidateSet, target: CandidateSet) -> NDArray[np.uint64]:
+    """Rows as bitsets, uint64[candidates of the source, words of the target]."""
+    (edges,) = candidate_edges(candidates, [Wanted(rows, source, target, False)])
+    bits = np.zeros((len(source.vertices), len(target.vertices) + 63 >> 6 or 1), np.uint64)
+    write_rows(edges.offsets, edges.neighbours, bits)
+    return bits

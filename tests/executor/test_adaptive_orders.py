@@ -1,0 +1,120 @@
+"""An order for each partial match: sums that choose the next vertex by what is left of candidates count the same."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gquery
+from gquery.executor.cpu.search import adapting, frames
+from gquery.executor.progress import OrdersGivenUp
+from gquery.planner.search import solving
+from tests.differential.test_counting import WAYS, compare_counts, costs
+
+ALWAYS = [
+    *WAYS["candidate graph"],
+    costs({"trusted": 1}, dear=0.0, worth_walking=0.0, build=0.0, tried=1e12),
+    (solving._Orders, "easy", lambda _: None),
+]
+CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
+    "as they are": [],
+    "short slices": [(frames, "SLICE", 3)],
+    "memory that grows": [(adapting, "_SLOTS", 1), (frames, "SLICE", 20)],
+    "memory of one": [(adapting, "_SLOTS", 1), (adapting, "_MOST_SLOTS", 1)],
+    "given up at once": [(adapting.Room, "is_tired", True)],
+    "no room": [(adapting, "_MOST", 0)],
+}
+
+
+def _patch(monkeypatch: pytest.MonkeyPatch, patches: list[tuple[Any, str, Any]]) -> None:
+    for owner, name, value in patches:
+        monkeypatch.setattr(owner, name, value)
+
+
+@pytest.mark.parametrize("way", CPU_WAYS)
+def test_random_queries(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _patch(monkeypatch, [*ALWAYS, *CPU_WAYS[way]])
+    compare_counts(f"adaptive, {way}", "cpu")
+
+
+def coloured(seed: int) -> gquery.Graph:
+    """300 vertices of four labels, some with two of them, the edges of many among few."""
+    random = np.random.default_rng(seed)
+    ends = (300 * random.random((2400, 2)) ** 2).astype(np.int64)
+    ends = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+    labels = [("A",), ("B",), ("A", "B"), ("C",)]
+    bounds = [0, 90, 170, 200, 300]
+    vertices = {
+        ":".join(names): {"id": np.arange(begin, end)}
+        for names, begin, end in zip(labels, bounds, bounds[1:], strict=False)
+    }
+    edges = {}
+    for one, low, high in zip(vertices, bounds, bounds[1:], strict=False):
+        for other, begin, end in zip(vertices, bounds, bounds[1:], strict=False):
+            inside = (ends[:, 0] >= low) & (ends[:, 0] < high) & (ends[:, 1] >= begin) & (ends[:, 1] < end)
+            edges[one, "X", other] = {"source": ends[inside, 0].copy(), "target": ends[inside, 1].copy()}
+    return gquery.from_arrow(vertices, edges)
+
+
+def pattern(random: Random) -> str:
+    """Eight or nine vertices with labels that overlap, joined, and two edges more."""
+    size = random.choice((8, 9))
+    labels = [random.choice((":A", ":A", ":B", ":C", ":A&B", "")) for _ in range(size)]
+    pairs = [(random.randrange(vertex), vertex) for vertex in range(1, size)]
+    pairs += [(low, high) for low, high in (sorted(random.sample(range(size), 2)) for _ in range(2))]
+    arrows = {pair: random.choice(("-[:X]->", "<-[:X]-")) for pair in pairs}
+    nodes = ", ".join(f"(v{vertex}{label})" for vertex, label in enumerate(labels))
+    edges = ", ".join(f"(v{one}){arrow}(v{other})" for (one, other), arrow in arrows.items())
+    return f"MATCH DIFFERENT NODES {nodes}, {edges} RETURN count(*)"
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_vertices_that_may_collide(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates of labels that overlap are numbered together, others apart."""
+    graph = coloured(threads).with_settings(threads=threads)
+    random = Random(threads)
+    texts = [pattern(random) for _ in range(8)]
+    known = [graph.query(text, timeout=60).scalar() for text in texts]
+    _patch(monkeypatch, ALWAYS)
+    again = gquery.Graph(graph.snapshot, settings=graph.settings)
+    found = [again.query(text).scalar() for text in texts]
+    assert found == known
+    assert any(count > 0 for count in known)
+    assert all("smallest set at hand" in again.profile(text) for text in texts[:2])
+
+
+def test_leaves_that_look_alike_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond 64 bits, too: a hub's leaves in pairs, of which some are sources of the edge in between."""
+    _patch(monkeypatch, ALWAYS)
+    edges = {"source": [0] * 900 + [1], "target": [*range(1, 901), 2]}
+    graph = gquery.from_arrow({"V": {"id": range(901)}}, {("V", "E", "V"): edges})
+    for arms in (5, 9):
+        star = "".join(f", (hub)-[:E]->(v{arm})" for arm in range(arms))
+        text = f"MATCH DIFFERENT NODES (hub)-[:E]->(a)-[:E]->(b)<-[:E]-(hub){star} RETURN count(*)"
+        assert "smallest set at hand" in graph.profile(text)
+        assert graph.query(text).scalar() == math.perm(898, arms)
+
+
+def test_what_is_given_up_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan that was given up is not that of the profile, and its memory is given back."""
+    graph, text = coloured(3), pattern(Random(7))
+    expected = graph.query(text).scalar()
+    _patch(monkeypatch, [*ALWAYS, (adapting.Room, "is_tired", True)])
+    given_up = []
+    monkeypatch.setattr(frames, "OrdersGivenUp", _noting(given_up))
+    again = gquery.Graph(graph.snapshot, settings=graph.settings)
+    assert again.query(text).scalar() == expected
+    assert given_up
+    assert "smallest set" not in again.profile(text)
+
+
+def _noting(raised: list[bool]) -> type[OrdersGivenUp]:
+    class Noted(OrdersGivenUp):
+        def __init__(self) -> None:
+            raised.append(True)
+
+    return Noted
