@@ -63,6 +63,12 @@ class Touched:
             _joined([each.edge_values for each in several], np.int64),
         )
 
+    @property
+    def size(self) -> int:
+        """How many elements that are."""
+        values = sum(map(len, self.vertex_values.values())) + sum(map(len, self.edge_values.values()))
+        return len(self.edges) + len(self.vertices) + len(self.come_or_gone) + values
+
     def read_by(self, names: Collection[str] | None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The vertices and edges that differ for who reads properties of some names, or all."""
         vertices = (own for name, own in self.vertex_values.items() if names is None or name in names)
@@ -73,10 +79,11 @@ class Touched:
 class Between:
     """Two versions of a graph, and what differs. Safe from several threads."""
 
-    def __init__(self, old: Snapshot, new: Snapshot, touched: Touched) -> None:
+    def __init__(self, old: Snapshot, new: Snapshot, parts: Sequence[Touched]) -> None:
+        """parts: what was touched, one after the other."""
         self.old = old
         self.new = new
-        self._touched = touched
+        self._parts = parts
         self._parted: dict[object, tuple[Parted | None, Parted | None]] = {}
         self._lock = threading.Lock()
 
@@ -89,11 +96,19 @@ class Between:
             touched.append(Touched.by(batch, vertices, edges))
             vertices += sum(each.count for each in batch.vertices)
             edges += sum(each.count for each in batch.edges)
-        return cls(old, new, Touched.by_all(touched))
+        return cls(old, new, touched)
 
     def joined(self, later: Between) -> Between:
-        """From the old version to the new one of what follows."""
-        return Between(self.old, later.new, Touched.by_all([self._touched, later._touched]))
+        """From the old version to the new one of what follows. A part is put together with others that are about as
+        large, so that a writer whom nobody reads for long does not go through all of it for each version."""
+        parts = [*self._parts, *later._parts]
+        while len(parts) > 1 and parts[-2].size <= 2 * parts[-1].size:
+            parts[-2:] = [Touched.by_all(parts[-2:])]
+        return Between(self.old, later.new, parts)
+
+    @cached_property
+    def _touched(self) -> Touched:
+        return Touched.by_all(self._parts)
 
     @cached_property
     def keys(self) -> tuple[Hashable, Hashable]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.continuous.between import Touched
 from gquery.continuous.change import Change
 from gquery.errors import BindError, QueryTimeout
 from gquery.store import Store
@@ -96,6 +97,24 @@ def test_who_is_slow_gets_one_change_of_the_rest() -> None:
     assert [(each.since, each.version) for each in changes] == [(0, 1), (1, 2), (2, 6)]
     assert [(each.added.num_rows, each.removed.num_rows) for each in changes] == [(3, 0), (0, 0), (3, 3)]
     assert slow.version == 6
+
+
+def test_a_version_costs_the_same_however_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a writer puts together for who is slow is a few times what changes, not all of it for every version."""
+    together: list[int] = []
+    whole = Touched.by_all.__func__  # type: ignore[attr-defined]
+
+    def by_all(cls: type[Touched], several: list[Touched]) -> Touched:
+        together.append(sum(each.size for each in several) if len(several) > 1 else 0)
+        return whole(cls, several)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(Touched, "by_all", classmethod(by_all))
+    store = _store()
+    slow = store.watch("MATCH (a)-[:PAID]->(b) RETURN a.id AS a", pending=2)
+    for place in range(64):
+        _insert(store, (place % 6, (place + 1) % 6))
+    assert sum(together) < 64 * 10
+    assert [each.added.num_rows for each in slow.waiting()] == [1, 63]
 
 
 def test_a_watch_goes_on_from_a_version() -> None:
