@@ -8,7 +8,7 @@ alone now (`invariants.py` says where a no can be wrong). Whoever counts anew kn
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,23 +39,22 @@ def recounted(before: Snapshot, after: Snapshot, delta: EdgeDelta, moved: Ids) -
         return None
     types = {name for name in before.edges.types if name in delta.new or name in delta.gone or len(moved)}
     known = {name: counts for name, counts in before.counts.types.items() if name not in types}
+    now: set[Kind] = set()
     for name in {*types, *delta.new}:
-        known[name] = _Type(name, before, after, delta, moved).counts()
+        each = _Type(name, before, after, delta, moved)
+        known[name] = each.counts()
+        now.update(kind for pair in each.joined for kind in ((name, "out", pair[1]), (name, "in", pair[0])))
     verify = before.counts.verify
     return Counts(
         tuple(table.count for table in after.vertex_tables),
         known,
         None if verify is None else _Unchanged.of(verify, frozenset(types) | frozenset(delta.new)),
-        _kinds(before.invariants.kinds, known),
+        _kinds(before.invariants.kinds, now),
     )
 
 
-def _kinds(before: Mapping[Kind, int], types: Mapping[str, TypeCounts]) -> Mapping[Kind, int]:
+def _kinds(before: Mapping[Kind, int], now: Set[Kind]) -> Mapping[Kind, int]:
     """The bits of signatures as they were, and others for kinds of neighbours that are new."""
-    now: set[Kind] = set()
-    for name, counts in types.items():
-        for row in counts.between:
-            now |= {(name, "out", row.target), (name, "in", row.source)}
     if now <= before.keys():
         return before
     kinds = dict(before)
@@ -83,7 +82,9 @@ class _Unchanged:
 
 
 class _Type:
-    """Edges of one type before and after."""
+    """Edges of one type before and after. joined: pairs of tables with the first edges between them, once counted."""
+
+    joined: Set[tuple[int, int]]
 
     def __init__(self, name: str, before: Snapshot, after: Snapshot, delta: EdgeDelta, moved: Ids) -> None:
         nothing = together(())
@@ -101,8 +102,9 @@ class _Type:
         return TypeCounts(self._between(), self._degrees(), simple, simple_both)
 
     def _between(self) -> tuple[Between, ...]:
-        edges = Counter({(row.source, row.target): row.edges for row in self._was.between})
-        loops = Counter({row.source: row.loops for row in self._was.between if row.source == row.target})
+        """Those of the tables that have edges there, of which a batch touches few."""
+        edges: Counter[tuple[int, int]] = Counter()
+        loops: Counter[int] = Counter()
         for numbers, ends, sign in (
             (self._before.vertex_numbers, self._gone, -1),
             (self._before.vertex_numbers, self._same, -1),
@@ -118,11 +120,13 @@ class _Type:
             if is_loop.any():
                 for table, count in Counter(numbers.tables_of(ends[0][is_loop]).tolist()).items():
                     loops[table] += sign * count
-        return tuple(
-            Between(source, target, count, loops[source] if source == target else 0)
-            for (source, target), count in sorted(edges.items())
-            if count
-        )
+        rows = {row[:2]: row for row in self._was.between}
+        self.joined = {pair for pair, more in edges.items() if more > 0} - rows.keys()
+        for pair, more in edges.items():
+            was = rows.get(pair, Between(*pair, 0, 0))
+            more_loops = loops[pair[0]] if pair[0] == pair[1] else 0
+            rows[pair] = was._replace(edges=was.edges + more, loops=was.loops + more_loops)
+        return tuple(sorted(row for row in rows.values() if row.edges))
 
     def _degrees(self) -> tuple[DegreeSums, ...]:
         sums = {row[:2]: list(row[2:]) for row in self._was.degrees}
