@@ -15,7 +15,7 @@ from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import edges_between, estimate, estimated_sizes, kept_share
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import GUESSES
-from gquery.planner.search.matching import estimated_tree, is_doubted
+from gquery.planner.search.matching import estimated_tree, is_doubted, led_by
 from gquery.planner.search.sums.factorise import Tree, folds_whole
 from gquery.storage.invariants import Invariants
 
@@ -59,7 +59,8 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
         vain: Mapping[tuple[int, int], float] | None = {}  # what is folded is not visited in vain
         if not folds_whole(draft.problem, draft.kept):
             cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
-            tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context)
+            lead = led_by(graph, draft.segment.lead)
+            tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context, lead)
             vain = None if tree is None else _vain_visits(graph, tree)
         # What is reached from a few vertices is estimated too low where these have more edges than others.
         reaching = not few and any(isinstance(each, ReachedFilter) for each in draft.filters)

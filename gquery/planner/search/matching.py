@@ -67,14 +67,19 @@ def _work(tree: Tree, limit: int | None) -> float:
 
 
 def estimated_tree(
-    problem: Problem, kept: frozenset[int], limit: int | None, cardinalities: Cardinalities, context: Context
+    problem: Problem,
+    kept: frozenset[int],
+    limit: int | None,
+    cardinalities: Cardinalities,
+    context: Context,
+    lead: tuple[int, ...] = (),
 ) -> Tree | None:
     """A tree of the query, not always the best, if it will walk the raw adjacency, as far as one can tell; else
-    None."""
+    None. lead: the vertices that the order is told to begin with."""
     if limit is None and is_doubted(problem, context.costs):
         return None
     believed = limit is not None or len(problem.graph.vertices) <= context.costs.effort.trusted
-    tree = Solver(problem, kept, cardinalities, "vertices", context).rough(problem)
+    tree = Solver(problem, kept, cardinalities, "vertices", context, lead=lead).rough(problem)
     if tree.is_folded:
         return tree
     if not believed:
@@ -82,7 +87,7 @@ def estimated_tree(
     work, building = _work(tree, limit), _building(problem.graph, cardinalities, context.costs)
     if work <= building:
         return tree
-    with_graph = _work(Solver(problem, kept, cardinalities, "candidates", context).rough(problem), limit)
+    with_graph = _work(Solver(problem, kept, cardinalities, "candidates", context, lead=lead).rough(problem), limit)
     return tree if work <= building + with_graph else None
 
 
@@ -122,9 +127,13 @@ def plan_matching(
 
 
 def _lead(plan: QueryPlan) -> tuple[int, ...]:
-    """The vertices that the order is told to begin with."""
-    number = {vertex.variable: vertex.index for vertex in plan.graph.vertices}
-    return tuple(number[variable] for variable in plan.segment.lead if variable in number)
+    return led_by(plan.graph, plan.segment.lead)
+
+
+def led_by(graph: QueryGraph, variables: Iterable[str]) -> tuple[int, ...]:
+    """The vertices that the order is told to begin with, as far as they are there."""
+    number = {vertex.variable: vertex.index for vertex in graph.vertices}
+    return tuple(number[variable] for variable in variables if variable in number)
 
 
 class _CountPlanner:

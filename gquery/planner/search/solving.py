@@ -157,7 +157,8 @@ class Solver:
 
     def rough(self, problem: Problem) -> Tree:
         """The tree of a good matching order, found in a fraction of the time."""
-        return self._orders(problem).few()[0][0]
+        orders = self._orders(problem)
+        return orders.led(self.lead).tree if self.lead else orders.few()[0][0]
 
     def _orders(self, problem: Problem) -> _Orders:
         cardinalities = self.cardinalities
