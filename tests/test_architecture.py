@@ -51,7 +51,7 @@ ALLOWED = {
     "session": ["grammar", "planner", "executor", "storage", "result", "values", "imports"],
     "motif": [
         "session", "storage", "values", "grammar.literals", "executor.census", "executor.cpu.census",
-        "executor.cpu.random_graphs", "executor.gpu.census", "executor.progress",
+        "executor.cpu.random_graphs", "executor.devices", "executor.gpu.census", "executor.progress",
     ],
     "opening": ["session", "storage", "integrations"],
     "continuous": ["planner", "executor", "storage", "grammar"],

@@ -38,22 +38,33 @@ class CardBeside:
     def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
         """Whether this process has used the card before, and whether the graph is on it."""
         if "gquery.executor.gpu.engine" not in sys.modules:
-            return False, False
-        from gquery.executor.gpu.device import card
+            return self.started(), False
         from gquery.executor.gpu.engine import is_resident
 
-        return card.cache_info().currsize > 0, is_resident(snapshot)
+        return self.started(), is_resident(snapshot)
+
+    def started(self) -> bool:
+        """Whether this process has used the card before."""
+        if "gquery.executor.gpu.device" not in sys.modules:
+            return False
+        from gquery.executor.gpu.device import card
+
+        return card.cache_info().currsize > 0
 
     def backend(self, check: Check) -> Backend:
-        """Raises UnsupportedError where it turns out that there is no card, and where that is not ready soon: its
-        kernels may have to be compiled. They are meanwhile, for the queries that follow."""
+        """Raises UnsupportedError where there is none, or not soon."""
+        self.wait(check)
+        return _gpu(self._settings)
+
+    def wait(self, check: Check) -> None:
+        """Until it turns out whether there is a card. Raises UnsupportedError where that is not ready soon: its kernels
+        may have to be compiled. They are meanwhile, for those who ask next."""
         until = time.monotonic() + _SOON
         while not _getting_ready().is_set():
             check()
             if time.monotonic() > until:
                 raise UnsupportedError("the card is being made ready")
             _getting_ready().wait(0.02)
-        return _gpu(self._settings)
 
 
 _SOON = 2.0  # seconds that a count waits for a card

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Unpack, runtime_checkable
 
-from gquery.errors import BindError
+from gquery.errors import BindError, MemoryLimitError, UnsupportedError
 from gquery.executor.census.counts import Census, Trial
 from gquery.executor.census.graph import Coloured
 from gquery.executor.cpu.census.counting import census
+from gquery.executor.devices import card_beside
 from gquery.executor.progress import Control
 from gquery.motif.found import Motifs, found
 from gquery.motif.on_card import counted_on_card
+from gquery.motif.placing import Place, placed
 from gquery.motif.queries import Choice, choose, counted_by_queries
 from gquery.motif.question import SETTINGS, Options, read_question
 from gquery.motif.simple import Simple, simplified
@@ -49,22 +51,36 @@ class Discovery:
         simple = simplified(self._snapshot, asked)
         control.stage = "counting motifs"
         choice = choose(simple.graph, self._settings, control)
-        counted = self._counted(simple.graph, choice)
-        return found(counted, simple, asked, self._snapshot, (*simple.notes, *self._way(counted, simple, choice)))
+        place, counted = self._counted(simple.graph, choice)
+        notes = (*simple.notes, *self._way(counted, simple, choice, place))
+        return found(counted, simple, asked, self._snapshot, notes)
 
-    def _counted(self, graph: Coloured, choice: Choice | None) -> Census:
-        null, graphs, control = self.asked.null, self.asked.random, self.progress
+    def _counted(self, graph: Coloured, choice: Choice | None) -> tuple[Place, Census]:
+        null, graphs, threads, control = self.asked.null, self.asked.random, self._settings.threads, self.progress
         if choice is not None and choice.queries:
-            return counted_by_queries(graph, null, graphs, self._settings, control)
-        count = counted_on_card if self._settings.device == "gpu" else census
-        return count(graph, null, graphs, self._settings.threads, control)
+            return Place(False), counted_by_queries(graph, null, graphs, self._settings, control)
+        beside, place = card_beside(self._settings), Place(self._settings.device == "gpu")
+        if beside is not None:
+            place = placed(graph, null, graphs, threads, beside)
+        if not place.on_card:
+            return place, census(graph, null, graphs, threads, control)
+        try:
+            if beside is not None:
+                beside.wait(control.check)
+            return place, counted_on_card(graph, null, graphs, threads, control)
+        except (MemoryLimitError, UnsupportedError) as error:
+            if beside is None:
+                raise
+            place = Place(False, f"on the CPU: {error.message}")
+        control.fraction = 0.0
+        return place, census(graph, null, graphs, threads, control)
 
-    def _way(self, counted: Census, simple: Simple, choice: Choice | None) -> tuple[str, ...]:
+    def _way(self, counted: Census, simple: Simple, choice: Choice | None, place: Place) -> tuple[str, ...]:
         """How it was counted, line by line."""
         asked, links, subgraphs = self.asked, len(simple.graph.arcs.tails), int(counted.counts.sum())
         sets = "single vertices" if asked.size == 3 else f"connected sets of {asked.size - 2}"
         way = f"counted from {sets} and what two more vertices can be beside them"
-        if self._settings.device == "gpu":
+        if place.on_card:
             way += ", on the GPU"
         if choice is not None and choice.queries:
             way = "counted by a query for each class, from which what others have in them is taken"
@@ -74,6 +90,8 @@ class Discovery:
         lines = [f"{subgraphs:,} connected subgraphs of {len(counted.codes):,} classes, {way}"]
         if asked.random:
             lines.append(f"{asked.random:,} random graphs, seed {asked.seed}: {_MODELS[asked.model]}")
+        if place.why:
+            lines.append(place.why)
         if counted.trial is not None:
             lines.append(_told(counted.trial))
         if asked.random and asked.model in ("degrees", "mutual"):

@@ -45,7 +45,7 @@ def add_motif_options(parser: ArgumentParser) -> None:
     option("-o", "--output", metavar="FILE", help="a page with pictures (.html), or the table (.csv, .parquet, ...)")
     option("--format", choices=("html", "mfinder", "fanmod"), help="of the FILE, where its ending does not say")
     option("--threads", type=int, metavar="N")
-    option("--device", choices=("auto", "cpu", "gpu"), help="where motifs are counted: on the CPU unless it is `gpu`")
+    option("--device", choices=("auto", "cpu", "gpu"), help="where motifs are counted; `auto`: where that takes less")
 
 
 def ask_for_motifs(chosen: Namespace, graph: Graph, console: Console) -> tuple[Motifs, Discovery]:

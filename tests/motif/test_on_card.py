@@ -18,7 +18,7 @@ from gquery.executor.cpu.census.counting import census
 from gquery.executor.gpu.census import launching, tallying
 from gquery.executor.gpu.census.launching import Kernels
 from gquery.executor.progress import Control
-from gquery.motif import on_card
+from gquery.motif import discovery, on_card, placing
 from gquery.motif.on_card import counted_on_card
 from tests.conftest import missing
 from tests.emulated.census import EmulatedKernels, LaneKernels
@@ -156,6 +156,46 @@ def test_device_is_an_option() -> None:
     found, wanted = (gquery.motifs(graph, 4, random=20, device=device) for device in ("gpu", "cpu"))
     assert found.to_arrow().equals(wanted.to_arrow())
     assert any("on the GPU" in note for note in found.notes)
+
+
+class Beside:
+    """A card that has begun, or that is not there."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+    def started(self) -> bool:
+        return True
+
+    def wait(self, check: object) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+def test_a_card_is_taken_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(2)
+    tails, heads = random.integers(40, size=(2, 100))
+    graph = gquery.from_arrow({"V": {"id": list(range(40))}}, {("V", "E", "V"): {"source": tails, "target": heads}})
+
+    def found(beside: Beside | None) -> gquery.Motifs:
+        monkeypatch.setattr(discovery, "card_beside", lambda settings: beside)
+        return gquery.motifs(graph, 4, random=20, threads=1)
+
+    alone, dear = found(None), found(Beside())
+    assert not any("on a card" in note or "GPU" in note for note in alone.notes)
+    assert any("on the CPU: about" in note and "on a card" in note for note in dear.notes)
+    monkeypatch.setattr(placing, "_BEGIN", 0.0)
+    cheap = found(Beside())
+    assert any("on the GPU" in note for note in cheap.notes)
+    assert any("on a card: about" in note and "on the CPU" in note for note in cheap.notes)
+    error = UnsupportedError("the card is being made ready")
+    waited = found(Beside(error))
+    assert any(note == "on the CPU: the card is being made ready" for note in waited.notes)
+    monkeypatch.setattr(tallying, "_SHARE", 1 << 60)
+    full = found(Beside())
+    assert any("on the CPU: the GPU has no room" in note for note in full.notes)
+    for each in (dear, cheap, waited, full):
+        assert each.to_arrow().equals(alone.to_arrow())
 
 
 def test_without_a_card(monkeypatch: pytest.MonkeyPatch) -> None:

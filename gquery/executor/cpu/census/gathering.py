@@ -38,8 +38,10 @@ class Gatherer:
             for some in tallies:
                 size = 2 * _SLOT * len(some.codes)  # others come meanwhile
                 self._control.memory.reserve(size, "counting motifs")
-                self._take(some)
-                self._control.memory.release(size)
+                try:
+                    self._take(some)
+                finally:
+                    self._control.memory.release(size)
         finally:
             self._known.release()
         codes = self._classes.codes[self._shown]

@@ -9,8 +9,9 @@ from gquery.executor.census.graph import Arcs
 
 
 def looks_of_census(arcs: Arcs, vertices: int, size: int) -> float:
-    """How many neighbours `walk.advance` looks at, in sets of three vertices at most: for each set those of all
-    vertices beside it. As if no two of a set had a neighbour in common, and no pair had arcs both ways."""
+    """How many neighbours `walk.advance` looks at: for each set those of all vertices beside it. As if no two of a set
+    had a neighbour in common, and no pair had arcs both ways. Each vertex that sets have more than three makes as much
+    of it as the third: of small dense graphs that is too much."""
     ends = np.concatenate([arcs.tails, arcs.heads]), np.concatenate([arcs.heads, arcs.tails])
 
     def of_neighbours(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -20,6 +21,8 @@ def looks_of_census(arcs: Arcs, vertices: int, size: int) -> float:
     second = of_neighbours(degrees)  # what is looked at for one vertex of a set
     if size == 3:
         return float(second.sum())
-    if size == 4:
-        return float(degrees @ second)
-    return float((degrees * (degrees - 1) / 2) @ second + (degrees - 1) @ of_neighbours(second))
+    of_two = float(degrees @ second)
+    if size == 4 or not of_two:
+        return of_two
+    of_three = float((degrees * (degrees - 1) / 2) @ second + (degrees - 1) @ of_neighbours(second))
+    return of_three * (of_three / of_two) ** (size - 5)

@@ -11,7 +11,7 @@ from gquery.executor.census.links import links_of
 from gquery.executor.census.null import Null
 from gquery.executor.gpu.census.batch import Batch, Given
 from gquery.executor.gpu.census.launching import COUNT, MAKE, Kernels
-from gquery.executor.progress import Control
+from gquery.stopping import Check
 
 _MOST_GRAPHS = 1 << 12  # of a batch
 _FEWEST_SLOTS, _MOST_SLOTS = 1 << 10, 1 << 24
@@ -27,10 +27,11 @@ _MOST = 2.0**62  # subgraphs, as often as they are found
 class Tallying:
     """Counts a graph, and random graphs like it. changed, left_out: as of `Random`, of the graphs so far."""
 
-    def __init__(self, kernels: Kernels, graph: Coloured, null: Null, control: Control) -> None:
-        """Raises UnsupportedError for more labels and types than a warp has room for."""
+    def __init__(self, kernels: Kernels, graph: Coloured, null: Null, memory_limit: int | None, check: Check) -> None:
+        """memory_limit: of the host, bytes. Raises UnsupportedError for more labels and types than a warp has room
+        for."""
         self._kernels = kernels
-        self._control = control
+        self._limit, self._check = memory_limit, check
         links = links_of(graph.arcs, graph.colours, bool(graph.layout.directed), null.model == "mutual")
         self._given = Given(graph, links, null)
         if self._given.word_bits > _MOST_WORDS or self._given.kinds > 1 << _MOST_KINDS:
@@ -70,13 +71,12 @@ class Tallying:
 
     def _read_together(self) -> int:
         """Slots of the tallies, in the host's memory."""
-        limit = self._control.memory_limit
-        return _AT_ONCE if limit is None else min(_AT_ONCE, limit // _HOST_SHARE)
+        return _AT_ONCE if self._limit is None else min(_AT_ONCE, self._limit // _HOST_SHARE)
 
     def _launched(self, batch: Batch, name: str, budget: int) -> dict[str, int]:
         self._kernels.launch(name, batch.words, batch.pointer(), budget)
         seen = batch.seen()
-        self._control.check()
+        self._check()
         return seen
 
     def _together(self, graphs: int) -> int:
