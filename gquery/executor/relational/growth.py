@@ -53,8 +53,12 @@ def _growing_calls(expression: Expression) -> int:
 
 def _doubles(reduce: Reduce) -> bool:
     """Whether every step may make the value twice as long."""
-    copies = sum(isinstance(part, Local) and part.name == reduce.accumulator.name for part in walk(reduce.step))
-    return copies > 1 and reduce.type.kind in (Kind.LIST, Kind.STRING)
+    return copies_in_step(reduce) > 1 and reduce.type.kind in (Kind.LIST, Kind.STRING, Kind.MAP, Kind.ANY)
+
+
+def copies_in_step(reduce: Reduce) -> int:
+    """How often a step of a reduction speaks of what it goes on from."""
+    return sum(isinstance(part, Local) and part.name == reduce.accumulator.name for part in walk(reduce.step))
 
 
 def grows(call: Call, inside: bool) -> bool:

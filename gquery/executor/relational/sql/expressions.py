@@ -181,10 +181,8 @@ class SqlWriter:
         return listed(items, variable, condition, value)
 
     def _reduce(self, reduce: Reduce) -> str:
-        names = (reduce.accumulator, reduce.variable)
-        step = self._inside(reduced_names(*names))._as(reduce.step, reduce.type)
-        types = (reduce.type, reduce.variable.type)
-        return reduced(self._as(reduce.initial, reduce.type), self._items(reduce.items), step, names, types)
+        step = self._inside(reduced_names(reduce.accumulator, reduce.variable))._as(reduce.step, reduce.type)
+        return reduced(reduce, self._as(reduce.initial, reduce.type), self._items(reduce.items), step)
 
     def _items(self, items: Expression) -> str:
         text = self.write(items)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gquery.errors import UnsupportedError
-from gquery.executor.relational.growth import LONGEST_LIST, LONGEST_TEXT, MOST_WITHIN, error, grows
-from gquery.executor.relational.sql.comparison import one_of, truth_code
+from gquery.executor.relational.growth import LONGEST_LIST, LONGEST_TEXT, MOST_WITHIN, copies_in_step, error, grows
+from gquery.executor.relational.sql.comparison import field_of, one_of, truth_code
 from gquery.executor.relational.sql.once import once
-from gquery.executor.relational.sql.values import sql_type
+from gquery.executor.relational.sql.values import members_of, sql_type
 from gquery.planner.ir.expr import (
     Call,
     Column,
@@ -30,8 +30,8 @@ from gquery.planner.ir.expr import (
     walk,
 )
 
-_LONG = {Kind.LIST: LONGEST_LIST, Kind.STRING: LONGEST_TEXT}
 _TOO_LONG = error(f"reduce() makes lists of at most {LONGEST_LIST:,} values, texts of {LONGEST_TEXT:,} characters")
+_FEW_COPIES = 4  # in a step of reduce(), that are let beyond
 _SHORT = 200  # characters of a length that may be written, and computed, again for every item
 _NAMES_INSIDE = 4
 _TOO_MANY = error(f"lists within lists have at most {MOST_WITHIN:,} items together")
@@ -58,16 +58,34 @@ def quantified(form: Form, items: str, variable: Local, where: str) -> str:
     return once([codes], [False], lambda given: _TESTS[form](given[0]))
 
 
-def reduced(initial: str, items: str, step: str, names: tuple[Local, Local], types: tuple[Type, Type]) -> str:
+def reduced(reduce: Reduce, initial: str, items: str, step: str) -> str:
     """The accumulator after all items. DuckDB wants it to be of the items' type: both are fields of one struct, where
     `reduced_names` says. Before a step DuckDB looks at the first field, which fails where the second is too long."""
+    names, types = (reduce.accumulator, reduce.variable), (reduce.type, reduce.variable.type)
+    most = LONGEST_TEXT // max(1, copies_in_step(reduce) // _FEW_COPIES)
     of_both = f"STRUCT(i {sql_type(types[1])}, a {sql_type(types[0])})"
     accumulator, item = map(name_of, names)
     given = f"list_transform({items}, lambda {item}: {{i: {item}, a: NULL}}::{of_both})"
-    long = _LONG.get(types[0].kind)
-    checked = "NULL" if long is None else f"CASE WHEN len({accumulator}.a) > {long} THEN {_TOO_LONG} END"
+    weight = _weight(f"{accumulator}.a", types[0])
+    checked = "NULL" if weight is None else f"CASE WHEN {weight} > {most} THEN {_TOO_LONG} END"
     taken = f"lambda {accumulator}, {item}: {{i: {checked}, a: {step}}}::{of_both}"
     return f"struct_extract(list_reduce({given}, {taken}, {{i: NULL, a: {initial}}}::{of_both}), 'a')"
+
+
+def _weight(value: str, type_: Type, depth: int = 0) -> str | None:
+    """How long the texts and lists of a value are together, in characters; an item of a list stands for some. None
+    where there are none."""
+    if type_.kind is Kind.STRING:
+        return f"len({value})"
+    if type_.kind is Kind.LIST:
+        name = f'" held {depth}"'
+        inside = _weight(name, type_.item, depth + 1) if type_.item is not None else None
+        all_inside = f" + coalesce(list_sum(list_transform({value}, lambda {name}: {inside})), 0)" if inside else ""
+        return f"(len({value}) * {LONGEST_TEXT // LONGEST_LIST}{all_inside})"
+    parts = [(field, field_of(value, key)) for key, field in type_.fields]
+    parts += members_of(value, type_) if type_.members else []
+    weights = [weight for of, part in parts if (weight := _weight(part, of, depth)) is not None]
+    return f"({' + '.join(f'coalesce({each}, 0)' for each in weights)})" if weights else None
 
 
 def reduced_names(accumulator: Local, item: Local) -> dict[Local, str]:
