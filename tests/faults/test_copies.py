@@ -20,6 +20,11 @@ EIGHT = " + ".join(["s"] * 8)
         "WITH [1, 2, 3] AS s " + f"WITH {EIGHT} AS s " * 10 + "RETURN size(s)",
         "WITH 'abc' AS s " + f"WITH {EIGHT} AS s " * 12 + "RETURN size(s)",
         "WITH 'aaaaaaaa' AS s " + "WITH replace(s, 'a', 'aaaaaaaaaaaaaaaaaaaa') AS s " * 8 + "RETURN size(s)",
+        "WITH {l: [1, 2, 3]} AS s " + f"WITH {{l: {EIGHT.replace('s', 's.l')}}} AS s " * 10 + "RETURN size(s.l)",
+        "WITH [1, 2, 3] AS s " + f"WITH {EIGHT.replace('s', 'reverse(s)')} AS s " * 10 + "RETURN size(s)",
+        "WITH [1] AS s " + f"WITH [{EIGHT.replace('+', ',')}] AS s " * 8 + "RETURN size(s)",
+        "RETURN reduce(m = {l: [1]}, x IN range(1, 40) | {l: m.l + m.l})",
+        "RETURN reduce(l = ['a'], x IN range(1, 40) | [l[0] + l[0]])",
         "MATCH (a) WITH a.name AS s "
         + "WITH replace(s, 'a', 'aaaaaaaaaaaaaaaaaaaa') AS s " * 8
         + "RETURN sum(size(s))",

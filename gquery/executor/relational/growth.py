@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import add, or_
 
+from gquery.executor.relational.sql.weights import LONGEST_LIST, LONGEST_TEXT, weight
 from gquery.planner.ir.expr import (
+    Aggregate,
     Call,
     Column,
     Constant,
@@ -19,14 +23,13 @@ from gquery.planner.ir.expr import (
     Kind,
     Local,
     Reduce,
+    Type,
     children,
     is_aggregated,
     walk,
 )
 
-LONGEST_LIST = 1_000_000  # values of a range()
 LONGEST_OF_GROUP = 10_000  # the same for what is computed of groups, of which DuckDB takes 2,048 at a time
-LONGEST_TEXT = 1 << 24  # characters of what replace() makes
 MOST_WITHIN = 1 << 22  # items that are gone through for one value by lists within lists, all together
 FEW_ROWS = 4
 _SHORT_LIST = 1_000
@@ -111,6 +114,7 @@ def error(message: str) -> str:
     return f"error('{message}')"
 
 
+_HOLDING = frozenset({Kind.LIST, Kind.STRING, Kind.MAP, Kind.ANY})
 _LONGEST = {Kind.STRING: LONGEST_TEXT, Kind.LIST: LONGEST_LIST}
 _LONG_COPIED = error(f"copies make texts of at most {LONGEST_TEXT:,} characters, lists of {LONGEST_LIST:,} values")
 
@@ -128,28 +132,41 @@ def most_copies(expressions: Iterable[Expression]) -> int:
 
 
 def is_joined(expression: Expression) -> bool:
-    """Whether it is made of other texts or lists, one after the other."""
-    return isinstance(expression, Call) and expression.function in ("+", "replace") and expression.type.kind in _LONGEST
+    """Whether it is made of other values, one after the other."""
+    if not isinstance(expression, Call):
+        return False
+    joins = expression.function in ("+", "replace") and expression.type.kind in _LONGEST
+    return joins or expression.function in ("list", "map")
 
 
 def copies_of(expression: Expression) -> Counter[Column]:
-    """How often the values of columns stand in what is made of them."""
+    """How often the values of columns stand in what is made of them, at most."""
     match expression:
-        case Column(type=type_) if type_.kind in _LONGEST:
+        case Aggregate():
+            return Counter()
+        case Column(type=type_) if type_.kind in _HOLDING:
             return Counter({expression: 1})
-        case Call(function="+", arguments=(left, right)) if is_joined(expression):
-            return copies_of(left) + copies_of(right)
         case Call(function="replace", arguments=(subject, Constant(value=str() as old), Constant(value=str() as new))):
             times = -(-len(new) // max(1, len(old))) if old else len(new) + 1
             return Counter({column: number * max(1, times) for column, number in copies_of(subject).items()})
-    return Counter()
+    each = map(copies_of, children(expression) if expression.type.kind in _HOLDING else ())
+    return reduce(add if is_joined(expression) else or_, each, Counter())
 
 
 def guarded(expression: Expression, text: str, write: Callable[[Expression], str]) -> str:
     """The SQL of what is joined, or an error where something is too long to be copied so often."""
     for column, number in copies_of(expression).items():
         if number > 1:
-            length = "strlen" if column.type.kind is Kind.STRING else "len"
-            most = _LONGEST[column.type.kind] // number
-            text = f"CASE WHEN {length}({write(column)}) > {most} THEN {_LONG_COPIED} ELSE {text} END"
+            long = _is_longer(write(column), column.type, number)
+            text = text if long is None else f"CASE WHEN {long} THEN {_LONG_COPIED} ELSE {text} END"
     return text
+
+
+def _is_longer(value: str, type_: Type, number: int) -> str | None:
+    """Whether so many copies of a value are too long together."""
+    if type_.kind is Kind.STRING:
+        return f"strlen({value}) > {LONGEST_TEXT // number}"
+    if type_.kind is Kind.LIST and (type_.item is None or type_.item.kind not in _HOLDING):
+        return f"len({value}) > {LONGEST_LIST // number}"
+    long = weight(value, type_)
+    return None if long is None else f"{long} > {LONGEST_TEXT // number}"

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gquery.errors import UnsupportedError
-from gquery.executor.relational.growth import LONGEST_LIST, LONGEST_TEXT, MOST_WITHIN, copies_in_step, error, grows
-from gquery.executor.relational.sql.comparison import field_of, one_of, truth_code
+from gquery.executor.relational.growth import MOST_WITHIN, copies_in_step, error, grows
+from gquery.executor.relational.sql.comparison import one_of, truth_code
 from gquery.executor.relational.sql.once import once
-from gquery.executor.relational.sql.values import members_of, sql_type
+from gquery.executor.relational.sql.values import sql_type
+from gquery.executor.relational.sql.weights import LONGEST_LIST, LONGEST_TEXT, weight
 from gquery.planner.ir.expr import (
     Call,
     Column,
@@ -26,7 +27,6 @@ from gquery.planner.ir.expr import (
     Local,
     Parameter,
     Reduce,
-    Type,
     walk,
 )
 
@@ -66,26 +66,10 @@ def reduced(reduce: Reduce, initial: str, items: str, step: str) -> str:
     of_both = f"STRUCT(i {sql_type(types[1])}, a {sql_type(types[0])})"
     accumulator, item = map(name_of, names)
     given = f"list_transform({items}, lambda {item}: {{i: {item}, a: NULL}}::{of_both})"
-    weight = _weight(f"{accumulator}.a", types[0])
-    checked = "NULL" if weight is None else f"CASE WHEN {weight} > {most} THEN {_TOO_LONG} END"
+    long = weight(f"{accumulator}.a", types[0])
+    checked = "NULL" if long is None else f"CASE WHEN {long} > {most} THEN {_TOO_LONG} END"
     taken = f"lambda {accumulator}, {item}: {{i: {checked}, a: {step}}}::{of_both}"
     return f"struct_extract(list_reduce({given}, {taken}, {{i: NULL, a: {initial}}}::{of_both}), 'a')"
-
-
-def _weight(value: str, type_: Type, depth: int = 0) -> str | None:
-    """How long the texts and lists of a value are together, in characters; an item of a list stands for some. None
-    where there are none."""
-    if type_.kind is Kind.STRING:
-        return f"len({value})"
-    if type_.kind is Kind.LIST:
-        name = f'" held {depth}"'
-        inside = _weight(name, type_.item, depth + 1) if type_.item is not None else None
-        all_inside = f" + coalesce(list_sum(list_transform({value}, lambda {name}: {inside})), 0)" if inside else ""
-        return f"(len({value}) * {LONGEST_TEXT // LONGEST_LIST}{all_inside})"
-    parts = [(field, field_of(value, key)) for key, field in type_.fields]
-    parts += members_of(value, type_) if type_.members else []
-    weights = [weight for of, part in parts if (weight := _weight(part, of, depth)) is not None]
-    return f"({' + '.join(f'coalesce({each}, 0)' for each in weights)})" if weights else None
 
 
 def reduced_names(accumulator: Local, item: Local) -> dict[Local, str]:
