@@ -183,7 +183,8 @@ class Result:
         found = {}
         for field, own in zip(self.schema, columns, strict=True):
             empty = numbers(pa.nulls(0, field.type), field.name)
-            found[field.name] = cupy.concatenate([cupy.asarray(part) for part in own or (empty,)])
+            arrays = [cupy.asarray(part) for part in own or (empty,)]
+            found[field.name] = arrays[0] if len(arrays) == 1 else cupy.concatenate(arrays)
         return found
 
     def __arrow_c_device_array__(

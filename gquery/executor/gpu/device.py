@@ -19,7 +19,7 @@ from gquery.executor.gpu.pinned import Pinned
 _KERNELS = Path(__file__).parent / "kernels"
 _FILES = (
     "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "common", "merge", "neighbourhood",
-    "possible", "tally", "alone", "inside", "push", "run",
+    "possible", "tally", "alone", "inside", "push", "gather", "run",
 )  # fmt: skip
 _BLOCK = 256  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2

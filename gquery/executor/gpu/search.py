@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from gquery.executor.backend import Item, PartialMatches, Ranks, VertexValues
 from gquery.executor.gpu.candidates import CandidateSets
 from gquery.executor.gpu.device import DeviceArray
+from gquery.executor.gpu.gathering import Gathering
 from gquery.executor.gpu.program.blocks import Block
 from gquery.executor.gpu.program.table import Sums
 from gquery.executor.gpu.program.writing import Writing
@@ -47,7 +49,13 @@ class GpuSlices:
         self.seconds_until: Mapping[int, float] = {}
         self.worker_seconds: Sequence[float] = ()
         self.found = np.zeros(len(program.levels), np.int64)
-        self._writing = Writing(program, candidates, ranks, pool, shared)
+        self._given = candidates, ranks, pool
+        self._shared = shared
+
+    @cached_property
+    def _writing(self) -> Writing:
+        """What a run shares with earlier ones is there when its tape is written: not before it begins."""
+        return Writing(self.program, *self._given, self._shared)
 
     def total(self, modulus: int) -> tuple[int, float]:
         with self.device.guarded(), self._writing.whole_run():
@@ -98,8 +106,18 @@ class GpuSlices:
         self, columns: Sequence[tuple[int, VertexValues]], copied: bool
     ) -> Generator[Sequence[Any], None, None]:
         with self.device.guarded():
-            found = self._gathered(columns)
-            yield from self._copied(found) if copied else found
+            if copied:
+                yield from self._copied(self._gathered(columns, None))
+            else:
+                yield from self._gathered(columns, self._number())
+
+    def _number(self) -> int:
+        """How many matches there are, where all levels are listed: none is, to count them."""
+        candidates, ranks, pool = self._given
+        first = 1 if pool is None else len(pool)
+        levels = tuple(each._replace(parent=max(0, level - 1)) for level, each in enumerate(self.program.levels))
+        counting = replace(self.program, levels=levels, listed=first)
+        return GpuSlices(counting, candidates, ranks, pool).total(0)[0]
 
     def _copied(self, blocks: Iterator[list[DeviceArray]]) -> Iterator[list[NDArray[Any]]]:
         """Copies go on while the next blocks are found, and while what was copied before is read."""
@@ -121,15 +139,23 @@ class GpuSlices:
             for _, wait in under_way:
                 wait()
 
-    def _gathered(self, columns: Sequence[tuple[int, VertexValues]]) -> Iterator[list[DeviceArray]]:
-        """Arrays on the device, block by block; what comes next is launched before anything is done with them."""
-        known = [(level, self._graph.values(values)) for level, values in columns]
-        for block, _, run in self._blocks():
+    def _gathered(self, columns: Sequence[tuple[int, VertexValues]], known: int | None) -> Iterator[list[DeviceArray]]:
+        """Arrays on the device, of all rows at once where their number is known. What comes next is launched before
+        anything is done with them."""
+        gathering = Gathering(self._writing, [(level, self._graph.values(values)) for level, values in columns])
+        run = self._writing.tape.start(self.control)
+        arrays = gathering.hand_over(run, known)
+        while True:
+            for _ in run.launches():
+                self._look(run)
             self.control.check()  # a tape that has halted has not
-            count, begin = run.register(block.rows), run.register(block.offset)
+            count = gathering.rows(run)
             self.control.found(count)
-            placed = {level: self._vertices(block, level, begin, count) for level, _ in columns}
-            found = [self.device.xp.take(values, placed[level]) for level, values in known]
+            found = [array[:count] for array in arrays]
+            if run.ended:
+                yield found
+                return
+            arrays = gathering.hand_over(run, known)
             run.launch()
             yield found
 
@@ -180,16 +206,6 @@ class GpuSlices:
         if len(kept):
             self.control.found(len(kept))
             yield PartialMatches(np.ascontiguousarray(columns[:, kept]), len(kept), sums[kept], sizes[kept])
-
-    def _vertices(self, block: Block, level: int, begin: int, count: int) -> DeviceArray:
-        """The data vertices at one level of a block."""
-        own, array, xp = self._writing.table.sets[level], self.device.array, self.device.xp
-        in_turn = self.program.space == "vertices"
-        if block.columns:
-            found = array(block.columns + 4 * (level * block.stride + begin), count, np.int32)
-        else:
-            found = xp.arange(begin, begin + count, dtype=np.int32)
-        return found if in_turn else xp.take(array(own.vertices, own.count, np.int32), found)
 
     def _column(self, block: Block, number: int, begin: int, count: int) -> NDArray[np.int32]:
         if not block.columns:

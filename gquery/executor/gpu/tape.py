@@ -233,9 +233,9 @@ class Run:
         self._seen = np.zeros(tape.read_back, np.int64)
         self._under_way = False
 
-    def set(self, register: int, value: int) -> None:
-        """Before the next launch."""
-        self.tape.device.write(self._address + 8 * (_HEADER + register), np.array([value]))
+    def set(self, first: int, *values: int) -> None:
+        """What registers from one on have before the next launch."""
+        self.tape.device.write(self._address + 8 * (_HEADER + first), np.array(values))
 
     def launch(self) -> None:
         """Launches what comes next, unless it is under way."""

@@ -137,21 +137,50 @@ struct Extend {
     int64 base;
 };
 
-APART void perform(const Extend &extend, int64 *registers) {
+// What a warp has found and not written yet: the number that all of them add to is asked for some at a time.
+const int QUEUED = 4 * WARP;
+
+struct Queued {
+    int rows[QUEUED], positions[QUEUED];
+};
+
+struct QueuesAtHand {
+    Queued of_warp[WARPS];
+};
+
+INNER void write_queued(const Extend &extend, const Frontier &frontier, const Queued &queued, int count, int64 base) {
     const Level &level = extend.asked.level();
+    uint64 place = 0;
+    if (lane() == 0) place = atomicAdd(extend.written, uint64(count));
+    place = __shfl_sync(ALL, place, 0) - base;
+    for (int i = lane(); i < count; i += WARP) {
+        for (int64 k = 0; k < level.kept_count; k++)
+            extend.out[k * extend.stride + place + i] = frontier.at(level.kept[k], queued.rows[i]);
+        extend.out[level.kept_count * extend.stride + place + i] = queued.positions[i];
+        extend.parents[place + i] = queued.rows[i];
+    }
+    __syncwarp();
+}
+
+APART void perform(const Extend &extend, int64 *registers) {
+    Queued &queued = at_hand<QueuesAtHand>().of_warp[threadIdx.x / WARP];
+    Frontier frontier = extend.asked.given.now(registers);
     int64 base = registers[extend.base];
+    int count = 0;
     try_all(extend.asked, extend.work, extend.items, registers, [&](const Match &match, bool passed) {
         unsigned found = __ballot_sync(ALL, passed);
         if (!found) return;
-        uint64 place = 0;
-        if (lane() == 0) place = atomicAdd(extend.written, uint64(in_all(found)));
-        place = __shfl_sync(ALL, place, 0) + before(found) - base;
-        if (!passed) return;
-        for (int64 i = 0; i < level.kept_count; i++)
-            extend.out[i * extend.stride + place] = match.frontier.at(level.kept[i], match.row);
-        extend.out[level.kept_count * extend.stride + place] = match.position;
-        extend.parents[place] = int(match.row);
+        if (passed) {
+            queued.rows[count + before(found)] = int(match.row);
+            queued.positions[count + before(found)] = match.position;
+        }
+        count += in_all(found);
+        __syncwarp();
+        if (count <= QUEUED - WARP) return;
+        write_queued(extend, frontier, queued, count, base);
+        count = 0;
     });
+    if (count) write_queued(extend, frontier, queued, count, base);
 }
 
 // Counts what passes, for each partial match.

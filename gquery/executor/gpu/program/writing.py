@@ -119,8 +119,7 @@ class Writing:
     def take_share(self, run: Run, begin: int, end: int) -> None:
         """What the next launches go through."""
         assert self._share is not None
-        for register, value in zip(self._share, (begin, end), strict=True):
-            run.set(register, value)
+        run.set(self._share[0], begin, end)
 
     def ways(self, level: int, block: Block) -> Ways:
         """The ways to finish each partial match of a block that ends with the level: the product over the branches."""

@@ -1,0 +1,60 @@
+"""Answers that are numbers of matched vertices: the tape of a list writes their columns itself (kernels/gather.cuh)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gquery.executor.gpu.device import DeviceArray
+from gquery.executor.gpu.program.blocks import Block
+from gquery.executor.gpu.program.writing import Writing
+from gquery.executor.gpu.tape import Run
+
+
+class Gathering:
+    """Columns of an answer. asked: of each the level whose vertices have these numbers, an array by vertex."""
+
+    def __init__(self, writing: Writing, asked: Sequence[tuple[int, DeviceArray]]) -> None:
+        tape = self._tape = writing.tape
+        self._table = writing.table
+        self._asked = asked
+        self._out = [tape.register() for _ in asked]  # one behind the other, as the two after them
+        self._written, self._room = tape.register(), tape.register()
+        self._most = 0  # rows of a block
+        writing.matches(self._write)
+        tape.jump("Halt")
+
+    def _write(self, block: Block) -> None:
+        """Halts when the next block might not find room."""
+        tape, self._most = self._tape, block.most
+        tape.add(
+            "Gather", *block.words, self._columns(), len(self._asked), self._written, self._room,
+            gathers=[block.columns],
+        )  # fmt: skip
+        full = tape.jump("Unless", self._room, block.most, 0)
+        goes_on = tape.jump("Unless", tape.constant(0), 1, 0)
+        tape.patch(full, 2, tape.here)
+        tape.jump("Halt")
+        tape.patch(goes_on, 2, tape.here)
+        tape.wait()
+
+    def _columns(self) -> int:
+        """Where the words of each `Gathered` are."""
+        by_vertex, sets = self._table.program.space == "vertices", self._table.sets
+        words: list[int] = []
+        for (level, values), out in zip(self._asked, self._out, strict=True):
+            positions = 0 if by_vertex else sets[level].vertices
+            words += level, positions, self._tape.device.address(values), values.dtype.itemsize, out
+        return self._tape.data(words)
+
+    def hand_over(self, run: Run, known: int | None) -> list[DeviceArray]:
+        """Arrays that the next launches write to. known: so many rows are there in all, and find room; else these halt
+        when the next block might not."""
+        rows, left = (self._most, 0) if known is None else (known, self._most)
+        arrays = [self._tape.device.xp.empty(rows, values.dtype) for _, values in self._asked]
+        addresses = map(self._tape.device.address, arrays)
+        run.set([*self._out, self._written][0], *addresses, 0, rows + left)
+        return arrays
+
+    def rows(self, run: Run) -> int:
+        """How many have been written since."""
+        return run.register(self._written)
