@@ -33,7 +33,7 @@ from gquery.planner.memo.remembered import Memos, Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
 from gquery.planner.search.context import Context
-from gquery.planner.search.costs import CPU
+from gquery.planner.search.costs import CPU, for_card
 from gquery.planner.search.second_half import SecondHalf
 from gquery.planner.search.settled import Settled
 from gquery.result import Result, numbers_of
@@ -169,12 +169,13 @@ class Planned:
             settings = settings.changed(device=bound.device)
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
-        context = partial(Context, snapshot.invariants, snapshot.statistics, CPU)
+        costs = for_card(CPU) if settings.device == "gpu" else CPU
+        context = partial(Context, snapshot.invariants, snapshot.statistics, costs)
 
         def planned(memos: Memos) -> Ready:
             plan = plan_chain(bound, limits, [context(memo, check) for memo in memos])
             halves = (SecondHalf(step, context(memos[step.number])) for step in plan.matches)
-            return Ready(plan, {each.plan.number: Settled(each, most=CPU.worth_improving) for each in halves}, {})
+            return Ready(plan, {each.plan.number: Settled(each, most=costs.worth_improving) for each in halves}, {})
 
         self.plan, self.matchings, tails = known.plan((*asked, limits, settings.device), bound, planned)
         self.notices, self.device = bound.notices, bound.device

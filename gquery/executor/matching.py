@@ -111,8 +111,9 @@ class Matching:
         control, measured = Try(self.control, _UNWALKED if beside is None else _TRIED), Measured()
         card = engine.backend if beside is None else lambda: beside.backend(control.check)
         there = replace(engine, backend=card, beside=None, walker=None)
+        second_half = self.second_half if beside is None else self.second_half.for_card()  # it was made for a card
         try:
-            count = Matching(self.plan, self.second_half.for_card(), there, control, measured).count()
+            count = Matching(self.plan, second_half, there, control, measured).count()
         except GivenUp:
             return None
         except (MemoryLimitError, UnsupportedError):
