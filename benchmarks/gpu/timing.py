@@ -13,6 +13,7 @@ import cupy
 from gquery.executor.gpu.device import card
 
 _ENOUGH = 1.0  # seconds; what takes longer is counted once
+_LONG = 10.0  # seconds; what takes longer is asked once
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Stopwatch:
         return timed
 
     def measure(self, ask: Callable[[int], int], runs: int) -> Taken:
-        """ask: gets the number of the run. The first is not counted; one that takes long is the last."""
+        """ask: gets the number of the run. The first is not counted, unless it takes very long; one that takes long is
+        the last."""
         pool = cupy.get_default_memory_pool()
         devices, wholes = [], []
         for run in range(runs + 1):
@@ -56,12 +58,12 @@ class Stopwatch:
             cupy.cuda.runtime.deviceSynchronize()
             wholes.append(1000 * (time.perf_counter() - began))
             devices.append(sum(cupy.cuda.get_elapsed_time(*each) for each in self._events))
-            if run and wholes[-1] > 1000 * _ENOUGH:
+            if wholes[-1] > 1000 * (_ENOUGH if run else _LONG):
                 break
         return Taken(
             answer,
-            statistics.median(devices[1:]),
-            statistics.median(wholes[1:]),
+            statistics.median(devices[1:] or devices),
+            statistics.median(wholes[1:] or wholes),
             len(self._events),
             pool.total_bytes(),
         )

@@ -52,8 +52,8 @@ class Measured:
         return self.branches or ((),) * len(step.branches)
 
 
-_TRIED = 0.16  # seconds, after which a card is given up that counts by an order that may be a bad one
-_UNWALKED = 0.2  # the same where it is only the order that is given up
+_TRIED = 10**9  # steps, after which a card is given up that counts by an order that may be a bad one
+_UNWALKED = 10**9  # the same where it is only the order that is given up
 
 
 @record(frozen=True, slots=True)

@@ -42,6 +42,10 @@ class Control:
     def reached(self, fraction: float) -> None:
         self.fraction = fraction
 
+    def tried(self, steps: int) -> None:
+        """So many steps of a search have been taken. Who counts them says what they are; on a card, what it looks at to
+        extend partial matches, and the candidates inside neighbourhoods."""
+
     def check(self) -> None:
         """Raises QueryCancelled or QueryTimeout when the query has to stop."""
         if self.cancelled:
@@ -66,12 +70,15 @@ class Step(Control):
     def reached(self, fraction: float) -> None:
         self._whole.reached(fraction)
 
+    def tried(self, steps: int) -> None:
+        self._whole.tried(steps)
+
     def check(self) -> None:
         self._whole.check()
 
 
 class GivenUp(Exception):
-    """A try took longer than it may."""
+    """A try took more steps than it may."""
 
 
 class OrdersGivenUp(Exception):
@@ -79,14 +86,14 @@ class OrdersGivenUp(Exception):
 
 
 class Try(Step):
-    """For a step that is given up after some seconds: `check` raises GivenUp then, and whatever that of the whole query
-    raises."""
+    """For a step that is given up after some steps of a search: `tried` raises GivenUp then. Which tries are given up
+    does not depend on the machine: one that is done is given up, too, if it took more."""
 
-    def __init__(self, whole: Control, seconds: float) -> None:
+    def __init__(self, whole: Control, steps: int) -> None:
         super().__init__(whole)
-        self._seconds = seconds
+        self._left = steps
 
-    def check(self) -> None:
-        super().check()
-        if self.elapsed > self._seconds:
+    def tried(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
             raise GivenUp

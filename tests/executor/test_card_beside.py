@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -116,27 +117,27 @@ def rings() -> Graph:
     )
 
 
-@pytest.mark.parametrize("seconds", [1e9, 0.0])
-def test_a_card_may_be_done_before_walks_would(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_TRIED", seconds)
+@pytest.mark.parametrize("steps", [10**9, 0])
+def test_a_card_may_be_done_before_walks_would(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_TRIED", steps)
     monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9, look=0.0))  # but for that it stays on the CPU
     expected = rings().query(RING, device="cpu").scalar()
     beside = Beside(emulated(Settings()))
     monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
     assert rings().query(RING).scalar() == expected > 0
-    assert ("done before the CPU" in rings().profile(RING)) == bool(seconds)
+    assert ("done before the CPU" in rings().profile(RING)) == bool(steps)
     assert beside.asked == 2
 
 
-@pytest.mark.parametrize("seconds", [1e9, 0.0])
-def test_a_card_alone_counts_by_what_walks_have_found(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_UNWALKED", seconds)
+@pytest.mark.parametrize("steps", [10**9, 0])
+def test_a_card_alone_counts_by_what_walks_have_found(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_UNWALKED", steps)
     monkeypatch.setitem(devices.BACKENDS, "gpu", emulated)
     expected = rings().query(RING, device="cpu").scalar()
     assert rings().query(RING, device="gpu").scalar() == expected > 0
     said = rings().with_settings(device="gpu").profile(RING)
-    assert ("by an order that the CPU has found" in said) == (not seconds)
-    assert ("done before the CPU" in said) == bool(seconds)
+    assert ("by an order that the CPU has found" in said) == (not steps)
+    assert ("done before the CPU" in said) == bool(steps)
 
 
 def test_plans_for_a_card_are_made_with_less_effort(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +149,7 @@ def test_plans_for_a_card_are_made_with_less_effort(monkeypatch: pytest.MonkeyPa
         return made(*arguments)
 
     monkeypatch.setattr(second_half, "plan_matching", plan_matching)
-    monkeypatch.setattr(matching, "_UNWALKED", 1e9)
+    monkeypatch.setattr(matching, "_UNWALKED", 10**9)
     monkeypatch.setitem(devices.BACKENDS, "gpu", emulated)
     usual = costs.CPU.worth_improving
     for device, worth in (("gpu", usual * costs.CARD.patience), ("cpu", usual)):
@@ -158,7 +159,7 @@ def test_plans_for_a_card_are_made_with_less_effort(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_timeout_is_heard_while_a_card_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_TRIED", 1e9)
+    monkeypatch.setattr(matching, "_TRIED", 10**9)
     monkeypatch.setattr("gquery.session.card_beside", lambda _: Beside(emulated(Settings())))
     answer = rings().query(RING, timeout=1.0)
     monkeypatch.setattr(Control, "elapsed", 2.0)
@@ -174,3 +175,14 @@ def test_the_card_alone_says_that_it_has_no_room(monkeypatch: pytest.MonkeyPatch
 
 def test_without_a_choice_nothing_is_said() -> None:
     assert "On the" not in graph().explain(TEXT, mode=None)
+
+
+@pytest.mark.parametrize(("saved", "left_out"), [(0.0, False), (1e9, True)])
+def test_filters_that_save_less_than_a_launch_are_left_out(
+    saved: float, left_out: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(filters=saved))
+    monkeypatch.setattr("gquery.session.CPU", replace(costs.CPU, filters_weighed=-1.0, filter_begin=-1e6))
+    said = {device: graph().with_settings(device=device).explain(TEXT) for device in ("cpu", "gpu")}
+    assert "at least 2" in said["cpu"]
+    assert ("at least 2" not in said["gpu"]) == left_out

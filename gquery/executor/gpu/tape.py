@@ -22,6 +22,7 @@ _CELL, _DATA = 1 << _TAG, 2 << _TAG
 _HALTED, _ELSEWHERE = 1, 2  # as in kernels/run.cu
 _HEADER = 37  # words of `Machine` before its registers
 _MOST_REGISTERS = 1024
+_STEPS = 0  # the register with what has been tried, as in kernels/scan.cuh
 _CHUNK = 1 << 18  # bytes; what is smaller shares an allocation
 _ALIGNED = 256
 
@@ -76,7 +77,7 @@ class Tape:
         self.room = Room(device)
         self._code: list[int] = []
         self._data: list[int] = []
-        self._registers: list[int] = []
+        self._registers = [0]  # the first is `_STEPS`
         self._constants: dict[int, int] = {}
         self._cells = 0
         self._written: dict[int, int | None] = {}  # since all waited: by what, the rows it was touched by
@@ -250,7 +251,9 @@ class Run:
         while True:
             self.launch()
             self._under_way = False
+            before = self.register(_STEPS)
             self._seen = self.tape.device.read(self._address, self.tape.read_back, np.int64)
+            self.control.tried(self.register(_STEPS) - before)
             yield
             if self._seen[2] == _HALTED:
                 return

@@ -66,7 +66,10 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
         reaching = not few and any(isinstance(each, ReachedFilter) for each in draft.filters)
         begin = 0.0 if reaching else costs.filter_begin
         if vain is not None:
-            paying = [(cost, each) for cost, each in chosen if _spared(each, vain) * costs.vain >= cost + begin]
+            saved = [(_spared(each, vain) * costs.vain - cost - begin, cost, each) for cost, each in chosen]
+            paying = [(cost, each) for saving, cost, each in saved if saving >= 0]
+            if sum(saving for saving, _, _ in saved if saving > 0) < costs.filters_begin:
+                paying = []
     ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))
     costly = len(chosen) - len(paying) + len(counts) - len(worth)
     return replace(draft, filters=(*draft.filters, *ordered), implied=implied, costly=costly)

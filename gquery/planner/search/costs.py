@@ -94,6 +94,7 @@ class CostModel:
     filter_test: float  # and that nobody can tell at which of them a row passes
     filter_signature: float  # filtering a vertex by its signature
     filter_begin: float  # planning and calling one filter
+    filters_begin: float  # what is done once for all filters, however few
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
 
     # What planning saves.
@@ -180,6 +181,7 @@ CPU = CostModel(
     filter_test=1.0,
     filter_signature=0.05,
     filter_begin=2_000.0,
+    filters_begin=0.0,
     compose=1000.0,
     weigh=1250.0,
     filters_weighed=12_000.0,
@@ -201,6 +203,7 @@ class CardCosts:
     byte: float = 0.01  # of a graph that is not on the card yet
     look: float = 0.02  # what the card takes for a look
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
+    filters: float = 300_000.0  # of the launch that filters are, and of looking at what they have left
     patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving
 
 
@@ -209,7 +212,12 @@ CARD = CardCosts()
 
 def for_card(costs: CostModel) -> CostModel:
     """What a plan goes by that is made for a card: planning takes as long as for the CPU, and counting a fraction."""
-    return replace(costs, worth_improving=costs.worth_improving * CARD.patience, tried=0.0)
+    return replace(
+        costs,
+        worth_improving=costs.worth_improving * CARD.patience,
+        filters_begin=CARD.filters,
+        tried=0.0,
+    )
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:

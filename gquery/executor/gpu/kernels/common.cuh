@@ -66,7 +66,7 @@ struct Finish {
 };
 
 // leaf: the level below, with a row of the tried level and one of a level before. ways: those of this leaf and of others
-// that are like it, whose product is added up. taken: so many vertices a warp takes. found, found_below: how many there are
+// that are like it, whose product is added up. taken: so many vertices a warp takes at once. found, found_below: how many there are
 // at both levels.
 struct SumCommon {
     Asked asked;
@@ -87,13 +87,13 @@ APART void perform(const SumCommon &common, int64 *registers, uint64 modulus) {
     int64 first = registers[common.items.first], last = registers[common.items.last], below = 0;
     int64 taken = common.taken < WARP ? common.taken : WARP;
     int passing = 0;
-    for (int64 begin = first + thread() / WARP * taken; begin < last; begin += threads() / WARP * taken) {
-        int64 end = begin + taken < last ? begin + taken : last, item = begin + lane();
-        bool valid = item < end;
-        if (!valid) item = end - 1;
-        int64 low = first_above_together(common.work.ends, 0, frontier.count, begin);
-        int64 high = first_above_together(common.work.ends, low, frontier.count, end - 1);
-        Item tried = item_of(level, common.work, item, first_above(common.work.ends, low, high, item));
+    // What a warp takes is far apart: long rows are often side by side.
+    int64 apart = threads() / WARP;
+    for (int64 begin = first; begin < last; begin += apart * taken) {
+        int64 item = begin + lane() * apart + thread() / WARP;
+        bool valid = lane() < taken && item < last;
+        Item tried{0, 0, 0};
+        if (valid) tried = item_of(level, common.work, item, first_above(common.work.ends, 0, frontier.count, item));
         Match match{*common.asked.program, frontier, level.given, tried.row, level.index, tried.position};
         bool passed = valid && passes(level, match, tried.walked, common.work.at(tried.row), common.work.stride);
         Stretch one{}, two{};
@@ -110,9 +110,7 @@ APART void perform(const SumCommon &common, int64 *registers, uint64 modulus) {
             Finish way = common.ways[i];
             multiply(sum, finished(Sum{uint64(count), double(count)}, way.minus, way.cap, modulus), modulus);
         }
-        sum.value = sum_of_row(sum.value, tried.row);
-        sum.size = sum_of_row(sum.size, tried.row);
-        if (begins_row(tried.row) && sum.size > 0) {
+        if (sum.size > 0) {
             atomicAdd(common.sums + tried.row, sum.value);
             atomicAdd(common.sizes + tried.row, sum.size);
         }

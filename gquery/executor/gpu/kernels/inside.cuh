@@ -222,7 +222,8 @@ APART void sum_task_alone(
     }
 }
 
-INNER void perform(const SumInside &asked, int64 *registers, uint64 modulus) {
+// How many candidates a warp has gone through, in its first lane.
+INNER uint64 perform(const SumInside &asked, int64 *registers, uint64 modulus) {
     InsideBlock &block = at_hand<InsideBlock>();
     InsideHand &hand = block.hands[threadIdx.x / WARP];
     const uint64 end = now() + TURN;
@@ -260,8 +261,11 @@ INNER void perform(const SumInside &asked, int64 *registers, uint64 modulus) {
         if (4 * begun > 3 * rounds) at_once = 1;
     }
     __syncwarp();
+    uint64 steps = 0;
     for (int i = 0; i < asked.roots.inside->level_count; i++) {
         uint64 all = sum_of_warp(Sum{found[i], 0}).value + hand.found[i];
         if (lane() == 0 && all) atomicAdd(asked.found + i, all);
+        steps += all;
     }
+    return steps;
 }

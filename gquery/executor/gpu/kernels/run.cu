@@ -219,5 +219,6 @@ WIDE_KERNEL apart(Machine *machine, uint64 modulus) {
     __shared__ int64 registers[REGISTERS];
     for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
     __syncthreads();
-    perform(reinterpret_cast<const Operation *>(machine->tape + machine->at)->as<SumInside>(), registers, modulus);
+    uint64 found = perform(reinterpret_cast<const Operation *>(machine->tape + machine->at)->as<SumInside>(), registers, modulus);
+    if (lane() == 0 && found) atomicAdd(reinterpret_cast<uint64 *>(machine->registers + STEPS), found);
 }
