@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check golden conformance soak fuzz kills readers asan benchmark continuous counting bench-gpu clean
+.PHONY: sanitize demo test check golden conformance soak fuzz kills readers asan benchmark continuous counting bench-gpu clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -62,6 +62,11 @@ counting: .venv/developing
 # Needs a card that CuPy finds, and DATA.
 bench-gpu: .venv/developing
 	$(BIN)/python -m benchmarks.gpu --data $(DATA)
+
+# Needs a card that CuPy finds.
+TOOL ?= memcheck
+sanitize: .venv/developing
+	compute-sanitizer --tool $(TOOL) --error-exitcode 1 $(BIN)/python -m tests.sanitized
 
 # The DuckDB extension under AddressSanitizer and UndefinedBehaviorSanitizer, with a fuzz of values and types.
 asan: .venv/developing

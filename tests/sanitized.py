@@ -1,9 +1,5 @@
-"""Queries that need every operation of a card between them, so few that the tools end which watch all of its memory:
-
-    compute-sanitizer --tool memcheck --error-exitcode 1 python -m tests.sanitized
-
-and the same with racecheck and synccheck. A count that is not the CPU's, or an operation that no query has needed, ends
-it with 1.
+"""Queries that need every operation of a card between them, so few that the tools end which watch all of its memory
+(`make sanitize`). A count that is not the CPU's, or an operation that no query has needed, ends it with 1.
 """
 
 from __future__ import annotations

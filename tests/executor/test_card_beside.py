@@ -141,18 +141,19 @@ def test_a_card_alone_counts_by_what_walks_have_found(steps: int, monkeypatch: p
 
 
 def test_plans_for_a_card_are_made_with_less_effort(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
+    seen: list[tuple[float, float]] = []
     made = second_half.plan_matching
 
     def plan_matching(*arguments: Any) -> tuple[MatchPlan, ...]:
-        seen.append(arguments[-1].costs.worth_improving)
+        model = arguments[-1].costs
+        seen.append((model.worth_improving, model.worth_excluding))
         return made(*arguments)
 
     monkeypatch.setattr(second_half, "plan_matching", plan_matching)
     monkeypatch.setattr(matching, "_UNWALKED", 10**9)
     monkeypatch.setitem(devices.BACKENDS, "gpu", emulated)
     usual = costs.CPU.worth_improving
-    for device, worth in (("gpu", usual * costs.CARD.patience), ("cpu", usual)):
+    for device, worth in (("gpu", (usual * costs.CARD.patience, costs.CARD.excluding)), ("cpu", (usual, 1.0))):
         rings().query(RING, device=device).scalar()
         assert set(seen) == {worth}
         seen.clear()

@@ -101,6 +101,7 @@ class CostModel:
     weigh: float  # weighing one more problem, times its query vertices squared
     filters_weighed: float  # filters that cost less together are all run without planning first
     worth_improving: float  # a plan that costs less is taken as it is
+    worth_excluding: float  # times as much must one of few vertices cost to be counted as a sum of others
     worth_walking: float  # and one that costs less by estimates is believed to
     dear: float  # where walks say that it costs less, no better one is looked for
     tried: float  # share of what a dear order costs for which orders of partial matches are tried, 0 for none
@@ -186,6 +187,7 @@ CPU = CostModel(
     weigh=1250.0,
     filters_weighed=12_000.0,
     worth_improving=50_000.0,
+    worth_excluding=1.0,
     worth_walking=5_000.0,
     dear=1_000_000.0,
     tried=0.05,
@@ -205,6 +207,7 @@ class CardCosts:
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
     filters: float = 300_000.0  # of the launch that filters are, and of looking at what they have left
     patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving
+    excluding: float = 50.0  # times as dear as these are those of few vertices that may be sums of others
 
 
 CARD = CardCosts()
@@ -215,6 +218,7 @@ def for_card(costs: CostModel) -> CostModel:
     return replace(
         costs,
         worth_improving=costs.worth_improving * CARD.patience,
+        worth_excluding=CARD.excluding,
         filters_begin=CARD.filters,
         tried=0.0,
     )

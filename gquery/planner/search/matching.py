@@ -153,8 +153,8 @@ class _CountPlanner:
         solution, effort = self.solver.best(problem), self.costs.effort
         if solution.tried:
             return (solution,)
-        enough = self.costs.dear if self.walking else self.costs.worth_improving
-        if self.solver.lead or not self.counting or solution.tree.cost < enough or solution.tree.is_folded:
+        cheap = solution.tree.cost < self._worth_excluding(problem)
+        if self.solver.lead or not self.counting or cheap or solution.tree.is_folded:
             return (self.solver.improved(problem),)
         least = solution.tree.cost * effort.gain
         chosen: tuple[Problem, ...] = ()
@@ -168,6 +168,13 @@ class _CountPlanner:
         if found and sum(each.tree.cost for each in found) < solution.tree.cost * effort.gain:
             return found
         return (self.solver.improved(problem),)
+
+    def _worth_excluding(self, problem: Problem) -> float:
+        """The cost from which on other problems are looked for. Estimates for many vertices are often far too low."""
+        if self.walking:
+            return self.costs.dear
+        few = len(problem.graph.vertices) <= self.costs.effort.trusted
+        return self.costs.worth_improving * (self.costs.worth_excluding if few else 1.0)
 
     def _closer(self, problem: Problem, solution: Solution) -> tuple[Solution, ...]:
         """A problem that was made from a solved one, looked at more closely if it is dear."""
