@@ -16,6 +16,7 @@ import pytest
 import gquery
 from gquery.executor.gpu.tape import _NAMES, Run, Tape
 from gquery.executor.progress import Control
+from gquery.planner.search import costs
 from tests.differential import test_counting, test_neighbourhoods
 from tests.executor.test_gpu_common import TEXTS, graph_of
 from tests.executor.test_gpu_neighbourhoods import PATTERNS, hub_graph
@@ -103,6 +104,7 @@ def differing() -> Iterator[str]:
         for graph, text, way in SELECTION:
             expected = sorted(map(tuple, graph().query(text, device="cpu")))
             with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(costs, "CARD", costs.CardCosts(patience=1.0, excluding=1.0, filters=0.0))
                 for patch in WAYS[way]:
                     patched.setattr(*patch)
                 found = sorted(map(tuple, graph().query(f"{text} // {way}", device="gpu")))

@@ -97,6 +97,7 @@ INNER int64 tile_of(int64 items) {
 template <typename Each>
 INNER void try_all(const Asked &asked, const Work &work, const Items &items, const int64 *registers, Each each) {
     const Level &level = asked.level();
+    const bool all_pass = passes_all(level);
     Frontier frontier = asked.given.now(registers);
     __shared__ int64 low, high;
     int *ends = at_hand<EndsAtHand>().ends;  // after the first item of the tile
@@ -119,7 +120,9 @@ INNER void try_all(const Asked &asked, const Work &work, const Items &items, con
                 found = item_of(level, work, item, row);
             }
             Match match{*asked.program, frontier, level.given, found.row, level.index, found.position};
-            each(match, item < end && passes(level, match, found.walked, work.at(found.row), work.stride));
+            bool passed = item < end;
+            if (passed && !all_pass) passed = passes(level, match, found.walked, work.at(found.row), work.stride);
+            each(match, passed);
         }
     }
 }

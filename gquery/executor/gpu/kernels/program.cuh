@@ -204,6 +204,12 @@ INNER Walk shortest_of(const Level &level, const Match &match, Range *ranges = n
     return shortest;
 }
 
+// Whether there is nothing else to ask than what `shortest_of` has.
+INNER bool passes_all(const Level &level) {
+    int64 tests = level.different_count + level.absent_count + level.pair_count + level.compare_count;
+    return !level.member && !tests && level.backward_count < 2;
+}
+
 // All tests of a level but those that `shortest_of` has made: `walked` is the row, `ranges` are all.
 INNER bool passes(const Level &level, const Match &match, int walked, const Range *ranges, int64 stride) {
     int position = match.position;
