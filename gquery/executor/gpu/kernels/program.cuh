@@ -53,7 +53,7 @@ struct Choice {
     const int64 *edges, *collides;
 };
 
-// vertices: by level, the data vertex of each position; null where positions are vertices.
+// vertices: by level, the data vertex of each position; null for all levels where positions are vertices.
 struct Program {
     const Level *levels;
     const int *const *vertices;
@@ -85,8 +85,7 @@ struct Match {
     INNER_MEMBER int vertex(int64 level) const { return vertex_at(level, at(level)); }
 
     INNER_MEMBER int vertex_at(int64 level, int position) const {
-        const int *vertices = program.vertices[level];
-        return vertices ? vertices[position] : position;
+        return program.vertices ? program.vertices[level][position] : position;
     }
 };
 

@@ -168,7 +168,7 @@ class Table:
         levels = [word for level in range(len(self.program.levels)) for word in self._level(level)]
         choices = [word for choice in range(len(self.program.weights)) for word in self._choice(choice)]
         by_vertex, data = self.program.space == "vertices", self.tape.data
-        vertices = [0 if by_vertex else each.vertices for each in self.sets]
+        vertices = () if by_vertex else [each.vertices for each in self.sets]
         self.tape.set(program, [data(levels), data(vertices), data(choices)])
         return program
 
