@@ -44,9 +44,16 @@ class Matcher:
         self.reading = reading
 
     @classmethod
-    def filtering(cls, backend: Backend, graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Matcher:
-        """Filters the candidates."""
-        masks = masks_of(graph, filters, reading)
+    def filtering(
+        cls,
+        backend: Backend,
+        graph: QueryGraph,
+        filters: tuple[Filter, ...],
+        reading: Reading,
+        masks: Masks | None = None,
+    ) -> Matcher:
+        """Filters the candidates. masks: what predicates leave, where another backend has asked already."""
+        masks = masks_of(graph, filters, reading) if masks is None else masks
         uploaded = backend.upload(reading.snapshot)
         return cls(backend, masks, uploaded.filter(graph, filters, masks, reading.control, reading.seeds), reading)
 

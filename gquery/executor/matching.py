@@ -10,7 +10,7 @@ from functools import cache
 import pyarrow as pa
 
 from gquery.errors import MemoryLimitError, UnsupportedError
-from gquery.executor.backend import Backend, Candidates
+from gquery.executor.backend import Backend, Candidates, Masks
 from gquery.executor.chain.rows import Rows, as_ids
 from gquery.executor.engine import Engine, SecondHalf, placed
 from gquery.executor.gathered import Asked, Turns
@@ -52,8 +52,8 @@ class Measured:
         return self.branches or ((),) * len(step.branches)
 
 
-_TRIED = 10**9  # steps, after which a card is given up that counts by an order that may be a bad one
-_UNWALKED = 10**9  # the same where it is only the order that is given up
+_TRIED = 3 * 10**9  # steps, after which a card is given up that counts by an order that may be a bad one
+_UNWALKED = 4 * 10**9  # the same where it is only the order that is given up
 
 
 @record(frozen=True, slots=True)
@@ -92,21 +92,30 @@ class Matching:
             return tried
         if self._walks:
             return self._walked_beside()
+        if self._is_card_ready and not self.second_half.is_doubted:
+            return self._planned_on_card()
         matcher = self._prepared()
         pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
         if pays and self.engine.beside is not None:
             try:
-                return self._on_card(self.engine.beside.backend(self.control.check))
+                return self._again_on(self.engine.beside.backend(self.control.check), matcher.masks)
             except (MemoryLimitError, UnsupportedError) as error:
                 self.measured.placed = f"On the CPU: {error.message}"
+        return self._total(matcher)
+
+    def _total(self, matcher: Matcher) -> int:
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
+
+    @property
+    def _is_card_ready(self) -> bool:
+        beside = self.engine.beside
+        return beside is not None and beside.begun(self.engine.snapshot) == (True, True)
 
     def _tried_on_card(self) -> int | None:
         """The number, where a card that is ready has it before the CPU would have a plan: it counts by an order that is
         not to be trusted, and is most often done with that at once. None where it is not."""
         beside, engine = self.engine.beside, self.engine
-        ready = beside is not None and self.second_half.is_doubted and beside.begun(engine.snapshot) == (True, True)
-        if not ready and not self._walks:
+        if not (self._is_card_ready and self.second_half.is_doubted) and not self._walks:
             return None
         control, measured = Try(self.control, _UNWALKED if beside is None else _TRIED), Measured()
         card = engine.backend if beside is None else lambda: beside.backend(control.check)
@@ -134,17 +143,34 @@ class Matching:
         """The number, by an order that walks through another backend's candidates have found."""
         assert self.engine.walker is not None
         there = replace(self.engine, backend=self.engine.walker)
-        Matching(self.plan, self.second_half.steady(), there, self.control, self.measured)._prepared()
+        matcher = Matching(self.plan, self.second_half.steady(), there, self.control, self.measured)._prepared()
         self.measured.placed = "On the card: by an order that the CPU has found"
-        return self._on_card(self.engine.backend())
+        return self._again_on(self.engine.backend(), matcher.masks)
 
-    def _on_card(self, card: Backend) -> int:
-        """Counts by the plans that are there: walks through the CPU's candidates have made them better than a card's.
-        What was measured is what the card took, when it has counted."""
+    def _planned_on_card(self) -> int:
+        """The number, by a card that is ready: it filters, and the plan is made for it. The CPU counts by that plan
+        what does not pay on the card, and by its own what the card cannot count."""
+        beside, engine = self.engine.beside, self.engine
+        assert beside is not None
+        there = replace(engine, backend=lambda: beside.backend(self.control.check), beside=None, again=None)
+        second_half = self.second_half.for_card()
+        try:
+            matcher = Matching(self.plan, second_half, there, self.control, self.measured)._prepared()
+            pays, self.measured.placed = placed(second_half, self.measured.matchings, engine)
+            if pays:
+                return self._total(matcher)
+        except (MemoryLimitError, UnsupportedError) as error:
+            self.measured.placed = f"On the CPU: {error.message}"
+            return self._total(self._prepared())
+        return self._again_on(engine.backend(), matcher.masks)
+
+    def _again_on(self, backend: Backend, masks: Masks) -> int:
+        """Counts on another backend than has filtered, by the plans that are there: walks through the CPU's candidates
+        have made them better than a card's. What was measured is what that backend took, when it has counted."""
         there, matchings = Profile(), self.measured.matchings
         with there.timed("filter"):
             reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
-            matcher = Matcher.filtering(card, self.plan.graph, self.plan.filters, reading)
+            matcher = Matcher.filtering(backend, self.plan.graph, self.plan.filters, reading, masks)
         if any(each.space == "candidates" for each in matchings):
             with there.timed("refine"):
                 matcher.candidates.refine()

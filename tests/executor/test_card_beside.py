@@ -75,9 +75,9 @@ def test_auto_counts_the_same(has_room: bool, dear: bool, monkeypatch: pytest.Mo
     beside = Beside(emulated(Settings()) if has_room else full())
     expected = graph().query(TEXT, device="cpu").scalar()
     monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
-    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1.0 if dear else 1e9, look=0.0))
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(ready=1.0 if dear else 1e9, look=0.0))
     assert graph().query(TEXT).scalar() == expected
-    assert beside.asked == int(dear)
+    assert beside.asked == 1
     said = graph().profile(TEXT)
     assert ("On the card" in said) == (has_room and dear)
     assert ("no room for 1,024 bytes" in said) == (not has_room)
@@ -85,7 +85,7 @@ def test_auto_counts_the_same(has_room: bool, dear: bool, monkeypatch: pytest.Mo
 
 
 def test_plans_of_the_cpu_are_right_on_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=-1.0, look=0.0))
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(ready=-1.0, look=0.0))
     beside, asked = Beside(emulated(Settings())), 0
     for seed in range(3):
         random = Random(f"card beside {seed}")
@@ -120,7 +120,7 @@ def rings() -> Graph:
 @pytest.mark.parametrize("steps", [10**9, 0])
 def test_a_card_may_be_done_before_walks_would(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "_TRIED", steps)
-    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9, look=0.0))  # but for that it stays on the CPU
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(ready=1e9, look=0.0))  # but for that it stays on the CPU
     expected = rings().query(RING, device="cpu").scalar()
     beside = Beside(emulated(Settings()))
     monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)

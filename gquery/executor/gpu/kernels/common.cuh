@@ -1,6 +1,6 @@
 // Rows that the lanes of a warp have, gone through as one; and with that the last two levels of a triangle at once: each
 // vertex of a level is tried, and what its row has in common with a row of the partial match is counted. No vertex is
-// written down in between. A warp takes some vertices, a lane each.
+// written down in between. A warp takes 32 vertices, a lane each.
 
 // A row.
 struct Stretch {
@@ -66,13 +66,13 @@ struct Finish {
 };
 
 // leaf: the level below, with a row of the tried level and one of a level before. ways: those of this leaf and of others
-// that are like it, whose product is added up. taken: so many vertices a warp takes at once. found, found_below: how many there are
-// at both levels.
+// that are like it, whose product is added up. found, found_below: how many there
+// are at both levels.
 struct SumCommon {
     Asked asked;
     Work work;
     Items items;
-    int64 leaf, taken, way_count;
+    int64 leaf, way_count;
     const Finish *ways;
     uint64 *sums;
     double *sizes;
@@ -85,13 +85,12 @@ APART void perform(const SumCommon &common, int64 *registers, uint64 modulus) {
     const Rows &own = leaf.backward[second], &other = leaf.backward[!second];
     Frontier frontier = common.asked.given.now(registers);
     int64 first = registers[common.items.first], last = registers[common.items.last], below = 0;
-    int64 taken = common.taken < WARP ? common.taken : WARP;
     int passing = 0;
     // What a warp takes is far apart: long rows are often side by side.
     int64 apart = threads() / WARP;
-    for (int64 begin = first; begin < last; begin += apart * taken) {
+    for (int64 begin = first; begin < last; begin += apart * WARP) {
         int64 item = begin + lane() * apart + thread() / WARP;
-        bool valid = lane() < taken && item < last;
+        bool valid = item < last;
         Item tried{0, 0, 0};
         if (valid) tried = item_of(level, common.work, item, first_above(common.work.ends, 0, frontier.count, item));
         Match match{*common.asked.program, frontier, level.given, tried.row, level.index, tried.position};

@@ -3,8 +3,8 @@
 // (section 4.2), for a whole block of partial matches. `ends` is the running sum of the rows' lengths; where an item is
 // in it says which partial match the item belongs to.
 
-const int TILE = 16 * BLOCK;         // items that a block takes at a time, at most: its rows are looked for once
-const int ROWS_AT_HAND = 16 * BLOCK;  // of a tile, whose ends are kept near
+const int TILE = 4 * BLOCK;         // items that a block takes at a time, at most
+const int ROWS_AT_HAND = 4 * BLOCK;  // of a tile, whose ends are kept near
 
 struct EndsAtHand {
     int ends[ROWS_AT_HAND];

@@ -34,26 +34,16 @@ struct RunningSums {
     int64 total, first;
 };
 
-const int SUMMED = 4;  // values that a thread takes at a time, so that a block meets less often
-
 APART void perform(const RunningSums &asked, int64 *registers) {
     Share share = share_of(registers[asked.count]);
-    int64 running = sum_of_earlier(asked.partials, blockIdx.x), all = sum_of_earlier(asked.partials, gridDim.x);
-    for (int64 tile = share.begin; tile < share.end; tile += SUMMED * BLOCK) {
-        int64 begin = tile + SUMMED * threadIdx.x, values[SUMMED], own = 0, sum;
-        UNROLLED
-        for (int k = 0; k < SUMMED; k++) {
-            values[k] = begin + k < share.end ? asked.values[begin + k] : 0;
-            own += values[k];
-        }
-        int64 before = running + sum_before(own, sum);
-        UNROLLED
-        for (int k = 0; k < SUMMED; k++) {
-            before += values[k];
-            if (begin + k < share.end) asked.values[begin + k] = before;
-        }
+    int64 running = sum_of_earlier(asked.partials, blockIdx.x), sum;
+    for (int64 tile = share.begin; tile < share.end; tile += BLOCK) {
+        int64 i = tile + threadIdx.x, value = i < share.end ? asked.values[i] : 0;
+        int64 before = running + sum_before(value, sum);
+        if (i < share.end) asked.values[i] = before + value;
         running += sum;
     }
+    int64 all = sum_of_earlier(asked.partials, gridDim.x);
     if (threadIdx.x == 0) {
         registers[asked.total] = all;
         registers[asked.first] = 0;

@@ -13,7 +13,7 @@ from gquery.executor.gpu.program.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import chains
 
-_COUNTERS = 1 << 33  # bytes at most
+_COUNTERS = 1 << 32  # bytes at most
 _SHARE = 8  # of the device's free memory, of which they take one
 _NARROW = 2**32
 _MANY = (
@@ -87,7 +87,7 @@ class Pushing:
         written = tape.jump("Written", self.levels.found + dear.levels[-1], base, pushed, 0, waits=True)
         tape.patch(written, 3, tape.here)
         product = self.table.words, _FAR, self._words, self._count, *found
-        few = tape.jump("Unless", pushed, self.roots * self._universe // (_MANY * len(self.chains)), 0)
+        few = tape.jump("Unless", pushed, self.roots * self._universe // _MANY, 0)
         tape.add("HarvestAll", block.rows, self._universe, *product, scatters=[*self._counters, *found])
         done = tape.jump("Unless", tape.constant(0), 1, 0)
         tape.patch(few, 2, tape.here)

@@ -28,7 +28,6 @@ _SMALLEST_BLOCK = 1 << 8
 _FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches are enough
 _LOOKS = 1 << 30  # into rows of what is tried, at most, in one operation
 _ROW = 120  # bytes of a partial match besides its positions: work, values, and those of the branches below
-_TAKEN = 16  # vertices of a triangle that a warp takes at a time
 _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
 
 
@@ -273,7 +272,7 @@ class Writing:
         """The sum over a level and its leaves, which are gone through at once."""
         found, (leaf, *others) = self.levels.new_sums(block.most), self.table.common_leaves(level)
         ways = [word for each in (leaf, *others) for word in self._finished(level=each, found=found)[2:4]]
-        asked = leaf, _TAKEN, 1 + len(others), self.tape.data(ways)
+        asked = leaf, 1 + len(others), self.tape.data(ways)
         cells = self.found + level, self.found + leaf
 
         def count(words: Sequence[int]) -> None:
