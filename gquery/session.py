@@ -10,6 +10,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -143,11 +144,13 @@ class Graph:
 
 
 class Ready(NamedTuple):
-    """A plan, the second halves of its matches by segment, and the tails that its runs keep for the next."""
+    """A plan, the second halves of its matches by segment, and what its runs keep for the next: the tails that ask no
+    parameters, and the whole chain where nothing does."""
 
     plan: ChainPlan
     second_halves: Mapping[int, Settled]
     tails: Tails
+    chains: list[Chain]
 
 
 class Planned:
@@ -175,13 +178,18 @@ class Planned:
         def planned(memos: Memos) -> Ready:
             plan = plan_chain(bound, limits, [context(memo, check) for memo in memos])
             halves = (SecondHalf(step, context(memos[step.number])) for step in plan.matches)
-            return Ready(plan, {each.plan.number: Settled(each, most=costs.worth_improving) for each in halves}, {})
+            return Ready(plan, {each.plan.number: Settled(each, most=costs.worth_improving) for each in halves}, {}, [])
 
-        self.plan, self.matchings, tails = known.plan((*asked, limits, settings.device), bound, planned)
+        self.plan, self.matchings, tails, chains = known.plan((*asked, limits, settings.device), bound, planned)
         self.notices, self.device = bound.notices, bound.device
         besides = card_beside(settings), walker_beside(settings)
         self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, *besides)
+        if chains:
+            self.chain = chains[0].on(self.engine)
+            return
         self.chain = Chain.of(self.plan, self.matchings, self.engine, tails, check)
+        if self.chain.lasts:
+            chains.append(self.chain.on(replace(self.engine, parameters={})))
 
     def run(self, control: Control, measured: Sequence[Measured] = (), before: Rows | None = None) -> Rows:
         """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read. before:

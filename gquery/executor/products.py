@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gquery.executor.expand import PIECE, Matches
 from gquery.executor.lowering.masks import masks_of
@@ -18,12 +19,17 @@ from gquery.planner.ir.filters import LookupFilter, PredicateFilter
 from gquery.planner.ir.query_plan import QueryPlan
 
 
-def products(plan: QueryPlan, reading: Reading) -> Iterator[Matches]:
-    """All matches of a plan that only looks up, batch by batch."""
+def looked_up(plan: QueryPlan, reading: Reading) -> dict[int, NDArray[np.int32]]:
+    """What a plan that only looks up finds for each query vertex, ascending."""
     masks = masks_of(plan.graph, plan.filters, reading).vertices
     steps = enumerate(plan.filters)
     by_itself = (LookupFilter, PredicateFilter)
-    found = {step.vertex: masks[place].vertices for place, step in steps if isinstance(step, by_itself)}
+    return {step.vertex: masks[place].vertices for place, step in steps if isinstance(step, by_itself)}
+
+
+def products(plan: QueryPlan, reading: Reading) -> Iterator[Matches]:
+    """All matches of a plan that only looks up, batch by batch."""
+    found = looked_up(plan, reading)
     count = prod(map(len, found.values()))
     for begin in range(0, count, PIECE):
         reading.control.check()

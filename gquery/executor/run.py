@@ -42,7 +42,8 @@ Tails = dict[Place, Tail]
 class Chain:
     """A plan with all that running it takes. second_halves: by the number of a segment. The rest is by step; a match
     that starts the chain is joined to nothing, unless the next step cannot check what it has left to check. totals:
-    what such projections make of no rows. subqueries: the chains of their branches."""
+    what such projections make of no rows. subqueries: the chains of their branches. lasts: only the engine knows the
+    values of parameters."""
 
     plan: ChainPlan
     second_halves: Mapping[int, SecondHalf]
@@ -52,6 +53,7 @@ class Chain:
     subqueries: Mapping[int, tuple[Chain, ...]]
     engine: Engine
     weighted: bool
+    lasts: bool
 
     @classmethod
     def of(
@@ -71,11 +73,11 @@ class Chain:
         joins: dict[int, Join] = {}
         totals: dict[int, Tail] = {}
         subqueries: dict[int, tuple[Chain, ...]] = {}
-        weighted = False
+        weighted, lasts = False, True
         for number, step in enumerate(plan.steps):
             before = plan.steps[number - 1] if number else None
-            if isinstance(step, PathsPlan) and step.together:
-                weighted = False
+            if isinstance(step, PathsPlan) and not step.joined:
+                weighted = step.weighted
             elif isinstance(step, PathsPlan):
                 joins[number] = Join(step, engine.snapshot, engine.parameters)
                 weighted |= step.weighted
@@ -105,16 +107,19 @@ class Chain:
                 if place in made:
                     tails[number] = made[place]
                 elif asks_parameters(step, residual):
+                    lasts = False
                     tails[number] = Tail(step, engine.snapshot, engine.parameters, residual, weighted, final, check)
                 else:
                     tails[number] = made[place] = Tail(step, engine.snapshot, {}, residual, weighted, final, check)
                 if step.is_total:
                     totals[number] = tails[number].of_all()
                 weighted = tails[number].weighted
-        return cls(plan, second_halves, tails, joins, totals, subqueries, engine, weighted)
+        lasts &= not any(join.asks_parameters for join in joins.values())
+        lasts &= all(each.lasts for branches in subqueries.values() for each in branches)
+        return cls(plan, second_halves, tails, joins, totals, subqueries, engine, weighted, lasts)
 
     def on(self, engine: Engine) -> Chain:
-        """The same chain on another graph, where nothing of it but the engine depends on the graph."""
+        """The same chain with another engine, where nothing else of it depends on what that knows."""
         below = {number: tuple(each.on(engine) for each in chains) for number, chains in self.subqueries.items()}
         return replace(self, subqueries=below, engine=engine)
 
@@ -187,11 +192,13 @@ class Chain:
         return here.rows
 
     def _searched(self, number: int, step: PathsPlan, rows: Rows, control: Control) -> Rows:
-        """What paths lead to, from all rows together or joined to each."""
+        """What paths lead to: from what the step looks up, from all rows together, or joined to each."""
         from gquery.executor.paths.search import PathSearch  # Numba takes half a second to import
 
         reading = Reading(self.engine.snapshot, self.engine.parameters, control)
         search = PathSearch(step, self.engine.threads, reading)
+        if step.begins is not None:
+            return search.from_looked_up(step.begins)
         return search.from_anywhere(rows) if step.together else self.joins[number].run(rows, search.from_seeds, control)
 
     def gathered(

@@ -9,22 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.planner.explain_filters import filter_text, looked_up_lines
 from gquery.planner.explain_paths import paths_heading, paths_lines
 from gquery.planner.explain_updates import update_heading, update_lines
-from gquery.planner.ir.expr import Expression
-from gquery.planner.ir.filters import (
-    BindingFilter,
-    EdgePredicateFilter,
-    EndsFilter,
-    Filter,
-    LabelFilter,
-    LookupFilter,
-    LoopFilter,
-    NeighbourFilter,
-    PredicateFilter,
-    ReachedFilter,
-    SeedFilter,
-)
+from gquery.planner.ir.filters import EndsFilter, LabelFilter, LookupFilter, NeighbourFilter, SeedFilter
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
@@ -215,10 +203,7 @@ def _match_heading(plan: QueryPlan) -> str:
 
 def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], actual: Measured | None) -> list[str]:
     if plan.looks_up:
-        name = _names(plan.graph)
-        apart = [f"  {name[one]} <> {name[other]}" for one, other in sorted(plan.problem.different)]
-        looked_up = [f"  {_filter_text(plan.graph, each)}" for each in plan.filters]
-        return ["Look up, and match with nothing", *looked_up, *apart]
+        return ["Look up, and match with nothing", *looked_up_lines(plan)]
     matchings = (actual.matchings if actual else ()) or estimated()
     first = matchings[0]
     lines = ["Filter candidates" + _time(actual, "filter"), *_filters(plan, first, actual)]
@@ -259,7 +244,7 @@ def _term(query: Problem, problem: Problem) -> str:
 
 
 def _filters(plan: QueryPlan, matching: MatchPlan, actual: Measured | None) -> list[str]:
-    texts = [_filter_text(plan.graph, filter_) for filter_ in plan.filters]
+    texts = [filter_text(plan.graph, filter_) for filter_ in plan.filters]
     notes = []
     for index, filter_ in enumerate(plan.filters):
         if actual and actual.candidates:
@@ -275,34 +260,6 @@ def _filters(plan: QueryPlan, matching: MatchPlan, actual: Measured | None) -> l
     left_out += [f"{plan.costly} that would cost more than they save"] if plan.costly else []
     lines = [f"  {text}" + (f"  [{note}]" if note else "") for text, note in zip(texts, notes, strict=True)]
     return lines + (["  Left out: " + ", ".join(left_out)] if left_out else [])
-
-
-def _filter_text(graph: QueryGraph, filter_: Filter) -> str:
-    match filter_:
-        case LabelFilter(vertex=vertex):
-            return f"{graph.vertices[vertex].described}: label"
-        case LookupFilter(vertex=vertex, predicate=predicate):
-            return f"{graph.vertices[vertex].described}: {written((predicate,))}, looked up"
-        case SeedFilter():
-            return "seeds: distinct bindings of the clauses before"
-        case BindingFilter(vertex=vertex, by=None):
-            return f"{graph.vertices[vertex].described}: bound by a seed"
-        case BindingFilter(vertex=vertex, by=Expression() as condition):
-            return f"{graph.vertices[vertex].described}: {written((condition,))}, looked up for each row"
-        case ReachedFilter(vertex=vertex, edge=edge, most=most):
-            return f"{graph.vertices[vertex].described}: where {graph.edges[edge].described} leads, if {most:,} at most"
-        case EndsFilter(vertex=vertex, edge=edge):
-            return f"{graph.vertices[vertex].described}: at one of the few {graph.edges[edge].described}"
-        case PredicateFilter(vertex=vertex, predicates=predicates):
-            return f"{graph.vertices[vertex].described}: {written(predicates)}"
-        case EdgePredicateFilter(edge=edge, predicates=predicates, near=near, most=most):
-            near_by = "" if near is None else f", asked at {graph.vertices[near].described}, if {most:,} at most"
-            return f"{graph.edges[edge].described}: {written(predicates)}{near_by}"
-        case LoopFilter(vertex=vertex, present=present):
-            return f"{graph.vertices[vertex].described}: {'has' if present else 'has no'} self-loop"
-        case NeighbourFilter(vertex=vertex, edge=edge, required=required):
-            return f"{graph.vertices[vertex].described}: at least {required} x {graph.edges[edge].described}"
-    raise AssertionError(filter_)
 
 
 def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:

@@ -33,6 +33,7 @@ from gquery.planner.passes.draft import Draft, Pass, Wanted, problem_of
 from gquery.planner.passes.filters import required_filters
 from gquery.planner.passes.listing import keep_what_is_listed
 from gquery.planner.passes.lookups import with_lookups
+from gquery.planner.passes.measuring import measured
 from gquery.planner.passes.parts import plain_parts
 from gquery.planner.passes.seeds import with_seeds
 from gquery.planner.passes.splicing import spliced
@@ -90,7 +91,7 @@ class _Planning:
                 plan = plan_match(segment, wanted, self.contexts[number], starts)
                 steps.append(replace(plan, number=number))
                 wanted = wanted_before(segment, wanted)
-        return ChainPlan(spliced(tuple(reversed(steps)), whole))
+        return ChainPlan(measured(spliced(tuple(reversed(steps)), whole)))
 
     def _branches(self, apply: Apply, wanted: Wanted) -> tuple[ChainPlan, ...]:
         """Those of a subquery; a sweep, where that gives all that is asked."""

@@ -41,7 +41,8 @@ def _query(random: Random) -> str:
     mode, least = random.choice(["", "TRAIL", "ACYCLIC", "SIMPLE"]), random.choice([0, 1, 1, 2, 3])
     most = random.choice(["", least, least + 1, least + 3])
     left, right = random.choice([("-", "->"), ("<-", "-"), ("-", "-")])
-    known, end = random.choice(["", "MATCH (a), (b) "]), random.choice(["(b)", "(b)", "(a)", "(b {id: 0})"])
+    looked_up = "MATCH (a), (b) WHERE a.id IN [0, 1] AND b.id IN [0, 2, 1] "
+    known, end = random.choice(["", "MATCH (a), (b) ", looked_up]), random.choice(["(b)", "(b)", "(a)", "(b {id: 0})"])
     path = f"{shortest} {mode} (a){left}[:K*{least}..{most}]{right}{end}"
     asked = random.choice(["length(p)", "length(p)", "count(*)", "count(DISTINCT a)"])
     return f"{known}MATCH p = {path} RETURN id(a) AS x, id({end[1]}) AS y, {asked} AS n"

@@ -9,6 +9,7 @@ import pytest
 
 import gquery
 from gquery import Graph
+from gquery.executor import products
 from gquery.executor.paths import leading, sweep
 from gquery.planner.binding.lengths import alternatives
 
@@ -57,6 +58,26 @@ def test_shortest_paths_are_counted_and_not_listed() -> None:
     with pytest.raises(gquery.ExecutionError, match="one row stands for more than 2"):
         ask(wide, ends.replace("30", "63"))
     assert ask(wide, ends.replace("30", "62")) == [(2**62,)]
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_searches_begin_with_what_is_looked_up(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batch by batch; what is looked up besides the ends, or asked for with them, is joined as before."""
+    monkeypatch.setattr(products, "PIECE", size)
+    ends = "MATCH (a), (b) WHERE a.id IN $a AND b.id IN $b AND a <> b "
+    known = {"a": [0, 2, 3], "b": [3, 0, 7, 1]}
+    lengths = ends + "MATCH p = ANY SHORTEST (a)-[:K]->*(b) RETURN a.id, b.id, length(p)"
+    pairs = [(0, 1, 1), (0, 3, 3), (2, 0, 1), (2, 1, 2), (2, 3, 1)]
+    assert ask(TRIANGLE, lengths, **known) == pairs
+    assert ask(TRIANGLE, lengths.replace("length(p)", "size(nodes(p))"), **known) == [(*e, n + 1) for *e, n in pairs]
+    plan = TRIANGLE.explain(lengths, known)
+    assert plan.startswith("MATCH SHORTEST 1 TRAIL (a)-[relationship 1:K]->(b){0,}\n  Begin with what is looked up")
+    others = "MATCH (a), (b), (c) WHERE a.id = 0 AND b.id = 1 AND c.id IN $a MATCH p = (a)-[:K*1..]->(b)"
+    assert ask(TRIANGLE, others + " RETURN length(p), c.id", **known) == [(1, 0), (1, 2), (1, 3)]
+    assert ask(TRIANGLE, others + " RETURN count(*)", **known) == [(3,)]
+    reached = "MATCH (a) WHERE a.id IN $a MATCH p = (a)-[:K*1..]->(b) "
+    assert ask(TRIANGLE, reached + "RETURN DISTINCT b.id", **known) == [(0,), (1,), (2,), (3,)]
+    assert ask(TRIANGLE, reached + "RETURN count(*), sum(length(p))", **known) == [(9, 20)]
 
 
 def test_walks_of_several_lengths_are_counted_exactly() -> None:

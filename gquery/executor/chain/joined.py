@@ -32,7 +32,7 @@ from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, named
 from gquery.executor.relational.sql.expressions import inputs
 from gquery.executor.relational.unions import cast
-from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, variables
+from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, Parameter, variables, walk
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
@@ -65,6 +65,12 @@ class Join:
         self._names_carried = [column.variable for column in self._carried]
         self._checks, self._paired = self._conditioned(parameters) if self._conditions else (None, None)
         self._lookups = [RowLookup(lookup, plan, snapshot, parameters) for lookup in segment.lookups]
+
+    @property
+    def asks_parameters(self) -> bool:
+        """Whether it depends on the values of parameters."""
+        asked = (*self._conditions, *(lookup.value for lookup in self.plan.segment.lookups))
+        return any(isinstance(part, Parameter) for expression in asked for part in walk(expression))
 
     def _conditioned(self, parameters: Mapping[str, object]) -> tuple[Checks | None, Paired | None]:
         """Who asks the conditions: Arrow of what has a seed in common, where it computes them all, else DuckDB."""

@@ -16,6 +16,7 @@ from gquery.executor.paths.listing import Found, Listing
 from gquery.executor.paths.pairs import Pairs
 from gquery.executor.paths.rounds import Rounds
 from gquery.planner.ir.filters import EdgePredicateFilter
+from gquery.planner.ir.query_plan import PathsPlan
 from gquery.planner.ir.segments import Paths
 from gquery.records import record
 from gquery.storage.schema import TURNED
@@ -23,24 +24,27 @@ from gquery.storage.schema import TURNED
 
 @record(frozen=True)
 class Begun:
-    """A search over the edges that fit. sources: by seed; mask: of all edges, where not all of their types do."""
+    """A search over the edges that fit. sources: by seed; mask: of all edges, where not all of their types do.
+    measured: of each path only the length is asked."""
 
     segment: Paths
     sources: Vertices
     ends: Ends
     mask: NDArray[np.bool_] | None
+    measured: bool
     threads: int
     reading: Reading
 
     @classmethod
-    def of(cls, segment: Paths, seeds: Seeds, threads: int, reading: Reading) -> Begun:
+    def of(cls, plan: PathsPlan, seeds: Seeds, threads: int, reading: Reading) -> Begun:
+        segment = plan.segment
         edge, vertices = segment.edge, segment.graph.vertices
         masks = masks_of(segment.graph, (EdgePredicateFilter(0, edge.predicates),) if edge.predicates else (), reading)
         wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
         assert sources is not None
         ends = Ends.of(segment, sources, wanted, reading)
         mask = masks.edges[0].mask if edge.predicates else None
-        return cls(segment, sources, ends, mask, threads, reading)
+        return cls(segment, sources, ends, mask, plan.measured, threads, reading)
 
     @cached_property
     def along(self) -> Hops:

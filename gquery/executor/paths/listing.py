@@ -25,17 +25,21 @@ FEWEST = 1 << 8  # paths of them
 @record(frozen=True, slots=True)
 class Found:
     """Paths of one length. seeds: int64[count], for which seed each is; vertices: int32[count, length + 1]; edges:
-    int64[count, length]. weights: int64[count], how many paths each stands for where they are not listed."""
+    int64[count, length]. weights: int64[count], how many paths each stands for where they are not listed; told:
+    int64[count], how long each is where it is not listed."""
 
     seeds: Numbers
     vertices: NDArray[np.int32]
     edges: NDArray[np.int64]
     weights: Numbers | None = None
+    told: Numbers | None = None
 
     @classmethod
-    def none_yet(cls, seeds: Numbers, sources: Vertices, weights: Numbers | None = None) -> Found:
+    def none_yet(
+        cls, seeds: Numbers, sources: Vertices, weights: Numbers | None = None, told: Numbers | None = None
+    ) -> Found:
         """Paths of no edges, or the ends of some."""
-        return cls(seeds, sources.reshape(-1, 1), np.zeros((len(seeds), 0), np.int64), weights)
+        return cls(seeds, sources.reshape(-1, 1), np.zeros((len(seeds), 0), np.int64), weights, told)
 
     @classmethod
     def joined(cls, parts: Sequence[Found]) -> Found:
@@ -49,6 +53,11 @@ class Found:
     @property
     def length(self) -> int:
         return int(self.edges.shape[1])
+
+    @property
+    def lengths(self) -> Numbers:
+        """How long each is."""
+        return np.full(len(self.seeds), self.length) if self.told is None else self.told
 
     @property
     def last(self) -> Vertices:

@@ -73,6 +73,12 @@ class Pairs:
                 vertices = (ends[chosen] - length + chosen)[:, None] + np.arange(length + 1)
                 yield Found(seeds[begin + found[chosen]], told.vertices[vertices], told.edges[edges])
 
+    def measured(self, seeds: Numbers, sources: Vertices, targets: Vertices) -> Iterator[Found]:
+        """How long the shortest path is for each seed from its source to its target, where there is one."""
+        for begin, told in self._told(meet.HOW_FAR, sources, targets):
+            there = np.flatnonzero(told.lengths >= 0)
+            yield Found.none_yet(seeds[begin + there], targets[begin + there], told=told.lengths[there])
+
     def _told(self, asked: int, sources: Vertices, targets: Vertices) -> Iterator[tuple[int, _Told]]:
         """What is asked of pairs, part by part, with the number of the first of each."""
         workers = _Workers(self, asked)

@@ -20,9 +20,10 @@ from gquery.executor.paths.hops import Vertices
 from gquery.executor.paths.leading import led_to, led_to_together
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.shortest import counted, shortest
+from gquery.executor.products import looked_up, products
 from gquery.executor.relational.gather import PATH_IDS
 from gquery.executor.relational.selection import WEIGHT
-from gquery.planner.ir.query_plan import PathsPlan
+from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
 from gquery.storage.sorting import distinct
 
@@ -49,52 +50,83 @@ class PathSearch:
 
     def from_seeds(self, seeds: Seeds, listed: Sequence[str]) -> Rows:
         """Rows with the number of the seed in the column SEED, and what is listed of the path and the vertex at its
-        end. What is reserved for it is given back when it is closed."""
-        memory = self._reading.control.memory
-        before = memory.used
-        try:
-            for paths in _WAYS[self.plan.way](self._begun(seeds)):
-                yield self._batch(paths, listed)
-        finally:
-            memory.release(memory.used - before)
+        end."""
+        for paths in self._found(seeds):
+            columns = self._columns(paths, listed)
+            yield batch_of({**columns, SEED: to_arrow(paths.seeds)}, len(paths.seeds))
 
-    def _begun(self, seeds: Seeds) -> Begun:
-        return Begun.of(self.plan.segment, seeds, self._threads, self._reading)
+    def from_looked_up(self, begins: QueryPlan) -> Rows:
+        """Rows of the vertices that are looked up, with what paths between them, or from them, lead to."""
+        plan, names = self.plan, [vertex.variable for vertex in begins.graph.vertices]
+        if plan.together:
+            (sources,) = looked_up(begins, self._reading).values()
+            yield from self._led_to(sources)
+            return
+        listed = [name for name in plan.rows if name not in names]
+        for ends in products(begins, self._reading):
+            seeds = Seeds(ends.count, {names[vertex]: column for vertex, column in ends.vertices.items()})
+            for paths in self._found(seeds):
+                bound = {name: to_arrow(seeds.columns[name][paths.seeds]) for name in plan.rows if name in names}
+                yield batch_of(bound | self._columns(paths, listed), len(paths.seeds))
 
     def from_anywhere(self, before: Rows) -> Rows:
         """A row for each vertex that paths lead to from what any of the rows binds, each once."""
-        segment, memory = self.plan.segment, self._reading.control.memory
-        name = segment.graph.vertices[segment.source].variable
+        memory = self._reading.control.memory
         used = memory.used
         try:
-            sources = self._bound(before, name)
-            for ends in led_to_together(self._begun(Seeds(len(sources), {name: sources}))):
+            yield from self._led_to(self._bound(before))
+        finally:
+            memory.release(memory.used - used)
+
+    def _found(self, seeds: Seeds) -> Iterator[Found]:
+        """The paths of some seeds. What is reserved for them is given back when it is closed."""
+        memory = self._reading.control.memory
+        used = memory.used
+        try:
+            yield from _WAYS[self.plan.way](Begun.of(self.plan, seeds, self._threads, self._reading))
+        finally:
+            memory.release(memory.used - used)
+
+    def _led_to(self, sources: Vertices) -> Rows:
+        """A row for each vertex that paths from any of some vertices lead to."""
+        seeds, memory = Seeds(len(sources), {self._source: sources}), self._reading.control.memory
+        used = memory.used
+        try:
+            for ends in led_to_together(Begun.of(self.plan, seeds, self._threads, self._reading)):
                 yield batch_of({name: to_arrow(ends) for name in self.plan.rows}, len(ends))
         finally:
             memory.release(memory.used - used)
 
-    def _bound(self, rows: Rows, name: str) -> Vertices:
-        """What rows bind to a name, each vertex once."""
+    @property
+    def _source(self) -> str:
+        """What the vertices are called at which paths begin."""
+        return self.plan.graph.vertices[self.plan.segment.source].variable
+
+    def _bound(self, rows: Rows) -> Vertices:
+        """Where paths begin from some rows, each vertex once."""
         control, found = self._reading.control, [np.zeros(0, np.int32)]
         with closing(rows):  # type: ignore[type-var]
             for batch in rows:
                 control.check()
-                column = batch.column(name)
+                column = batch.column(self._source)
                 found.append(distinct(to_numpy(column.drop_null() if column.null_count else column)))
                 control.memory.reserve(found[-1].nbytes, "where paths begin")
         return found[1] if len(found) == 2 else distinct(np.concatenate(found))
 
-    def _batch(self, paths: Found, listed: Sequence[str]) -> pa.RecordBatch:
+    def _columns(self, paths: Found, listed: Sequence[str]) -> dict[str, pa.Array]:
+        """What is listed of paths, and how many each stands for where they are not."""
         segment = self.plan.segment
         columns: dict[str, pa.Array] = {}
         for name in listed:
-            if name == segment.way:
-                columns[name] = _path_ids(paths.turned() if segment.backwards else paths)
-            else:
+            if name != segment.way:
                 columns[name] = to_arrow(np.ascontiguousarray(paths.last))
+            elif self.plan.measured:
+                columns[name] = to_arrow(paths.lengths)
+            else:
+                columns[name] = _path_ids(paths.turned() if segment.backwards else paths)
         if paths.weights is not None:
             columns[WEIGHT] = to_arrow(paths.weights)
-        return batch_of({**columns, SEED: to_arrow(paths.seeds)}, len(paths.seeds))
+        return columns
 
 
 def _path_ids(paths: Found) -> pa.StructArray:

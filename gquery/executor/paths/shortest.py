@@ -39,7 +39,8 @@ def shortest(begun: Begun) -> Iterator[Found]:
     for group in many:
         yield from search.to_several(group, wanted[group])
     if segment.shortest == 1:
-        yield from begun.pairs().one_each(few, begun.sources[few], wanted[few])
+        pairs = begun.pairs()
+        yield from (pairs.measured if begun.measured else pairs.one_each)(few, begun.sources[few], wanted[few])
     else:
         for seed in few.tolist():
             yield from search.between(seed, int(wanted[seed]))

@@ -77,12 +77,15 @@ class PathsPlan:
     """The plan of a relationship of variable length. rows: the variables that go out. way: `list` goes hop by hop from
     each vertex and lists every path; `shortest` goes breadth first and lists the shortest; `count` only counts them
     for each pair; `sweep` goes breadth first and tells only where paths lead, each end once for each vertex that they
-    begin at, or `together` once wherever they begin."""
+    begin at, or `together` once wherever they begin. measured: of a path only its length goes out. begins: looks up the
+    vertices that paths begin and end at, where there is nothing else before and no row to be joined with."""
 
     segment: Paths
     rows: tuple[str, ...]
     way: Literal["list", "shortest", "count", "sweep"]
     together: bool = False
+    measured: bool = False
+    begins: QueryPlan | None = None
     residual: ClassVar[tuple[Expression, ...]] = ()
     counting: ClassVar[bool] = False
     merging: ClassVar[bool] = False
@@ -91,6 +94,11 @@ class PathsPlan:
     def weighted(self) -> bool:
         """Whether a row stands for several paths."""
         return self.way == "count"
+
+    @property
+    def joined(self) -> bool:
+        """Whether what is found is joined to the rows before."""
+        return not self.together and self.begins is None
 
     @property
     def graph(self) -> QueryGraph:

@@ -1,5 +1,5 @@
 """Steps that need not be: a subquery that begins a chain is its beginning, and nobody has to hand on what is there, or
-that there is something."""
+that there is something. What is looked up for a search alone is a part of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gquery.planner.ir.expr import Attribute, Column
 from gquery.planner.ir.query_plan import ApplyPlan, PathsPlan, QueryPlan, Step
-from gquery.planner.ir.segments import Project, ProjectionItem, Unwind
+from gquery.planner.ir.segments import Match, Project, ProjectionItem, Unwind
 from gquery.planner.passes.demand import ROW
 
 
@@ -21,7 +21,20 @@ def spliced(steps: tuple[Step, ...], whole: bool) -> tuple[Step, ...]:
         last = whole and number == len(steps) - 1
         if last or not _is_idle(step, kept[-1]):
             kept.append(step)
+    if len(kept) > 1 and (begun := _begun(kept[0], kept[1])) is not None:
+        kept[:2] = [begun]
     return tuple(kept)
+
+
+def _begun(first: Step, search: Step) -> PathsPlan | None:
+    """A search from the vertices that the first step looks up, where its rows are the different bindings of the ends
+    and nothing is asked of paths afterwards."""
+    if not isinstance(first, QueryPlan) or not isinstance(search, PathsPlan) or search.segment.predicates:
+        return None
+    plain = type(first.segment) is Match and not (first.segment.input or first.residual)
+    ends = {vertex.variable for vertex in first.graph.vertices}
+    alone = plain and first.looks_up and ends == set(search.segment.bound)
+    return replace(search, begins=first) if alone else None
 
 
 def _runs_once(plan: ApplyPlan) -> bool:

@@ -132,7 +132,7 @@ class Pieces:
             if relationship.inside is not None:
                 self._name_nodes(relationship.inside, link.way)
         parts += self._fragment(path, nodes, begin, len(path.relationships), word is not None)
-        if path.variable is not None:
+        if path.variable is not None and parts != [path.variable]:
             self.lets[path.variable.name] = chained("join paths", parts)
         if word is not None:
             self.again += _told_apart(word, chained("join paths", parts))
@@ -176,7 +176,8 @@ class Pieces:
         assert left.variable is not None
         assert right.variable is not None
         span, name = relationship.span, relationship.variable
-        way = self.unused.named("path", span)
+        alone = path.variable if len(path.relationships) == 1 else None
+        way = alone or self.unused.named("path", span)
         one = self.unused.named("relationship" if name is None else name.name, span)
         if name is not None:
             relationship = replace(relationship, where=substituted(relationship.where, {name.name: one}))
