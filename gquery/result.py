@@ -18,7 +18,7 @@ from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.executor.updates.counting import Changes
 from gquery.settings import Settings
-from gquery.values.elements import Row, holds_union, rows_of
+from gquery.values.elements import Row, holds_union, python_values, rows_of
 from gquery.values.formats import (
     Format,
     batch_without_unions,
@@ -216,27 +216,28 @@ class Result:
         for batch in _in_slices(batches, batches.control):
             yield from rows_of(batch)
 
-    def _head(self, count: int) -> list[Row]:
+    def _head(self, count: int) -> list[pa.RecordBatch]:
         """The first rows. An answer of fewer is kept; a longer one is stopped."""
         schema, batches = self._opened()
         found: list[pa.RecordBatch] = []
         with closing(batches) if isinstance(batches, Run) else nullcontext():
             for batch in batches:
-                found.append(batch)
-                if sum(map(len, found)) >= count:
+                found.append(batch.slice(0, count))
+                count -= found[-1].num_rows
+                if count == 0:
                     break
             else:
                 self._keep(found, schema)
-        return [row for batch in found for row in rows_of(batch.slice(0, count))][:count]
+        return found
 
     def scalar(self) -> Any:
         """The one value of an answer with one row and one column."""
         if len(self.columns) != 1:
             raise ExecutionError(f"scalar() needs one column, the answer has {len(self.columns)}")
-        found = self._head(2)
+        found = [value for batch in self._head(2) for value in python_values(batch.column(0))]
         if len(found) != 1:
             raise ExecutionError(f"scalar() needs one row, the answer has {'more' if found else 'none'}")
-        return found[0][0]
+        return found[0]
 
     def write(self, path: str | os.PathLike[str]) -> int:
         """Writes the answer as it comes to a `.parquet`, `.csv`, `.arrow`, `.feather` or `.jsonl` file; returns the
@@ -264,7 +265,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The first rows as a table, for notebooks."""
-        found = self._head(_PREVIEW + 1)
+        found = [row for batch in self._head(_PREVIEW + 1) for row in rows_of(batch)]
         lines = ["".join(f"<th>{html.escape(name)}</th>" for name in self.columns)]
         lines += ["".join(f"<td>{html.escape(str(value))}</td>" for value in row) for row in found[:_PREVIEW]]
         body = "".join(f"<tr>{line}</tr>" for line in lines)

@@ -6,7 +6,7 @@ There is nothing for a backend to do: what filters ask of single vertices is ask
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 
 import numpy as np
@@ -33,13 +33,18 @@ def products(plan: QueryPlan, reading: Reading) -> Iterator[Matches]:
     count = prod(map(len, found.values()))
     for begin in range(0, count, PIECE):
         reading.control.check()
-        left, columns = np.arange(begin, min(count, begin + PIECE)), {}
-        size = len(left)
-        for vertex, vertices in found.items():
-            left, places = np.divmod(left, len(vertices))
-            columns[vertex] = vertices[places]
-        matches = Matches(size, columns, {})
+        size = min(PIECE, count - begin)
+        matches = Matches(size, found if count == 1 else _part(found, begin, size), {})
         for one, other in plan.problem.different:
             matches = matches.chosen(matches.vertices[one] != matches.vertices[other])
         reading.control.found(matches.count)
         yield matches
+
+
+def _part(found: Mapping[int, NDArray[np.int32]], begin: int, size: int) -> dict[int, NDArray[np.int32]]:
+    """So many of all combinations, from one on."""
+    left, columns = np.arange(begin, begin + size), {}
+    for vertex, vertices in found.items():
+        left, places = np.divmod(left, len(vertices))
+        columns[vertex] = vertices[places]
+    return columns

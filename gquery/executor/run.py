@@ -121,7 +121,8 @@ class Chain:
     def on(self, engine: Engine) -> Chain:
         """The same chain with another engine, where nothing else of it depends on what that knows."""
         below = {number: tuple(each.on(engine) for each in chains) for number, chains in self.subqueries.items()}
-        return replace(self, subqueries=below, engine=engine)
+        parts = self.plan, self.second_halves, self.tails, self.joins, self.totals
+        return Chain(*parts, below, engine, self.weighted, self.lasts)
 
     @property
     def schema(self) -> pa.Schema:
@@ -144,12 +145,12 @@ class Chain:
         rows = one_row() if before is None else before
         count: Callable[[], int] = int
         for number, step in enumerate(self.plan.steps):
-            here = measured[number] if measured else Measured()
             if number and number % DEEPEST == 0:
                 rows = apart(rows, control.cancel)
             if isinstance(step, PathsPlan):
                 rows = self._searched(number, step, rows, control)
             elif isinstance(step, QueryPlan):
+                here = measured[number] if measured else Measured()
                 matching = Matching(step, self.second_halves[step.number], self.engine, control, here)
                 count = matching.count
                 if number not in self.joins:
@@ -159,6 +160,7 @@ class Chain:
                 else:
                     rows = self.joins[number].run(rows, matching.from_seeds, control)
             elif isinstance(step, ApplyPlan):
+                here = measured[number] if measured else Measured()
                 chains = zip(self.subqueries[number], here.below(step), strict=True)
                 branches = [partial(_branch, chain, control, below) for chain, below in chains]
                 weighted = any(each.weighted for each in self.subqueries[number])
@@ -176,7 +178,7 @@ class Chain:
                     rows = counted(tail, partial(number_of, rows, control), control)
                 else:
                     rows = tail.run(rows, control)
-            rows = _watched(rows, here) if measured else rows
+            rows = _watched(rows, measured[number]) if measured else rows
         return rows
 
     def _counted_apart(self, number: int, control: Control, here: Measured) -> int:

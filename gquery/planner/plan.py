@@ -33,10 +33,10 @@ from gquery.planner.passes.draft import Draft, Pass, Wanted, problem_of
 from gquery.planner.passes.filters import required_filters
 from gquery.planner.passes.listing import keep_what_is_listed
 from gquery.planner.passes.lookups import with_lookups
-from gquery.planner.passes.measuring import measured
 from gquery.planner.passes.parts import plain_parts
 from gquery.planner.passes.seeds import with_seeds
-from gquery.planner.passes.splicing import spliced
+from gquery.planner.passes.steps.measuring import measured
+from gquery.planner.passes.steps.splicing import spliced
 from gquery.planner.search.context import Context
 from gquery.records import record
 

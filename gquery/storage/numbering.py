@@ -127,8 +127,9 @@ class Numbering:
     def ids_at(self, table: int, rows: Ids) -> Ids:
         """The ids of some rows of a table, ascending as they are."""
         segments = self.of([table])
-        if not segments:
-            return rows
+        if len(segments) <= 1:
+            shift = segments[0].begin - segments[0].row if segments else 0
+            return rows + np.int64(shift) if shift else rows
         begins = np.array([segment.begin - segment.row for segment in segments])
         ids: Ids = rows + begins.take(np.searchsorted([segment.row for segment in segments], rows, side="right") - 1)
         return ids

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,7 @@ def python_values(column: pa.Array) -> list[Any]:
     return values if _is_plain(known) else [to_value(value, known) for value in values]
 
 
+@lru_cache
 def _is_plain(arrow: pa.DataType) -> bool:
     """Whether Arrow gives Python the values as they are shown."""
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
@@ -124,6 +126,7 @@ def _is_plain(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_primitive(arrow) or pa.types.is_string(arrow))
 
 
+@lru_cache
 def _in_microseconds(arrow: pa.DataType) -> pa.DataType:
     if getattr(arrow, "unit", None) == "ns":
         if pa.types.is_timestamp(arrow):

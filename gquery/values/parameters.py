@@ -36,6 +36,8 @@ def _name(name: object) -> str:
 def _plain(value: Any, what: str, depth: int) -> Any:
     if depth > _DEEPEST:
         raise BindError(f"{what} is nested more than {_DEEPEST} levels deep, or holds itself")
+    if type(value) in _PLAIN:
+        return value
     match value:
         case None | bool() | int() | float() | bytes():
             return _scalar(value)
@@ -46,6 +48,9 @@ def _plain(value: Any, what: str, depth: int) -> Any:
         case list() | tuple() | set() | frozenset():
             return [_plain(item, what, depth + 1) for item in value]
     return _foreign(value, what, depth)
+
+
+_PLAIN = (int, float, bool, type(None))  # of most values, of which there is nothing to copy
 
 
 def _scalar(value: Any) -> Any:

@@ -62,11 +62,11 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
 
 def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
     """The vertices that the predicate names."""
-    snapshot, found = reading.snapshot, [np.zeros(0, np.int32)]
+    snapshot, found = reading.snapshot, []
     for table in step.tables:
         rows = scan.look_up(snapshot, table, step.predicate, reading.parameters, reading.control)
-        found.append(snapshot.vertex_numbers.ids_at(table, rows).astype(np.int32))
-    return np.sort(np.concatenate(found))
+        found.append(snapshot.vertex_numbers.ids_at(table, rows).astype(np.int32, copy=False))
+    return found[0] if len(found) == 1 else np.sort(np.concatenate([np.zeros(0, np.int32), *found]))
 
 
 def _bound(graph: QueryGraph, step: BindingFilter, before: Kept | None, reading: Reading) -> Vertices:

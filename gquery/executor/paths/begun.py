@@ -55,7 +55,7 @@ class Begun:
         """The same edges, seen from their other end."""
         return Hops.of(self.segment.edge, TURNED[self.segment.direction], self.mask, self.reading)
 
-    @property
+    @cached_property
     def seeds(self) -> Numbers:
         """The numbers of all seeds."""
         return np.arange(len(self.sources))

@@ -42,9 +42,7 @@ class Ends:
 
     def fit(self, seeds: Numbers, vertices: Vertices) -> NDArray[np.bool_]:
         """Which paths, of some seeds, may end at these vertices."""
-        fitting = np.ones(len(seeds), np.bool_)
-        if self.wanted is not None:
-            fitting &= self.wanted[seeds] == vertices
+        fitting = np.ones(len(seeds), np.bool_) if self.wanted is None else self.wanted[seeds] == vertices
         if self.allowed is not None:
             fitting &= self.allowed[vertices]
         if self.but is not None:

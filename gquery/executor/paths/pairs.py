@@ -17,14 +17,12 @@ from gquery.executor.paths import hops
 from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.executor.paths.listing import Found
 from gquery.records import record
+from gquery.storage.graph import Snapshot
 from gquery.storage.sorting import distinct
 
 AT_ONCE = 1 << 12  # pairs whose paths are found before they are handed on
 TASK = 8  # pairs that a thread takes at a time
 LENGTH = 16  # vertices of paths that there is room for at first
-
-
-_Tables = tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
 
 
 class _Told(NamedTuple):
@@ -83,8 +81,9 @@ class Pairs:
         """What is asked of pairs, part by part, with the number of the first of each."""
         workers = _Workers(self, asked)
         for begin in range(0, len(sources), AT_ONCE):
-            pairs = np.stack([sources[begin : begin + AT_ONCE], targets[begin : begin + AT_ONCE]])
+            pairs = np.array([sources[begin : begin + AT_ONCE], targets[begin : begin + AT_ONCE]])
             yield begin, workers.told(pairs)
+        workers.end()
 
 
 class _Workers:
@@ -96,8 +95,10 @@ class _Workers:
         self._kept = threading.local()
         control = given.reading.control
         count = given.reading.snapshot.vertex_count
-        size = (8 + 8 + 16 * (asked == meet.HOW_MANY)) * count
+        size = tables_bytes(count, asked == meet.HOW_MANY)
         available = control.memory.available
+        self._idle = Idle.of(given.reading.snapshot, asked == meet.HOW_MANY)
+        self._taken: list[Tables] = []
         self._threads = given.threads
         if available is not None:
             self._threads = max(1, min(given.threads, available // (2 * max(1, size))))
@@ -123,7 +124,7 @@ class _Workers:
         room = count * LENGTH if self._asked == meet.ONE_PATH else 0
         vertices, edges = np.empty(room, np.int32), np.empty(room, np.int64)
         found = np.zeros((2, count), np.int64)
-        along, tables = (given.along.lists, given.against.lists), self._tables()
+        along, tables = (given.along.lists, given.against.lists), tuple(self._tables())
         while (status := meet.meet(search, sides, along, tables, pairs, found, (vertices, edges))) != meet.DONE:
             given.reading.control.check()
             if status == meet.FULL:
@@ -132,13 +133,66 @@ class _Workers:
         used = search[meet.VERTICES_END], search[meet.EDGES_END]
         return _Told(found[0], found[1], vertices[: used[0]], edges[: used[1]])
 
-    def _tables(self) -> _Tables:
-        """Those of this thread: between two searches there is nothing in them."""
-        tables: _Tables | None = getattr(self._kept, "tables", None)
+    def _tables(self) -> Tables:
+        """Those of this thread."""
+        tables: Tables | None = getattr(self._kept, "tables", None)
         if tables is None:
-            count = self._given.reading.snapshot.vertex_count
-            ways = np.empty((2, count if self._asked == meet.HOW_MANY else 0), np.int64)
-            met = np.zeros((2, (count >> 6) + 1), np.uint64)
-            tables = met, np.empty((2, count), np.int32), np.empty((2, count), np.int32), ways
-            self._kept.tables = tables
+            tables = self._kept.tables = self._idle.take()
+            self._taken.append(tables)
         return tables
+
+    def end(self) -> None:
+        """There are no more pairs, and between two searches there is nothing in the tables."""
+        for tables in self._taken:
+            self._idle.give(tables)
+
+
+class Tables(NamedTuple):
+    """For either side: met uint64[2, words], a bit for each vertex that it has come to, all clear between two searches;
+    of these vertices how far away they are, int32[2, vertices], and in how many ways, int64[2, vertices], or [2, 0]
+    where nobody counts; queue int32[2, vertices]."""
+
+    met: NDArray[np.uint64]
+    distance: NDArray[np.int32]
+    queue: NDArray[np.int32]
+    ways: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, vertices: int, counting: bool) -> Tables:
+        ways = np.empty((2, vertices if counting else 0), np.int64)
+        met = np.zeros((2, (vertices >> 6) + 1), np.uint64)
+        return cls(met, np.empty((2, vertices), np.int32), np.empty((2, vertices), np.int32), ways)
+
+
+def tables_bytes(vertices: int, counting: bool) -> int:
+    """About the bytes of tables for so many vertices."""
+    return (8 + 8 + 16 * counting) * vertices
+
+
+class Idle:
+    """Tables that no search uses, for the next one: a search of few vertices is done in less time than it takes to
+    fetch their pages. Safe from several threads."""
+
+    def __init__(self, vertices: int, counting: bool) -> None:
+        self.nbytes = tables_bytes(vertices, counting)
+        self._vertices = vertices
+        self._counting = counting
+        self._free: list[Tables] = []
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, counting: bool) -> Idle:
+        """Those of a graph, kept with it while there is room."""
+        vertices = snapshot.vertex_count
+        size = tables_bytes(vertices, counting)
+        return snapshot.vertex_cache.get(("tables", vertices, counting), lambda: cls(vertices, counting), size, "")
+
+    def take(self) -> Tables:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return Tables.of(self._vertices, self._counting)
+
+    def give(self, tables: Tables) -> None:
+        """Takes tables back in which nothing is met."""
+        if not self._free:
+            self._free.append(tables)

@@ -28,14 +28,17 @@ def shortest(begun: Begun) -> Iterator[Found]:
     if segment.least > 1 or segment.shortest not in (1, "all"):
         yield from by_length(begun)
         return
-    for seed in np.flatnonzero(begun.ends.fit(begun.seeds, begun.sources)).tolist():
-        yield from _closed(begun, seed)
+    here, others = begun.ends.fit(begun.seeds, begun.sources), begun.seeds
+    if here.any():
+        for seed in np.flatnonzero(here).tolist():
+            yield from _closed(begun, seed)
+        others = np.flatnonzero(~here)
     search = _Search(begun)
     if wanted is None:
         for seed in begun.seeds.tolist():
             yield from search.from_one(seed)
         return
-    many, few = by_source(begun, begun.seeds[begun.sources != wanted])
+    many, few = by_source(begun, others)
     for group in many:
         yield from search.to_several(group, wanted[group])
     if segment.shortest == 1:

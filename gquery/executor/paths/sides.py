@@ -14,6 +14,7 @@ from gquery.executor.paths import hops
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.listing import Found
+from gquery.executor.paths.pairs import Tables, tables_bytes
 from gquery.storage.sorting import grouped
 
 PIECE = 1 << 15  # paths that are made longer at once
@@ -27,11 +28,9 @@ class Sides:
         self._begun = begun
         self._reading = begun.reading
         count = self._reading.snapshot.vertex_count
-        self._reading.control.memory.reserve((32 if counting else 16) * count, "the distances of shortest paths")
-        self._met = np.zeros((2, (count >> 6) + 1), np.uint64)
-        self._distance = np.empty((2, count), np.int32)
-        self._queue = np.empty((2, count), np.int32)
-        self._numbers = np.empty((2, count if counting else 0), np.int64)
+        self._reading.control.memory.reserve(tables_bytes(count, counting), "the distances of shortest paths")
+        self._tables = Tables.of(count, counting)
+        self._met, self._distance, self._queue, self._numbers = self._tables
         self._sides = np.zeros((2, meet.SIDE_COLUMNS), np.int64)
         self._search = np.zeros(meet.SLOTS, np.int64)
         self._search[meet.ASKED] = meet.HOW_MANY if counting else meet.EVERY_PATH
@@ -59,13 +58,12 @@ class Sides:
     def advance(self, side: int) -> None:
         """One hop more."""
         along = (self._begun.against if side else self._begun.along).lists
-        tables = self._met, self._distance, self._queue, self._numbers
         check, status = self._reading.control.check, meet.MORE
         self._search[meet.TURN] = side
         with stoppable(check):
             while status == meet.MORE:
                 check()
-                status = meet.hop(self._search, self._sides, along, tables, side)
+                status = meet.hop(self._search, self._sides, along, tuple(self._tables), side)
 
     def has_met(self, side: int, vertices: Vertices) -> NDArray[np.bool_]:
         bits = self._met[side, vertices >> 6] >> (vertices & 63).astype(np.uint64)

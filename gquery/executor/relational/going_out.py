@@ -12,7 +12,7 @@ from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import Gathering, plain_type
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS
 from gquery.executor.relational.unions import cast
-from gquery.executor.relational.widths import Bytes, batch_bytes, element_widths, parts, widths_of
+from gquery.executor.relational.widths import Bytes, batch_bytes, can_be_wide, element_widths, parts, widths_of
 from gquery.planner.ir.expr import Column, Expression, Kind, Type
 from gquery.planner.ir.segments import ProjectionItem
 from gquery.records import record
@@ -55,6 +55,7 @@ class GoingOut:
             *((item.name, column.arrow) for item, column in zip(items, self.columns, strict=True)),
             *weights,
         ])  # fmt: skip
+        self._wide = any(can_be_wide(column.type, column.column is not None) for column in self.columns)
         self._carried = {column.place: column.carried for column in self.columns if column.column is not None}
 
     def _column(self, item: ProjectionItem, carried: Expression) -> Waiting:
@@ -72,6 +73,9 @@ class GoingOut:
 
     def batches(self, travelled: list[pa.Array], rows: int, control: Control) -> Iterator[pa.RecordBatch]:
         """A batch, in parts for which not too much has to be gathered."""
+        if not self._wide:
+            yield self._batch(travelled)
+            return
         most = batch_bytes(control)
         widths = [self._widths(column, travelled[column.place], most) for column in self.columns]
         for begin, size in parts(widths, rows, most):

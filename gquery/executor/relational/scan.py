@@ -194,7 +194,7 @@ class _Scan:
         if stored is None:
             return np.zeros(0, np.int32)  # nothing is equal to null
         wanted = value if operator == "in" else [value]
-        if not (isinstance(wanted, list | tuple | set | frozenset) and all(map(is_scalar, wanted))):
+        if not (isinstance(wanted, _LISTS) and all(map(is_scalar, wanted))):
             return None
         same = all_stored(list(wanted), stored.type)
         if operator == "=" and not same:
@@ -243,7 +243,7 @@ class _Scan:
         stored = self._stored(column) if column.attribute in (Attribute.PROPERTY, Attribute.ID) else None
         if value is _COMPUTED or stored is None or pa.types.is_dictionary(stored.type) or pa.types.is_null(stored.type):
             return None
-        if operator == "in" and other.type.item is not None and isinstance(value, list | tuple | set | frozenset):
+        if operator == "in" and other.type.item is not None and isinstance(value, _LISTS):
             return found_in(stored, list(value))
         if operator in _COMPARE and other.type.kind is not Kind.NULL:
             same = as_stored(value, stored.type)
@@ -306,6 +306,7 @@ _COMPARE = {
 
 
 _COMPUTED = object()
+_LISTS = (list, tuple, set, frozenset)
 
 
 def _evaluate(

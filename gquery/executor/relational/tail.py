@@ -6,7 +6,7 @@ merely returned are gathered afterwards, for the rows that are left.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
@@ -104,13 +104,13 @@ class Tail:
         project = replace(self.project, projection=replace(self.projection, items=tuple(items)), per=None)
         return Tail(project, self.snapshot, self.parameters, final=self.final)
 
-    @property
+    @cached_property
     def _is_bare_count(self) -> bool:
         """Whether nothing is asked for but numbers of rows: most often these are known without a statement."""
         counts = (isinstance(each, Aggregate) and each.argument is None for each in self._outputs)
         return all(counts) and not (self._residual or self.project.where or self.projection.order_by)
 
-    @property
+    @cached_property
     def counts_rows(self) -> bool:
         """Whether the answer is one row with the number of rows, which takes no statement."""
         return (
@@ -220,7 +220,17 @@ class Tail:
 
     def run(self, matches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
         """The answer, batch by batch, pulling matches as it is read. Closing it closes the match stream."""
-        answer = self._gathered(matches, control) if self._selection is None else self._selected(matches, control)
+        if self._selection is None and self.skip == 0 and self.limit is None:
+            return through(matches, partial(self._shown, control))
+        return self._closing(matches, self._cut if self._selection is None else self._selected, control)
+
+    def _closing(
+        self,
+        matches: Iterator[pa.RecordBatch],
+        run: Callable[[Iterator[pa.RecordBatch], Control], Batches],
+        control: Control,
+    ) -> Batches:
+        answer = run(matches, control)
         try:
             yield from answer
         finally:
@@ -229,10 +239,8 @@ class Tail:
             if close is not None:
                 close()
 
-    def _gathered(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
-        if self.skip == 0 and self.limit is None:
-            yield from through(matches, partial(self._shown, control))
-            return
+    def _cut(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
+        """What SKIP and LIMIT leave, where nothing else is asked."""
         skip, left = self.skip, self.limit
         while left != 0 and (batch := next(matches, None)) is not None:
             part = batch.slice(skip, left)

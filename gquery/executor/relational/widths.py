@@ -62,6 +62,11 @@ def _average(values: pa.ChunkedArray) -> float:
     return float(values.nbytes / max(1, len(values)))
 
 
+def can_be_wide(type_: Type, gathered: bool) -> bool:
+    """Whether the bytes matter that values of a type take: of columns that are gathered, or of whole elements."""
+    return type_.kind not in _SHORT and (gathered or type_.kind is not Kind.STRING)
+
+
 def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, most: int) -> Bytes | None:
     """The bytes of a column's value for each id, about; None where all of them together cannot have `most`. The column
     of a whole element stands for all that the element has."""

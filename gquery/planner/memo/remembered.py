@@ -33,6 +33,7 @@ Made = TypeVar("Made", bound=HasPlan)
 # Bytes, roughly, of all that is kept of texts, and of orders.
 _TEXTS, _ORDERS = 1 << 26, 1 << 25
 _EACH, _CHARACTER, _TEST = 20_000, 150, 300  # of a text, for each of its characters, for each test of its pattern
+_NOWHERE = Span(0, 0)
 _TAIL = 20_000  # of what a segment's projection takes to run
 
 
@@ -90,8 +91,6 @@ def types_of(parameters: Mapping[str, object]) -> Hashable:
     """What binding asks of the parameters: types, and which texts can be read as dates and times. Something of its own
     when one of them has no type."""
     try:
-        return frozenset(
-            (name, type_of_value(value, Span(0, 0)), readings(value)) for name, value in parameters.items()
-        )
+        return frozenset((name, type_of_value(value, _NOWHERE), readings(value)) for name, value in parameters.items())
     except BindError:
         return object()

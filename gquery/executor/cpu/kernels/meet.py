@@ -107,6 +107,7 @@ def _hop(search, sides, adjacency, tables, side, left):  # type: ignore[no-untyp
     met, distance, queue, ways = tables
     first, rows, offsets, neighbours, _ = adjacency
     counting, stopping = search[ASKED] == HOW_MANY, search[ASKED] <= ONE_PATH
+    noting = search[ASKED] != HOW_FAR  # how far away vertices are: nobody goes back along them
     head, place, tail = sides[side, HEAD], sides[side, PLACE], sides[side, TAIL]
     end, far = sides[side, FRONTIER_END], sides[side, LENGTH] + 1
     meeting = np.int64(-1)
@@ -121,7 +122,8 @@ def _hop(search, sides, adjacency, tables, side, left):  # type: ignore[no-untyp
             word, bit = vertex >> 6, np.uint64(1) << np.uint64(vertex & 63)
             if met[side, word] & bit == np.uint64(0):
                 met[side, word] |= bit
-                distance[side, vertex] = far
+                if noting:
+                    distance[side, vertex] = far
                 queue[side, tail] = vertex
                 tail += 1
                 if counting:

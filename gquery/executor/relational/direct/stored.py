@@ -32,13 +32,17 @@ def all_stored(values: list[object], stored: pa.DataType) -> list[object]:
 
 def _are_stored(values: list[object], stored: pa.DataType) -> bool:
     """Whether all values are of the very type that is stored: there is no need then to look at each."""
-    wanted = {int: pa.types.is_int64(stored), str: pa.types.is_string(stored), float: pa.types.is_float64(stored)}
     kinds = set(map(type, values))
-    return len(kinds) == 1 and wanted.get(kinds.pop(), False) and all(value == value for value in values)  # no NaN
+    same = len(kinds) == 1 and _STORED.get(kinds.pop()) == stored
+    return same and all(value == value for value in values)  # no NaN
+
+
+_STORED: dict[type, pa.DataType] = {int: pa.int64(), str: pa.string(), float: pa.float64()}
+_SCALARS = (bool, int, float, str, Decimal, type(None))
 
 
 def is_scalar(value: object) -> bool:
-    return type(value) is datetime.date or isinstance(value, bool | int | float | str | Decimal | None)
+    return type(value) is datetime.date or isinstance(value, _SCALARS)
 
 
 def _holds_all(stored: pa.DataType) -> bool:

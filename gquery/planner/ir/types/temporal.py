@@ -50,6 +50,8 @@ def reading(text: str) -> Reading | None:
 def readings(value: object) -> object:
     """What binding asks of the texts in a parameter's value: nothing (None) of most."""
     match value:
+        case None | bool() | int() | float():
+            return None
         case str():
             return reading(value)
         case Mapping():

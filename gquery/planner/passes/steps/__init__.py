@@ -1,0 +1,1 @@
+"""Passes over the steps of a chain, once each is planned."""
