@@ -1,8 +1,8 @@
 """Network motifs beside the times of other tools: `python -m benchmarks.motifs` prints the table of
 `results/motifs.md`.
 
-With `sets` or `queries` behind it, one of the tables of larger networks; with `card` or `card-sets`, random graphs on
-the GPU.
+With `sets` or `queries` behind it, one of the tables of larger networks; with `trees`, random graphs along a tree; with
+`card` or `card-sets`, on the GPU.
 
 A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
 CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`
@@ -41,6 +41,10 @@ RANDOM = ((3, 1000), (4, 1000), (5, 1000))  # size, random graphs: of the yeast 
 THREADS = 2
 SETS = {"YP": (2361, 6646), "MM": (4293, 7987), "HS": (1509, 5598)}  # vertices and edges
 QUARTERS, FEW, MANY = (0.45, 0.22, 0.22, 0.11), 3, 100  # of R-MAT; random graphs
+TREES = (
+    ("social", 5), ("social", 6), ("social", 7), ("elec", 5), ("elec", 6), ("elec", 7), ("ecoli", 6), ("yeast", 5),
+)  # fmt: skip
+SKIPPED, MEASURED = 1, 5  # random graphs: the first has most of the codes that are new
 LARGE = ("facebook_combined", "ca-AstroPh", "email-Enron")
 
 
@@ -194,6 +198,34 @@ def print_card_sets() -> None:
         print(f"| {name} | {numbers} | {control.memory.peak / 1e6:,.0f} |", flush=True)
 
 
+def print_trees() -> None:
+    """Random graphs by sets of vertices, and along a tree of the classes of the graph itself."""
+    print("| network | k | classes | nodes of the tree | made in, ms | by sets, ms | by tree, ms | tree / sets |")
+    print("|" + "---|" * 8)
+    for name, size in TREES:
+        graph, control = network(name, size, True), Control()
+        crew = Crew(graph, 1, control)
+        shown = np.flatnonzero(crew.of_graph()[1])
+        crew.tree(shown[:1])  # kernels are there
+        began = time.process_time()
+        tree = crew.tree(shown)
+        made_in = time.process_time() - began
+        matcher, shuffler, taken = crew.matcher(tree), crew.shuffler(Null("degrees", 10, 7)), np.zeros(2)
+        with crew.one() as worker:
+            for number in range(SKIPPED + MEASURED):
+                pairs = worker.read(shuffler.make(number, control.check))
+                times = [time.process_time()]
+                by_sets = worker.by_class(pairs, shown)
+                times.append(time.process_time())
+                along = matcher.count(pairs)
+                times.append(time.process_time())
+                assert np.array_equal(by_sets[0], along[0]), name
+                assert by_sets[1] == along[1], name
+                taken += np.diff(times) * (1000 / MEASURED) * (number >= SKIPPED)
+        numbers = f"{len(shown):,} | {len(tree.classes):,} | {1000 * made_in:.0f} | {taken[0]:,.1f} | {taken[1]:,.1f}"
+        print(f"| {name} | {size} | {numbers} | {taken[1] / taken[0]:.2f} |", flush=True)
+
+
 def print_queries() -> None:
     """Undirected motifs of four vertices in large networks: by sets of vertices, and by queries."""
     print("| network | edges | subgraphs | by sets, s | by queries, s |")
@@ -214,6 +246,7 @@ def print_queries() -> None:
 TABLES = {
     "sets": (print_sets,),
     "queries": (print_queries,),
+    "trees": (print_trees,),
     "card": (print_card,),
     "card-sets": (print_card_sets,),
     "": (print_censuses, print_random_graphs),
