@@ -15,6 +15,7 @@ from gquery.executor.cpu.census.tally import find_slots, new_tally, with_room
 from gquery.stopping import Check
 
 _AT_ONCE = 1 << 13  # codes between two looks at the clock
+_FEW = 50  # codes, among which to look for those of one class costs more than it saves
 
 
 class Classes:
@@ -49,11 +50,12 @@ class Classes:
                 check()
                 kernel(codes[begin : begin + _AT_ONCE], self.layout, search)
 
-        refined = codes.copy()
-        in_pieces(make_refined, refined)
-        met, where = new_tally(1 << len(codes).bit_length()), np.empty(len(codes), np.int32)
-        find_slots(met, refined, where)
-        distinct = met.codes[: int(met.used[0])]
+        distinct, where = codes.copy(), None
+        if len(codes) > _FEW:
+            in_pieces(make_refined, distinct)
+            met, where = new_tally(1 << len(codes).bit_length()), np.empty(len(codes), np.int32)
+            find_slots(met, distinct, where)
+            distinct = met.codes[: int(met.used[0])]
         in_pieces(make_canonical, distinct)
         found = np.empty(len(distinct), np.int32)
         with self._lock:
@@ -64,4 +66,4 @@ class Classes:
             ways = np.zeros(len(new), np.int64)
             count_ways(new, self.layout, search, ways)
             self._ways = np.concatenate([self._ways, ways])
-        return found[where]
+        return found if where is None else found[where]
