@@ -6,12 +6,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.planner.ir.hashed import Hashed
 from gquery.records import record
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch, NewValues
@@ -190,4 +191,7 @@ def schema_key(schema: Schema) -> Hashable:
     """What queries are bound by: equal for snapshots that differ in numbers alone."""
     vertices = ((each.labels, each.id_type, tuple(each.properties.items())) for each in schema.vertex_tables)
     edges = ((each.type, tuple(each.properties.items())) for each in schema.edge_tables)
-    return tuple(vertices), tuple(edges)
+    return _same((tuple(vertices), tuple(edges)))
+
+
+_same = lru_cache(maxsize=64)(Hashed)  # of equal keys the same, which need not be compared

@@ -100,7 +100,7 @@ class Standing:
         elif isinstance(bound.way, Anchored):
             parts = [("Answer for these before the change and after it, and compare", bound.way.query, unchanged)]
             if bound.way.touched is not None:
-                near = f"Find what edges of the change are near, as {', '.join(bound.way.names)}:"
+                near = f"Find what edges of the change are near, as {', '.join(map(str.strip, bound.way.names))}:"
                 parts = [(near, bound.way.touched.query, unchanged), *parts]
         else:
             parts = [(f"Answer the query anew and compare, since {bound.anew}", bound.query, snapshot)]
@@ -153,6 +153,8 @@ class Standing:
         self, old: _Bound, before: Anchored, new: _Bound, after: Anchored, between: Between, control: Control
     ) -> Tables:
         """The answers for the anchors that may have changed against each other."""
+        for bound, snapshot in ((old, between.old), (new, between.new)):
+            snapshot.counts.make_sure(bound.types, control.check)
         lost, gained = _parted(old, new, between)
         found = [self._touched(*each, control) for each in ((old, before, lost), (new, after, gained))]
         if before.alone:

@@ -82,7 +82,7 @@ class Matching:
         """This run with memory of its own, all of which is given back."""
         control = Step(self.control)
         try:
-            yield replace(self, control=control)
+            yield Matching(self.plan, self.second_half, self.engine, control, self.measured)
         finally:
             control.memory.close()
 

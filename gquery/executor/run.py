@@ -120,9 +120,9 @@ class Chain:
 
     def on(self, engine: Engine) -> Chain:
         """The same chain with another engine, where nothing else of it depends on what that knows."""
-        below = {number: tuple(each.on(engine) for each in chains) for number, chains in self.subqueries.items()}
+        below = {number: tuple([each.on(engine) for each in chains]) for number, chains in self.subqueries.items()}
         parts = self.plan, self.second_halves, self.tails, self.joins, self.totals
-        return Chain(*parts, below, engine, self.weighted, self.lasts)
+        return Chain(*parts, below, engine, self.weighted, self.lasts)  # `replace` takes five times as long
 
     @property
     def schema(self) -> pa.Schema:
