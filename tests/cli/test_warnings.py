@@ -108,3 +108,11 @@ def test_the_shell_says_it_before_the_answer(screen: Any) -> None:
         assert screen(f"{command}MATCH (a:Person) WHERE a.age = 'x' RETURN a.name") == 0
         assert screen.notes.startswith("Warning: `a.age` is a number and is compared with text: never true\n")
         assert screen.notes.count("Warning") == 1
+
+
+def test_what_nobody_has_named_is_called_what_it_is() -> None:
+    with pytest.warns(gquery.QueryWarning) as caught:
+        GRAPH.query("MATCH ({s: 5})-[*0..2]-({s: 6}) RETURN count(*)")
+    assert {str(each.message).split("\n")[0] for each in caught} == {
+        "Warning: `s` of a node is text and is compared with a number: never true"
+    }

@@ -28,7 +28,7 @@ SAYS = {
     "FloatingPointOverflow": "too large for a 64-bit float",
     "IntegerOverflow": "does not fit 64 bits",
     "InvalidAggregation": "cannot aggregate",
-    "InvalidArgumentType": r"cannot take|takes|needs a whole number|only nodes, relationships and maps",
+    "InvalidArgumentType": r"cannot take|takes|needs a whole number|only nodes, relationships|of type .* has no",
     "InvalidArgumentValue": r"cannot take|takes|cannot be|can be tested",
     "InvalidClauseComposition": "expected",
     "InvalidDelete": "DELETE takes",

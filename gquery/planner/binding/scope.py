@@ -100,10 +100,14 @@ def is_hidden(variable: str) -> bool:
 
 _NUMBERED = re.compile(r"(.+) \d+")  # as `lengths.names.Unused` makes them
 _NAMELESS = ("node", "relationship", "element")
+_UNNAMED = re.compile(r" ([ve])\d+")  # as `PatternBinder` calls nodes and edges without a name
 
 
 def spoken(variable: str) -> str:
-    """How messages name a variable: one that stands for one of several as these are called."""
+    """How messages name a variable: one that nobody has named, or that stands for one of several, as these are
+    called."""
+    if unnamed := _UNNAMED.fullmatch(variable):
+        return "a node" if unnamed[1] == "v" else "a relationship"
     name = variable.strip()
     numbered = _NUMBERED.fullmatch(name)
     known = name if numbered is None else numbered[1]

@@ -201,6 +201,9 @@ class ExpressionBinder:
             return Constant(NULL, tree.span, None)
         if maps.has_keys(subject.type):
             return maps.bind_field(self, subject, tree.key, tree.key_span, tree.span)
+        if subject.type.kind in _ITEMS:
+            message = f"a value of type {subject.type} has no `{tree.key}`"
+            raise BindError(message, span=tree.span, hint=_ITEMS[subject.type.kind].format(tree.key))
         key = Constant(STRING, tree.key_span, tree.key)
         if subject.type.kind is Kind.TEMPORAL and tree.key in ("timezone", "offset"):
             return Call(STRING, tree.span, "field", (subject, key))
@@ -322,6 +325,11 @@ def _text(argument: Expression) -> Expression:
 
 
 _TEXTS = frozenset({Kind.STRING, Kind.NULL})
+_ITEMS = {
+    Kind.LIST: "its items may: [x IN list | x.{}]",
+    Kind.PATH: "its nodes and relationships may: [x IN nodes(path) | x.{}]",
+}
+"""What has no properties, and where they may be."""
 
 
 def expect_boolean(expression: Expression, place: str) -> Expression:
