@@ -18,7 +18,6 @@ from gquery.executor.gpu.device import DeviceArray
 _SPARSE = 4  # places in the table of links for each that is in it
 _PATH = 14  # words that a warp keeps; as in walk.cuh
 _ORDER_BITS = 20
-_TABLE = 1024  # slots for kinds of edges; as in walk.cuh
 _CHUNKS = 8  # for each block: the last to end keep the others waiting
 _ITSELF = -1  # the number of the graph that others are like
 _MODELS = {"degrees": 0, "mutual": 0, "stubs": 1, "erdos-renyi": 2}  # as in census.cuh
@@ -62,7 +61,7 @@ class Given(NamedTuple):
     @property
     def scratch_size(self) -> int:
         """Bytes of a warp, as `room_of` in walk.cuh deals them out."""
-        size = 4 * (3 * _TABLE + 2 * self.links.vertices + (1 << self.word_bits) + self.words * (3 + self.kinds))
+        size = 4 * (2 * self.links.vertices + (1 << self.word_bits) + self.words * (3 + self.kinds))
         return -(-size // 16) * 16
 
     @property

@@ -12,7 +12,7 @@ from gquery.executor.gpu.device import Card, Device, card
 
 _KERNELS = Path(__file__).parent / "kernels"
 _MACHINE = Path(__file__).parents[1] / "kernels" / "machine.cuh"
-_FILES = ("census", "chance", "links", "shuffling", "pairs", "tally", "orders", "walk", "beside", "edges", "counting")
+_FILES = ("census", "chance", "links", "shuffling", "pairs", "tally", "orders", "walk", "beside")
 _BLOCK, _WARP = 256, 32  # threads; as in machine.cuh
 _STREAM = 0  # the one that CuPy uses
 

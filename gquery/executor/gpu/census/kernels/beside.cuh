@@ -70,7 +70,7 @@ struct Beside {
         }
     }
 
-    INNER_MEMBER void count(int64 code, int64 number) { fresh += add(cache, tally, code, number); }
+    INNER_MEMBER void count(int64 code, uint64 number) { fresh += add(cache, tally, code, number); }
 
     // Two vertices beside the set, and their pair seen from the first.
     INNER_MEMBER int64 code_of(int low, int high, int state) const {
@@ -86,12 +86,51 @@ struct Beside {
                | int64(state) << (second + walker.word_bits());
     }
 
-    // The same, by a lane for each, -1 for none: those alike are counted together.
-    INNER_MEMBER void count_alike(int64 code, int sign) {
-        if (!__ballot_sync(ALL, code >= 0)) return;
-        if (code < 0) code = -1 - lane();
+    // Counts the edges between vertices beside the set, each by itself: the lower halves of the rows of some vertices
+    // side by side, a lane an entry. How many looks that took.
+    INNER_MEMBER int edges() {
+        int looks = 0;
+        for (int from = 0; from < vertices(); from += WARP) {
+            int begin = 0, length = 0, form = 0;
+            if (from + lane() < vertices()) {
+                const int vertex = walker.beside()[from + lane()], mark = walker.marks()[vertex];
+                if (mark < MEMBER) {
+                    begin = walker.offsets()[vertex];
+                    length = walker.middles()[vertex] - begin;
+                    form = form_at(word_of(vertex, mark));
+                }
+            }
+            int until = length;
+            for (int step = 1; step < WARP; step *= 2) {
+                const int other = __shfl_up_sync(ALL, until, step);
+                if (lane() >= step) until += other;
+            }
+            const int total = __shfl_sync(ALL, until, WARP - 1);
+            for (int entry = 0; entry < total; entry += WARP)
+                edges_of(entry + lane(), total, until - length, begin, form);
+            looks += total + WARP;
+        }
+        return looks;
+    }
+
+    INNER_MEMBER void edges_of(int entry, int total, int earlier, int begin, int form) {
+        int owner = 0;
+        for (int step = WARP / 2; step > 0; step /= 2)
+            if (__shfl_sync(ALL, earlier, owner + step) <= entry) owner += step;
+        const int index = __shfl_sync(ALL, begin - earlier, owner) + entry;
+        const int own = __shfl_sync(ALL, form, owner);
+        bool there = false;
+        int other = 0, mark = 0;
+        if (entry < total) {
+            other = walker.neighbours()[index];
+            mark = walker.marks()[other];
+            there = mark > 0 && mark < MEMBER;
+        }
+        if (!__ballot_sync(ALL, there)) return;
+        int64 code = -1 - lane();
+        if (there) code = code_of(own, form_at(word_of(other, mark)), walker.states()[index]);
         const unsigned alike = __match_any_sync(ALL, code);
-        if (code >= 0 && before(alike) == 0) count(code, sign * in_all(alike));
+        if (there && before(alike) == 0) count(code, in_all(alike));
     }
 
     // Counts two vertices beside the set as if they had no edge.
@@ -99,8 +138,8 @@ struct Beside {
         for (unsigned at = lane(); at < unsigned(met) * met; at += WARP) {
             const unsigned one = at / met, other = at % met;
             if (other > one) continue;
-            const int64 size = walker.sizes()[one];
-            const int64 number = one == other ? size * (size - 1) / 2 : size * walker.sizes()[other];
+            const uint64 size = walker.sizes()[one];
+            const uint64 number = one == other ? size * (size - 1) / 2 : size * walker.sizes()[other];
             if (number) count(code_of(walker.forms()[one], walker.forms()[other], 0), number);
         }
     }
@@ -121,7 +160,7 @@ struct Beside {
             const int64 colour = kind & ((1 << colours) - 1), state = kind >> colours;
             if (number)
                 count(walker.path.ordered.code | int64(walker.forms()[one]) << first | colour << second
-                      | state << (second + walker.word_bits()), number);
+                      | state << (second + walker.word_bits()), uint64(number));
         }
     }
 
@@ -132,9 +171,106 @@ struct Beside {
         __syncwarp();
     }
 
-    // How many codes there can be, but for those of the kinds of edges that are kept.
+    // How many codes there can be.
     INNER_MEMBER int64 most() const {
         const int64 pairs = int64(met) * (met + 1) / 2, inside = pairs << layout.state_bits;
         return pairs + (census.links < inside ? census.links : inside) + met * kinds();
     }
 };
+
+// Counts what the set of a walker is part of. Returns looks, or 0 where the tally lacks room: nothing was counted then.
+INNER int64 count_beside(Walker &walker, Cache &cache, Counters *counters) {
+    const Census &census = walker.census;
+    Beside beside(walker, cache);
+    beside.gather();
+    const int64 most = beside.most();
+    if (!walker.has_room(most)) {
+        if (lane() == 0) atomicMax(&counters->wanted, most);
+        beside.forget();
+        return 0;
+    }
+    const int64 vertices = beside.vertices(), looks = beside.edges() + beside.met * beside.met + vertices + WARP;
+    beside.both();
+    beside.behind();
+    beside.forget();
+    for (int step = 1; step < WARP; step *= 2) beside.fresh += __shfl_xor_sync(ALL, beside.fresh, step);
+    walker.room -= beside.fresh;
+    walker.bound += double(vertices) * vertices + double(2 * census.links);
+    return looks;
+}
+
+// What the warps of a block do together: a chunk of the tasks of a graph.
+struct Work {
+    int64 chunk;
+    uint64 begun;
+};
+
+struct Paths {
+    Path of[WARPS];
+};
+
+// Goes on with a chunk for about so many looks at neighbours. Whether it found no room in the tally.
+INNER bool go_on(Walker &walker, Work &work, Cache &cache, Counters *counters, int64 &budget) {
+    const Census &census = walker.census;
+    while (budget > 0) {
+        if (walker.depth == walker.places()) {
+            int64 looks = count_beside(walker, cache, counters);
+            if (!looks) return true;
+            budget -= looks + walker.leave();
+        } else if (walker.depth > 1) {
+            budget -= walker.step();
+        } else if (walker.depth == 1) {
+            budget -= walker.leave();
+        } else {
+            uint64 begun = 0;
+            if (lane() == 0) begun = atomicAdd(&work.begun, uint64(1));
+            int64 task = work.chunk % census.chunks + int64(__shfl_sync(ALL, begun, 0)) * census.chunks;
+            if (task >= census.tasks) return false;
+            budget -= walker.begin(int(task));
+        }
+    }
+    return false;
+}
+
+// Takes the next chunk, which the whole block waits for.
+INNER void take_chunk(const Census &census, Work &work, Counters *counters) {
+    if (threadIdx.x == 0) {
+        int64 next = int64(atomicAdd(&counters->next, uint64(1)));
+        work.chunk = next < census.graphs * census.chunks ? next : -1;
+        work.begun = 0;
+    }
+    __syncthreads();
+}
+
+// Goes on with the chunks of all graphs, each warp for about so many looks. Tasks of vertices with many neighbours, which
+// take long, are the first of a chunk.
+KERNEL count_sets(__grid_constant__ const Census census, Counters *counters, int64 budget) {
+    Cache &cache = at_hand<Cache>();
+    Work &work = at_hand<Work>();
+    int64 *at_work = census.at_work + 2 * blockIdx.x, *kept = census.paths + warp() * PATH;
+    if (threadIdx.x == 0) work.chunk = at_work[0], work.begun = uint64(at_work[1]);
+    clear(cache);
+    Walker walker{census, census.layout, at_hand<Paths>().of[threadIdx.x / WARP],
+                  reinterpret_cast<int *>(census.scratch + warp() * census.scratch_size), 0, 0, 0, 0};
+    walker.clear();
+    bool idle = work.chunk < 0;
+    __syncthreads();  // all have seen it
+    if (idle) take_chunk(census, work, counters);
+    if (work.chunk >= 0) walker.graph = work.chunk / census.chunks;
+    walker.resume(kept);
+    bool full = false;
+    while (work.chunk >= 0) {
+        full = go_on(walker, work, cache, counters, budget);
+        walker.settle();
+        flush(cache, tally_of(census, walker.graph), census.room + walker.graph);
+        if (sum_of_block(full || budget <= 0 || walker.depth)) break;
+        take_chunk(census, work, counters);
+        if (work.chunk >= 0) walker.graph = work.chunk / census.chunks;
+    }
+    walker.save(kept);
+    if (lane() == 0 && full) atomicAdd(&counters->full, uint64(1));
+    if (threadIdx.x == 0) {
+        at_work[0] = work.chunk, at_work[1] = int64(work.begun);
+        if (work.chunk >= 0) atomicAdd(&counters->undone, uint64(1));
+    }
+}

@@ -37,11 +37,10 @@ struct Cache {
     unsigned counts[CACHED];
 };
 
-// Adds to the count of a code, for which there must be room. How much of it was taken. The lower half of a number is kept
-// here, what goes beyond is told at once.
-INNER int add(Cache &cache, const Tally &tally, int64 code, int64 number) {
-    const uint64 begin = hashed(uint64(code)) >> 20;
-    for (int probe = 0; probe < PROBES; probe++) {
+// Adds to the count of a code, for which there must be room. How much of it was taken.
+INNER int add(Cache &cache, const Tally &tally, int64 code, uint64 number) {
+    const uint64 begin = hashed(uint64(code)) >> 20, most = 1u << 31;
+    for (int probe = 0; probe < PROBES && number < most; probe++) {
         int at = int((begin + probe) % CACHED);
         uint64 seen = seen_now(cache.codes + at);
         bool first = seen == NO_CODE;
@@ -51,10 +50,10 @@ INNER int add(Cache &cache, const Tally &tally, int64 code, int64 number) {
         }
         if (!first && seen != uint64(code)) continue;
         unsigned before = atomicAdd(cache.counts + at, unsigned(number));
-        const int64 beyond = (number >> 32) + (before + unsigned(number) < before);
-        return first + (beyond && add(tally, code, uint64(beyond) << 32));
+        bool carried = before + unsigned(number) < before;
+        return first + (carried && add(tally, code, uint64(1) << 32));
     }
-    return add(tally, code, uint64(number));
+    return add(tally, code, number);
 }
 
 INNER void clear(Cache &cache) {

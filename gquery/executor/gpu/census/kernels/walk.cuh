@@ -13,7 +13,6 @@ enum { PATH = 1 + MOST + MOST + 1 };  // words that are kept
 
 const int MEMBER = 1 << 30;  // in a mark: the vertex is of the set
 const int AT_ONCE = 16;      // sets that room is reserved for
-const int TABLE = 1024;      // slots for kinds of edges
 
 // One warp at its work.
 struct Walker {
@@ -25,18 +24,13 @@ struct Walker {
     int depth;     // members of the set
     int64 room;    // in the tally of the graph, that is this warp's
     double bound;  // of counts, not told yet
-    int kept;      // kinds of edges beside the set without its last member, see `edges.cuh`, or one of these:
 
-    enum { UNKNOWN = -1, TOO_MANY = -2 };
-
-    // Memory of the warp. kinds[TABLE], numbers[TABLE]: of edges. marks[vertices]: by vertex its states beside the set; beside[vertices]: those with a mark, in
+    // Memory of the warp. marks[vertices]: by vertex its states beside the set; beside[vertices]: those with a mark, in
     // the order of their discovery. Of one set: slots[2^bits]: by word its place, -1 for none; by place its word, the same
     // for the order of the set, how many vertices have it, and sums[kinds] of their degrees.
-    INNER_MEMBER uint64 *kinds() const { return reinterpret_cast<uint64 *>(memory); }
-    INNER_MEMBER int *numbers() const { return memory + 2 * TABLE; }
-    INNER_MEMBER int *marks() const { return memory + 3 * TABLE; }
-    INNER_MEMBER int *beside() const { return marks() + census.vertices; }
-    INNER_MEMBER int *slots() const { return beside() + census.vertices; }
+    INNER_MEMBER int *marks() const { return memory; }
+    INNER_MEMBER int *beside() const { return memory + census.vertices; }
+    INNER_MEMBER int *slots() const { return memory + 2 * census.vertices; }
     INNER_MEMBER int *words() const { return slots() + (1 << word_bits()); }
     INNER_MEMBER int *forms() const { return words() + census.words; }
     INNER_MEMBER int *sizes() const { return forms() + census.words; }
@@ -55,7 +49,6 @@ struct Walker {
         for (int at = lane(); at < census.vertices; at += WARP) marks()[at] = 0;
         for (int at = lane(); at < 1 << word_bits(); at += WARP) slots()[at] = -1;
         for (int at = lane(); at < census.words * census.kinds; at += WARP) sums()[at] = 0;
-        for (int at = lane(); at < TABLE; at += WARP) kinds()[at] = NO_CODE, numbers()[at] = 0;
         if (lane() == 0) path.ends[0] = 0, path.bases[0] = 0, path.ordered.from = -1;
         __syncwarp();
     }
