@@ -18,6 +18,7 @@ from gquery.executor.gpu.device import DeviceArray
 _SPARSE = 4  # places in the table of links for each that is in it
 _PATH = 14  # words that a warp keeps; as in walk.cuh
 _ORDER_BITS = 20
+_LARGE, _LARGE_AT_WORK = 30, 16  # bits of codes of which a graph may have millions; so many graphs at work
 _CHUNKS = 8  # for each block: the last to end keep the others waiting
 _ITSELF = -1  # the number of the graph that others are like
 _MODELS = {"degrees": 0, "mutual": 0, "stubs": 1, "erdos-renyi": 2}  # as in census.cuh
@@ -53,6 +54,11 @@ class Given(NamedTuple):
         return layout.colour_bits + (layout.size - 2) * layout.state_bits
 
     @property
+    def large(self) -> bool:
+        """Whether tallies have millions of codes."""
+        return bool(self.graph.layout.positions[self.graph.layout.size] >= _LARGE)
+
+    @property
     def order_bits(self) -> int:
         """Of a set of two vertices less, where it is worth keeping all their orders."""
         bits = int(self.graph.layout.positions[self.graph.layout.size - 2])
@@ -78,7 +84,8 @@ class Batch:
         self._device = kernels.device
         self._held: dict[str, DeviceArray] = {}
         self.words = BatchWords()
-        self.graphs = graphs
+        self.graphs, self._large = graphs, given.large
+        self._empty_slot = self._device.xp.array([-1, 0])
         self._put_originals(given)
         self._make_room(given, graphs)
         self.grow(slots)
@@ -139,7 +146,9 @@ class Batch:
     def turn_to(self, first: int, graphs: int) -> None:
         """Begins with graphs of these numbers, at most as many as there is room for."""
         self.graphs = graphs
-        chunks = min(self._tasks, -(-_CHUNKS * self._blocks // graphs))
+        # Few large graphs at a time: what is asked for of their tallies most stays near.
+        together = min(graphs, _CHUNKS * _LARGE_AT_WORK) if self._large else graphs
+        chunks = min(self._tasks, -(-_CHUNKS * self._blocks // together))
         self._set(first=first, graphs=graphs, tasks=self._tasks, chunks=max(1, chunks))
         self._held["at_work"].fill(-1)
         self._held["made"].fill(-1)
@@ -149,17 +158,14 @@ class Batch:
     def grow(self, slots: int) -> None:
         """Empty tallies of so many slots, a power of two."""
         graphs = len(self._held["room"])
-        for name in ("codes", "counts"):
-            self._held.pop(name, None)  # before there are others
-        self._new("codes", (graphs, slots), np.int64)
-        self._new("counts", (graphs, slots), np.int64)
+        self._held.pop("tallies", None)  # before there are others
+        self._new("tallies", (graphs, slots, 2), np.int64)
         self._set(slots=slots)
         self.slots = slots
         self._empty(slice(None))
 
     def _empty(self, graphs: slice) -> None:
-        self._held["codes"][graphs].fill(-1)
-        self._held["counts"][graphs].fill(0)
+        self._held["tallies"][graphs] = self._empty_slot
         self._held["room"][graphs].fill(self.most_codes)
 
     @property
@@ -172,7 +178,7 @@ class Batch:
         step = max(1, together // self.slots)
         for begin in range(0, self.graphs, step):
             rows = slice(begin, min(begin + step, self.graphs))
-            codes, counts = self._held["codes"][rows], self._held["counts"][rows]
+            codes, counts = self._held["tallies"][rows, :, 0], self._held["tallies"][rows, :, 1]
             there = codes >= 0
             found = self.read(there.sum(axis=1), codes[there], counts[there])
             self._empty(rows)

@@ -16,7 +16,7 @@ from gquery.stopping import Check
 _MOST_GRAPHS = 1 << 12  # of a batch
 _FEWEST_SLOTS, _MOST_SLOTS = 1 << 10, 1 << 24
 _SLOTS_FOR_WARP = 1 << 12  # that a warp may reserve for a set
-_LARGE, _SLOTS_OF_LARGE = 30, 1 << 22  # bits of codes of which a graph may have millions; room for these
+_SLOTS_OF_LARGE = 1 << 22  # where a tally has millions of codes
 _SLOT = 16  # bytes
 _SHARE = 3  # of the free memory graphs take a third, tallies another: to read these takes memory, too
 _AT_ONCE, _HOST_SHARE = 1 << 25, 64  # slots whose codes are read together; of a memory limit, bytes for each of them
@@ -82,9 +82,7 @@ class Tallying:
     def _together(self, graphs: int) -> int:
         """Graphs of a batch: as many as fit, in batches of about the same size."""
         free = self._kernels.device.free_bytes() // _SHARE
-        layout = self._given.graph.layout
-        large = free >= _SLOT * _SLOTS_OF_LARGE and layout.positions[layout.size] >= _LARGE
-        slots = _SLOTS_OF_LARGE if large else _FEWEST_SLOTS
+        slots = _SLOTS_OF_LARGE if self._given.large and free >= _SLOT * _SLOTS_OF_LARGE else _FEWEST_SLOTS
         most = min(_MOST_GRAPHS, free // max(self._given.bytes_each, _SLOT * slots))
         if not most:
             raise MemoryLimitError("the GPU has no room for a graph of this size", hint="use device='cpu'")

@@ -30,10 +30,10 @@ struct Census {
     int *neighbours, *states, *rows;    // [graphs][2 * links]
     int *degrees;                       // [graphs][vertices][kinds]
     int *order, *ends, *last;           // to work in: [graphs][2 * links], [graphs][vertices + 1], [graphs][vertices]
-    // Its tally: codes, -1 for none, and counts; how many more codes it has room for; what counts add up to at most.
+    // Its tally: codes, -1 for none, and counts, side by side, since both are asked for at once all over the memory; how
+    // many more codes it has room for; what counts add up to at most.
     int64 slots;             // a power of two
-    int64 *codes;            // [graphs][slots]
-    uint64 *counts;          // [graphs][slots]
+    int64 *tallies;          // [graphs][slots][2]
     int64 *room;             // [graphs]
     double *bound;           // [graphs]
     // Of every warp: where its enumeration is, and memory. words: that one set can have beside it.

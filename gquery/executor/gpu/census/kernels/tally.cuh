@@ -4,13 +4,15 @@ const uint64 NO_CODE = ~uint64(0);
 const int CACHED = 64 * WARP, PROBES = 4;  // codes; places where one may be
 
 struct Tally {
-    int64 *codes;
-    uint64 *counts;
+    int64 *slots;  // [mask + 1][2]
     int64 mask;
+
+    INNER_MEMBER int64 *code(int64 at) const { return slots + 2 * at; }
+    INNER_MEMBER uint64 *count(int64 at) const { return reinterpret_cast<uint64 *>(slots + 2 * at + 1); }
 };
 
 INNER Tally tally_of(const Census &census, int64 graph) {
-    return Tally{census.codes + graph * census.slots, census.counts + graph * census.slots, census.slots - 1};
+    return Tally{census.tallies + 2 * graph * census.slots, census.slots - 1};
 }
 
 // Adds to the count of a code, for which there must be room. Whether it is the first time.
@@ -18,15 +20,15 @@ INNER bool add(const Tally &tally, int64 code, uint64 number) {
     bool first = false;
     int64 at = int64(hashed(uint64(code))) & tally.mask;
     while (true) {
-        int64 seen = tally.codes[at];
+        int64 seen = *tally.code(at);
         if (seen < 0) {
-            seen = int64(atomicCAS(reinterpret_cast<uint64 *>(tally.codes + at), NO_CODE, uint64(code)));
+            seen = int64(atomicCAS(reinterpret_cast<uint64 *>(tally.code(at)), NO_CODE, uint64(code)));
             first = seen < 0;
         }
         if (first || seen == code) break;
         at = (at + 1) & tally.mask;
     }
-    atomicAdd(tally.counts + at, number);
+    atomicAdd(tally.count(at), number);
     return first;
 }
 
