@@ -241,8 +241,8 @@ class _Orders:
         return min(self._weighed(trees), key=_dearness)
 
     def _adaptive(self, dear: Solution) -> Solution:
-        """An order for each partial match, which begins like that of eliminating vertices. It is tried for a share of what
-        a dear solution costs: mostly it takes far less, which nobody can tell before."""
+        """An order for each partial match, which begins like that of eliminating vertices. It is tried for a share of
+        what a dear solution costs: mostly it takes far less, which nobody can tell before."""
         factoriser = self.factoriser.tied(self.structure.ties.all_tested())
         tree = factoriser.tree(factoriser.eliminated(), 0)._replace(cost=dear.tree.cost, strategy="adaptive")
         return replace(self._plain(tree), tried=self.costs.tried * dear.tree.cost)

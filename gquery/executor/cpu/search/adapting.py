@@ -44,18 +44,18 @@ class Room:
     """Where one worker sums: what is left of the candidates, the sums in progress and those that are remembered."""
 
     def __init__(self, adapting: Adapting) -> None:
-        pattern, width = adapting.pattern, len(adapting.pattern.words)
+        pattern, width = adapting.pattern, adapting.pattern.width
         self._most, self._tried, self._memory = _MOST_SLOTS, adapting.tried, adapting.memory
         bits = np.empty((width + 1, len(adapting.bits)), np.uint64)
         bits[0] = adapting.bits
-        table = (width + 1, width)
+        table = (width + 1) * width
         keys, more = np.empty(table, np.uint64), np.empty(table, np.uint64)
-        self.left = Left(bits.reshape(-1), np.zeros(table, np.int64), np.zeros(table, np.int64), keys, more)
+        self.left = Left(width, bits.reshape(-1), np.zeros(table, np.int64), np.zeros(table, np.int64), keys, more)
         measure_all(pattern, self.left)
         self._progress = (
-            np.zeros((width + 1, adaptive.NODE_COLUMNS), np.uint64),
-            np.zeros((width + 1, adaptive.PLACE_COLUMNS), np.int64),
-            np.zeros((width + 1, adaptive.SIZE_COLUMNS), np.float64),
+            np.zeros((width + 1) * adaptive.NODE_COLUMNS, np.uint64),
+            np.zeros((width + 1) * adaptive.PLACE_COLUMNS, np.int64),
+            np.zeros((width + 1) * adaptive.SIZE_COLUMNS, np.float64),
         )
         self._done = np.zeros(2, np.int64)
         self.stack = self._with_memory(_SLOTS)
@@ -72,8 +72,8 @@ class Room:
     def grow(self) -> None:
         """Makes room for more sums where as many were remembered as there is room for, if there is memory."""
         before = self.stack
-        slots = 4 * len(before.memory)
-        if before.done[adaptive.KEPT] < len(before.memory) or slots > self._most:
+        slots = 4 * before.slots
+        if before.done[adaptive.KEPT] < before.slots or slots > self._most:
             return
         try:
             self._memory.reserve(slots * _ENTRY, "remembered sums")
@@ -81,16 +81,16 @@ class Room:
             self._most = 0
             return
         self.stack = self._with_memory(slots)
-        kept = np.flatnonzero(before.memory[:, adaptive.REMEMBERED_KEY])
-        keys = before.memory[kept, adaptive.REMEMBERED_KEY]
-        places = (keys >> np.uint64(1)).astype(np.int64) & (len(self.stack.memory) - 1)
-        self.stack.memory[places] = before.memory[kept]
+        entries, memory = (each.memory.reshape(-1, adaptive.MEMORY_COLUMNS) for each in (before, self.stack))
+        kept = np.flatnonzero(entries[:, adaptive.REMEMBERED_KEY])
+        places = (entries[kept, adaptive.REMEMBERED_KEY] >> np.uint64(1)).astype(np.int64) & (slots - 1)
+        memory[places] = entries[kept]
         self.stack.memory_sizes[places] = before.memory_sizes[kept]
 
     def _with_memory(self, slots: int) -> adaptive.Stack:
-        memory = np.zeros((slots, adaptive.MEMORY_COLUMNS), np.uint64)
+        memory = np.zeros(slots * adaptive.MEMORY_COLUMNS, np.uint64)
         self._done[adaptive.KEPT] = 0
-        return adaptive.Stack(*self._progress, memory, np.zeros(slots), self._done)
+        return adaptive.Stack(*self._progress, memory, np.zeros(slots), slots, self._done)
 
 
 def adapting(program: Program, candidates: CandidateSets, sets: Sequence[CandidateSet]) -> Adapting | None:
@@ -117,7 +117,7 @@ def adapting(program: Program, candidates: CandidateSets, sets: Sequence[Candida
     for vertex, own in enumerate(numbers):
         np.bitwise_or.at(bits, begins[vertex] + (own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
     rows, keep = _rows(levels, candidates, kinds)
-    pattern = Pattern(near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows)
+    pattern = Pattern(width, near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows.reshape(-1))
     return Adapting(pattern, bits, numbers[0], program.tried, memory, keep)
 
 

@@ -23,6 +23,7 @@ from gquery.executor.cpu.kernels.sums.left import (
     match,
     next_vertex,
     place_of,
+    pointed,
 )
 from gquery.executor.cpu.kernels.sums.numbers import reduced
 from gquery.executor.cpu.kernels.workspace import (
@@ -41,21 +42,22 @@ from gquery.executor.cpu.kernels.workspace import (
     times,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
+from gquery.executor.cpu.machine.native import pointer
 
 _ONE = np.uint64(1)
 
-# Columns of `nodes`, uint64[width + 1, *], one row a depth: the vertices of the sum, those of them that are not counted
-# yet below the candidate, the candidates of the word that are left, its key, the sum so far, the candidate's product.
+# Columns of `nodes`, uint64, one row a depth: the vertices of the sum, those of them that are not counted yet below the
+# candidate, the candidates of the word that are left, its key, the sum so far, the candidate's product.
 JOINED, REST, CANDIDATES, KEY, MORE_KEY, SUM, PRODUCT, NODE_COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7
 VERTEX, WORD, PLACE_COLUMNS = 0, 1, 2  # of `places`, int64: what is matched at this depth, and where its bitset goes on
 ABOUT_SUM, ABOUT_PRODUCT, SIZE_COLUMNS = 0, 1, 2  # of `sizes`, float64: about the same
-# Columns of the memory, uint64[slots, 3], a power of two of them.
+# Columns of the memory, uint64[slots * 3], a power of two of them.
 REMEMBERED_KEY, REMEMBERED_MORE, REMEMBERED, MEMORY_COLUMNS = 0, 1, 2, 3
 KEPT, LOOKS = 0, 1  # of `done`
 
 
 class Stack(NamedTuple):
-    """The sums in progress, and the memory of those that are done. done int64[2]: how many were
+    """The sums in progress, and the memory of `slots` of those that are done. done int64[2]: how many were
     remembered, and the looks of all slices."""
 
     nodes: NDArray[np.uint64]
@@ -63,6 +65,7 @@ class Stack(NamedTuple):
     sizes: NDArray[np.float64]
     memory: NDArray[np.uint64]
     memory_sizes: NDArray[np.float64]
+    slots: int
     done: NDArray[np.int64]
 
 
@@ -71,18 +74,24 @@ def begin_sum(pattern, left, stack, depth, joined, key, more):  # type: ignore[n
     """Begins the sum over some vertices."""
     vertex = next_vertex(pattern, left, depth, joined)
     nodes = stack.nodes
-    nodes[depth, JOINED], nodes[depth, KEY], nodes[depth, MORE_KEY] = joined, key, more
-    nodes[depth, CANDIDATES] = left.bits[place_of(pattern, left, depth, vertex)]
-    nodes[depth, SUM] = nodes[depth, PRODUCT] = nodes[depth, REST] = np.uint64(0)
-    stack.sizes[depth, ABOUT_SUM] = stack.sizes[depth, ABOUT_PRODUCT] = 0.0
-    stack.places[depth, VERTEX], stack.places[depth, WORD] = vertex, 0
+    nodes[depth * NODE_COLUMNS + JOINED], nodes[depth * NODE_COLUMNS + KEY], nodes[depth * NODE_COLUMNS + MORE_KEY] = (
+        joined,
+        key,
+        more,
+    )
+    nodes[depth * NODE_COLUMNS + CANDIDATES] = left.bits[place_of(pattern, left, depth, vertex)]
+    nodes[depth * NODE_COLUMNS + SUM] = nodes[depth * NODE_COLUMNS + PRODUCT] = nodes[depth * NODE_COLUMNS + REST] = (
+        np.uint64(0)
+    )
+    stack.sizes[depth * SIZE_COLUMNS + ABOUT_SUM] = stack.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT] = 0.0
+    stack.places[depth * PLACE_COLUMNS + VERTEX], stack.places[depth * PLACE_COLUMNS + WORD] = vertex, 0
 
 
 @inlined
 def next_candidate(pattern, left, stack, depth):  # type: ignore[no-untyped-def]
     """Takes the next candidate of the vertex that is matched at a depth; -1 when there is none."""
-    vertex, word = stack.places[depth, VERTEX], stack.places[depth, WORD]
-    bits, begin = stack.nodes[depth, CANDIDATES], place_of(pattern, left, depth, vertex)
+    vertex, word = stack.places[depth * PLACE_COLUMNS + VERTEX], stack.places[depth * PLACE_COLUMNS + WORD]
+    bits, begin = stack.nodes[depth * NODE_COLUMNS + CANDIDATES], place_of(pattern, left, depth, vertex)
     while bits == 0 and word + 1 < pattern.words[vertex]:
         word += 1
         bits = left.bits[begin + word]
@@ -90,7 +99,7 @@ def next_candidate(pattern, left, stack, depth):  # type: ignore[no-untyped-def]
     if bits != 0:
         candidate = np.int64(word << 6) + lowest(bits)
         bits &= bits - _ONE
-    stack.nodes[depth, CANDIDATES], stack.places[depth, WORD] = bits, word
+    stack.nodes[depth * NODE_COLUMNS + CANDIDATES], stack.places[depth * PLACE_COLUMNS + WORD] = bits, word
     return candidate
 
 
@@ -98,23 +107,27 @@ def next_candidate(pattern, left, stack, depth):  # type: ignore[no-untyped-def]
 def take(pattern, left, stack, depth, candidate, modulus):  # type: ignore[no-untyped-def]
     """Adds what the last candidate stands for and goes on with another; returns the looks."""
     nodes, sizes = stack.nodes, stack.sizes
-    nodes[depth, SUM] = reduced(nodes[depth, SUM] + nodes[depth, PRODUCT], modulus)
-    sizes[depth, ABOUT_SUM] += sizes[depth, ABOUT_PRODUCT]
-    vertex = stack.places[depth, VERTEX]
-    rest = nodes[depth, JOINED] & ~(_ONE << np.uint64(vertex))
+    nodes[depth * NODE_COLUMNS + SUM] = reduced(
+        nodes[depth * NODE_COLUMNS + SUM] + nodes[depth * NODE_COLUMNS + PRODUCT], modulus
+    )
+    sizes[depth * SIZE_COLUMNS + ABOUT_SUM] += sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT]
+    vertex = stack.places[depth * PLACE_COLUMNS + VERTEX]
+    rest = nodes[depth * NODE_COLUMNS + JOINED] & ~(_ONE << np.uint64(vertex))
     dead, looks = match(pattern, left, depth, rest, vertex, candidate)
-    nodes[depth, PRODUCT], sizes[depth, ABOUT_PRODUCT] = (np.uint64(0), 0.0) if dead else (_ONE, 1.0)
-    nodes[depth, REST] = np.uint64(0) if dead else rest
+    nodes[depth * NODE_COLUMNS + PRODUCT], sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT] = (
+        (np.uint64(0), 0.0) if dead else (_ONE, 1.0)
+    )
+    nodes[depth * NODE_COLUMNS + REST] = np.uint64(0) if dead else rest
     return looks
 
 
 @inlined
 def multiply(stack, depth, value, size, modulus):  # type: ignore[no-untyped-def]
     """A part of what is below a candidate is counted."""
-    stack.nodes[depth, PRODUCT] = reduced(stack.nodes[depth, PRODUCT] * value, modulus)
-    stack.sizes[depth, ABOUT_PRODUCT] = times(stack.sizes[depth, ABOUT_PRODUCT], size)
+    stack.nodes[depth * NODE_COLUMNS + PRODUCT] = reduced(stack.nodes[depth * NODE_COLUMNS + PRODUCT] * value, modulus)
+    stack.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT] = times(stack.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT], size)
     if size == 0.0:
-        stack.nodes[depth, REST] = np.uint64(0)
+        stack.nodes[depth * NODE_COLUMNS + REST] = np.uint64(0)
 
 
 @inner
@@ -122,12 +135,12 @@ def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped
     """Splits what is below a candidate, and counts the first part if that is known or soon done; else begins its sum, a
     level deeper. Returns the depth where the search goes on, and the looks."""
     below, nodes = depth + 1, stack.nodes
-    joined = component(pattern, left, below, nodes[depth, REST])
-    nodes[depth, REST] &= ~joined
+    joined = component(pattern, left, below, nodes[depth * NODE_COLUMNS + REST])
+    nodes[depth * NODE_COLUMNS + REST] &= ~joined
     first = lowest(joined)
     others = joined & (joined - _ONE)
     if others == 0:
-        count = left.counts[below, first]
+        count = left.counts[below * left.width + first]
         multiply(stack, depth, reduced(np.uint64(count), modulus), float(count), modulus)
         return depth, np.int64(1)
     if others & (others - _ONE) == 0:
@@ -139,9 +152,12 @@ def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped
         multiply(stack, depth, value, size, modulus)
         return depth, np.int64(8)
     key, more = key_of(left, below, joined)
-    memory, slot = stack.memory, np.int64(key >> np.uint64(1)) & (len(stack.memory) - 1)
-    if memory[slot, REMEMBERED_KEY] == key and memory[slot, REMEMBERED_MORE] == more:
-        multiply(stack, depth, memory[slot, REMEMBERED], stack.memory_sizes[slot], modulus)
+    memory, slot = stack.memory, np.int64(key >> np.uint64(1)) & (stack.slots - 1)
+    if (
+        memory[slot * MEMORY_COLUMNS + REMEMBERED_KEY] == key
+        and memory[slot * MEMORY_COLUMNS + REMEMBERED_MORE] == more
+    ):
+        multiply(stack, depth, memory[slot * MEMORY_COLUMNS + REMEMBERED], stack.memory_sizes[slot], modulus)
         return depth, np.int64(2)
     begin_sum(pattern, left, stack, below, joined, key, more)
     return below, np.int64(4)
@@ -151,11 +167,14 @@ def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped
 def end_sum(stack, depth, modulus):  # type: ignore[no-untyped-def]
     """All candidates are used up: the sum is remembered, and a factor above."""
     nodes, memory = stack.nodes, stack.memory
-    value = reduced(nodes[depth, SUM] + nodes[depth, PRODUCT], modulus)
-    size = stack.sizes[depth, ABOUT_SUM] + stack.sizes[depth, ABOUT_PRODUCT]
-    slot = np.int64(nodes[depth, KEY] >> np.uint64(1)) & (len(memory) - 1)
-    memory[slot, REMEMBERED_KEY], memory[slot, REMEMBERED_MORE] = nodes[depth, KEY], nodes[depth, MORE_KEY]
-    memory[slot, REMEMBERED], stack.memory_sizes[slot] = value, size
+    value = reduced(nodes[depth * NODE_COLUMNS + SUM] + nodes[depth * NODE_COLUMNS + PRODUCT], modulus)
+    size = stack.sizes[depth * SIZE_COLUMNS + ABOUT_SUM] + stack.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT]
+    slot = np.int64(nodes[depth * NODE_COLUMNS + KEY] >> np.uint64(1)) & (stack.slots - 1)
+    memory[slot * MEMORY_COLUMNS + REMEMBERED_KEY], memory[slot * MEMORY_COLUMNS + REMEMBERED_MORE] = (
+        nodes[depth * NODE_COLUMNS + KEY],
+        nodes[depth * NODE_COLUMNS + MORE_KEY],
+    )
+    memory[slot * MEMORY_COLUMNS + REMEMBERED], stack.memory_sizes[slot] = value, size
     stack.done[KEPT] += 1
     multiply(stack, depth - 1, value, size, modulus)
 
@@ -164,7 +183,17 @@ def end_sum(stack, depth, modulus):  # type: ignore[no-untyped-def]
 def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget):  # type: ignore[no-untyped-def]
     """One slice, as `total` does it: adds to `sums` uint64[] and `about` float64[], for each row of `given` int32[1,
     rows] or for all. roots int32[]: by position of the first vertex, its number."""
-    state, width = work[:STATE_SLOTS], len(pattern.words)
+    state, width = work[:STATE_SLOTS], pattern.width
+    pattern, left = pointed(pattern, left)
+    stack = Stack(
+        pointer(stack.nodes),
+        pointer(stack.places),
+        pointer(stack.sizes),
+        pointer(stack.memory),
+        pointer(stack.memory_sizes),
+        stack.slots,
+        pointer(stack.done),
+    )
     found = work[STATE_SLOTS : STATE_SLOTS + width]
     modulus = np.uint64(state[MODULUS])
     depth, status = state[DEPTH], MORE
@@ -180,19 +209,19 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
             if state[ROW] >= state[ROW_END] and not takes_more(state):
                 status = DONE
                 break
-            stack.nodes[0, JOINED], stack.places[0, VERTEX] = everyone, 0
-            stack.nodes[0, SUM] = stack.nodes[0, PRODUCT] = np.uint64(0)
-            stack.sizes[0, ABOUT_SUM] = stack.sizes[0, ABOUT_PRODUCT] = 0.0
+            stack.nodes[0 * NODE_COLUMNS + JOINED], stack.places[0 * PLACE_COLUMNS + VERTEX] = everyone, 0
+            stack.nodes[0 * NODE_COLUMNS + SUM] = stack.nodes[0 * NODE_COLUMNS + PRODUCT] = np.uint64(0)
+            stack.sizes[0 * SIZE_COLUMNS + ABOUT_SUM] = stack.sizes[0 * SIZE_COLUMNS + ABOUT_PRODUCT] = 0.0
             depth = np.int64(0)
             candidate = np.int64(roots[given[0, state[ROW]]])
             budget -= 1 + (take(pattern, left, stack, depth, candidate, modulus) >> 2)
-        elif stack.nodes[depth, REST] != 0:
+        elif stack.nodes[depth * NODE_COLUMNS + REST] != 0:
             depth, looks = count_part(pattern, left, stack, depth, modulus)
             budget -= 1 + (looks >> 2)
         elif depth == 0:
             place = state[ROW] * state[EACH]
-            sums[place] = reduced(sums[place] + stack.nodes[0, PRODUCT], modulus)
-            about[place] += stack.sizes[0, ABOUT_PRODUCT]
+            sums[place] = reduced(sums[place] + stack.nodes[0 * NODE_COLUMNS + PRODUCT], modulus)
+            about[place] += stack.sizes[0 * SIZE_COLUMNS + ABOUT_PRODUCT]
             state[ROW] += 1
             depth = np.int64(-1)
         else:
@@ -201,7 +230,7 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
                 end_sum(stack, depth, modulus)
                 depth -= 1
             else:
-                found[stack.places[depth, VERTEX]] += 1
+                found[stack.places[depth * PLACE_COLUMNS + VERTEX]] += 1
                 budget -= 1 + (take(pattern, left, stack, depth, candidate, modulus) >> 2)
     stack.done[LOOKS] -= budget
     state[DEPTH] = depth

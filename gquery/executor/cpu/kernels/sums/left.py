@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 
 from gquery.executor.cpu.kernels.sums.numbers import reduced
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
-from gquery.executor.cpu.machine.native import count_bits, load_word
+from gquery.executor.cpu.machine.native import count_bits, load_word, pointer
 
 _ONE = np.uint64(1)
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd: multiplying by them loses nothing
 
 
 class Pattern(NamedTuple):
-    """A query graph of at most 64 vertices, numbered by level. By vertex: near, different uint64[width], the masks of
-    its neighbours and of those that it must differ from; words int64[width] of its bitsets, begins where they begin
-    among those of all vertices together, of which there are begins[width]; weights float64[width]: the less, the sooner
-    it is matched. rows int64[width, width]: addresses of the rows that lead from one to the other, as bitsets by number
-    of candidate; 0 for none."""
+    """A query graph of at most 64 vertices, `width`, numbered by level. By vertex: near, different uint64[width], the
+    masks of its neighbours and of those that it must differ from; words int64[width] of its bitsets, begins where they
+    begin among those of all vertices together, of which there are begins[width]; weights float64[width]: the less, the
+    sooner it is matched. rows int64[width * width]: addresses of the rows that lead from one to the other, as bitsets
+    by number of candidate; 0 for none."""
 
+    width: int
     near: NDArray[np.uint64]
     different: NDArray[np.uint64]
     words: NDArray[np.int64]
@@ -37,15 +38,40 @@ class Pattern(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What is left at each depth, int64[width + 1, width] but for the bits. bits uint64[(width + 1) * words]: by depth
-    the bitsets of all vertices. written: the depth at which the bitset that is valid there was written. counts: its
-    candidates. keys, more_keys uint64: what tells it from others."""
+    """What is left at each depth, int64[(width + 1) * width] but for the bits. bits uint64[(width + 1) * words]: by
+    depth the bitsets of all vertices. written: the depth at which the bitset that is valid there was written. counts:
+    its candidates. keys, more_keys uint64: what tells it from others."""
 
+    width: int
     bits: NDArray[np.uint64]
     written: NDArray[np.int64]
     counts: NDArray[np.int64]
     keys: NDArray[np.uint64]
     more_keys: NDArray[np.uint64]
+
+
+@inner
+def pointed(pattern, left):  # type: ignore[no-untyped-def]
+    """The same as pointers, since small kernels are handed them often."""
+    return (
+        Pattern(
+            pattern.width,
+            pointer(pattern.near),
+            pointer(pattern.different),
+            pointer(pattern.words),
+            pointer(pattern.begins),
+            pointer(pattern.weights),
+            pointer(pattern.rows),
+        ),
+        Left(
+            left.width,
+            pointer(left.bits),
+            pointer(left.written),
+            pointer(left.counts),
+            pointer(left.keys),
+            pointer(left.more_keys),
+        ),
+    )
 
 
 @inlined
@@ -57,7 +83,7 @@ def lowest(word):  # type: ignore[no-untyped-def]
 @inlined
 def place_of(pattern, left, depth, vertex):  # type: ignore[no-untyped-def]
     """Where the bitset of a vertex begins that is valid at a depth."""
-    return left.written[depth, vertex] * pattern.begins[len(pattern.words)] + pattern.begins[vertex]
+    return left.written[depth * left.width + vertex] * pattern.begins[pattern.width] + pattern.begins[vertex]
 
 
 @inlined
@@ -77,15 +103,19 @@ def measure(pattern, left, depth, vertex):  # type: ignore[no-untyped-def]
         bits = left.bits[word]
         count += count_bits(bits)  # type: ignore[call-arg]
         key, more = mixed(key, bits, _FIRST), mixed(more, bits, _SECOND)
-    left.counts[depth, vertex] = count
-    left.keys[depth, vertex], left.more_keys[depth, vertex] = mixed(key, key >> np.uint64(32), _FIRST), more
+    left.counts[depth * left.width + vertex] = count
+    left.keys[depth * left.width + vertex], left.more_keys[depth * left.width + vertex] = (
+        mixed(key, key >> np.uint64(32), _FIRST),
+        more,
+    )
     return count
 
 
 @kernel
 def measure_all(pattern, left):  # type: ignore[no-untyped-def]
     """Measures the candidate sets that everything begins with, of which the bits are written."""
-    for vertex in range(len(pattern.words)):
+    pattern, left = pointed(pattern, left)
+    for vertex in range(pattern.width):
         measure(pattern, left, 0, vertex)
 
 
@@ -106,16 +136,16 @@ def match(pattern, left, depth, rest, vertex, candidate):  # type: ignore[no-unt
         is_near = near & mask != 0
         taken = different & mask != 0 and bits[source + own] & bit != 0
         if not is_near and not taken:
-            left.written[below, other] = left.written[depth, other]
-            left.counts[below, other] = left.counts[depth, other]
-            left.keys[below, other] = left.keys[depth, other]
-            left.more_keys[below, other] = left.more_keys[depth, other]
+            left.written[below * left.width + other] = left.written[depth * left.width + other]
+            left.counts[below * left.width + other] = left.counts[depth * left.width + other]
+            left.keys[below * left.width + other] = left.keys[depth * left.width + other]
+            left.more_keys[below * left.width + other] = left.more_keys[depth * left.width + other]
             continue
-        left.written[below, other] = below
-        target, size = below * begins[len(words)] + begins[other], words[other]
+        left.written[below * left.width + other] = below
+        target, size = below * begins[pattern.width] + begins[other], words[other]
         looks += size
         if is_near:
-            row = pattern.rows[vertex, other]
+            row = pattern.rows[vertex * pattern.width + other]
             for word in range(size):
                 bits[target + word] = bits[source + word] & load_word(row, candidate * size + word)
         else:
@@ -164,12 +194,12 @@ def count_pair(pattern, left, depth, one, other):  # type: ignore[no-untyped-def
     """The matches of two vertices that are joined, and the words looked at."""
     differ = (pattern.different[one] >> np.uint64(other)) & _ONE != 0
     if (pattern.near[one] >> np.uint64(other)) & _ONE == 0:
-        both = left.counts[depth, one] * left.counts[depth, other]
+        both = left.counts[depth * left.width + one] * left.counts[depth * left.width + other]
         return both - share(pattern, left, depth, one, other), pattern.words[one]
-    if left.counts[depth, other] < left.counts[depth, one]:
+    if left.counts[depth * left.width + other] < left.counts[depth * left.width + one]:
         one, other = other, one
     begin, second = place_of(pattern, left, depth, one), place_of(pattern, left, depth, other)
-    size, rows = pattern.words[other], pattern.rows[one, other]
+    size, rows = pattern.words[other], pattern.rows[one * pattern.width + other]
     count = np.int64(0)
     for word in range(pattern.words[one]):
         pending = left.bits[begin + word]
@@ -181,7 +211,7 @@ def count_pair(pattern, left, depth, one, other):  # type: ignore[no-untyped-def
                 if differ and place == candidate >> 6:
                     row &= ~(_ONE << np.uint64(candidate & 63))
                 count += count_bits(row)  # type: ignore[call-arg]
-    return count, left.counts[depth, one] * size
+    return count, left.counts[depth * left.width + one] * size
 
 
 @inner
@@ -197,7 +227,7 @@ def is_nested(pattern, left, depth, joined):  # type: ignore[no-untyped-def]
         while others != 0:
             other = lowest(others)
             others &= others - _ONE
-            fewer = min(left.counts[depth, vertex], left.counts[depth, other])
+            fewer = min(left.counts[depth * left.width + vertex], left.counts[depth * left.width + other])
             if (pattern.different[vertex] >> np.uint64(other)) & _ONE == 0 or (
                 share(pattern, left, depth, vertex, other) != fewer
             ):
@@ -214,12 +244,12 @@ def count_nested(left, depth, joined, modulus):  # type: ignore[no-untyped-def]
     while pending != 0:
         vertex = lowest(pending)
         pending &= pending - _ONE
-        count, others = left.counts[depth, vertex], joined
+        count, others = left.counts[depth * left.width + vertex], joined
         while others != 0:
             other = lowest(others)
             others &= others - _ONE
-            taken = left.counts[depth, other]
-            own = left.counts[depth, vertex]
+            taken = left.counts[depth * left.width + other]
+            own = left.counts[depth * left.width + vertex]
             count -= np.int64(taken < own or (taken == own and other < vertex))
         count = max(count, np.int64(0))
         value = reduced(value * np.uint64(count), modulus)
@@ -236,7 +266,7 @@ def next_vertex(pattern, left, depth, joined):  # type: ignore[no-untyped-def]
         vertex = lowest(pending)
         pending &= pending - _ONE
         degree = 0.5 + count_bits(pattern.near[vertex] & joined)  # type: ignore[call-arg]
-        weight = left.counts[depth, vertex] * pattern.weights[vertex] / (degree * degree)
+        weight = left.counts[depth * left.width + vertex] * pattern.weights[vertex] / (degree * degree)
         if weight < least:
             best, least = vertex, weight
     return best
@@ -251,8 +281,8 @@ def key_of(left, depth, joined):  # type: ignore[no-untyped-def]
     while pending != 0:
         vertex = lowest(pending)
         pending &= pending - _ONE
-        key = mixed(key, left.keys[depth, vertex], _FIRST)
-        more = mixed(more, left.more_keys[depth, vertex], _SECOND)
+        key = mixed(key, left.keys[depth * left.width + vertex], _FIRST)
+        more = mixed(more, left.more_keys[depth * left.width + vertex], _SECOND)
     return key | _ONE, more  # an empty entry of the memory is 0
 
 
