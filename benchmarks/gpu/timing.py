@@ -13,7 +13,7 @@ import cupy
 from gquery.executor.gpu.device import card
 
 _ENOUGH = 1.0  # seconds; what takes longer is counted once
-_LONG = 10.0  # seconds; what takes longer is asked once
+_LONG = 10.0  # seconds; what takes longer on the device is asked once
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Stopwatch:
             cupy.cuda.runtime.deviceSynchronize()
             wholes.append(1000 * (time.perf_counter() - began))
             devices.append(sum(cupy.cuda.get_elapsed_time(*each) for each in self._events))
-            if wholes[-1] > 1000 * (_ENOUGH if run else _LONG):
+            if (wholes[-1] > 1000 * _ENOUGH) if run else (devices[-1] > 1000 * _LONG):
                 break
         return Taken(
             answer,
