@@ -11,7 +11,7 @@ from __future__ import annotations
 from gquery.executor.census.layout import Layout
 
 _CLASSES = 500  # that a graph has at least where a tree is thought of
-_GRAPHS = 20  # random ones for each thread: the first is counted twice more, by one of them
+_GRAPHS = 8  # random ones for each thread: the first is counted twice more, by one of them
 _MARK_BITS = 30  # of what is known of a vertex beside a set
 
 
