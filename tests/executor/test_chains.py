@@ -44,6 +44,14 @@ def bag(text: str, **parameters: object) -> Counter[tuple[object, ...]]:
 
 
 ROWS: dict[str, Rows] = {
+    # conditions that are not compared while matching
+    "MATCH (a:Person) WHERE NOT EXISTS { (a)-[:KNOWS]->(b) WHERE a.x <> toFloat(b.x) } RETURN a.name": [
+        ("Dee",), ("Eve",)
+    ],
+    "MATCH (a:Person) WHERE EXISTS { (a)-->(t) WHERE a.x < t.x } RETURN a.name": [("Ann",), ("Bob",)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b) WHERE a.x <> toFloat(b.x) RETURN count(*)": [(7,)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:KNOWS]->(b) WHERE a.x <> toFloat(b.x) MATCH (a)-[:LIVES_IN]->(t)"
+    " WHERE (t)<--() RETURN count(*)": [(5,)],
     # what is known before
     "MATCH (a:Town) MATCH (b:Town) WHERE b.x = 'a' OR (a)<--() AND a.x = 'b' RETURN a.x, b.x": [
         ("a", "a"), ("b", "a"), ("b", "b")

@@ -38,7 +38,8 @@ from gquery.planner.binding.subqueries.pattern_condition import pattern_tests
 from gquery.planner.binding.subqueries.procedures import written_out
 from gquery.planner.binding.updates.stages import refuse_writing
 from gquery.planner.ir.expr import BOOLEAN, INTEGER, Type
-from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Project, Segment, Variable
+from gquery.planner.ir.problem import parts_are_checked
+from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Match, Project, Segment, Variable
 from gquery.planner.ir.types.common_type import list_of, unify
 from gquery.settings import MatchMode
 from gquery.stopping import Check, unchecked
@@ -73,11 +74,13 @@ def bind(
 
 @dataclass(slots=True)
 class ClauseBinder:
-    """Binds chains of clauses, those of subqueries within each other. numbers: for names that nobody has written."""
+    """Binds chains of clauses, those of subqueries within each other. numbers: for names that nobody has written.
+    apart: whether OPTIONAL MATCHes and patterns that are conditions are never matched together with others."""
 
     matches: MatchBinder
     projections: ProjectionBinder
     numbers: count[int] = field(default_factory=count)
+    apart: bool = False
 
     def chain(self, query: ast.Query, rows: Rows, per: Variable | None = None) -> tuple[Segment, ...]:
         """The segments of a query over the rows before it. per: tells the rows of an outer query apart."""
@@ -92,7 +95,7 @@ class ClauseBinder:
         for written in clauses:
             names = {variable.name for variable in rows}
             seen = names.union(*map(binds, waiting))
-            for clause in _apart(written, names, seen):
+            for clause in _apart(written, names, seen, self.apart):
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
                     if clause.optional and names_nothing_new(clause, seen):
                         # Whatever it finds, each row stays as it is: it only may be wrong.
@@ -107,8 +110,11 @@ class ClauseBinder:
         return (*segments, *self._matched(waiting, None, rows))
 
     def _matched(self, waiting: list[ast.Match], after: ast.Clause | None, rows: Rows) -> Iterator[Segment]:
-        for together in grouped(waiting, after, {variable.name for variable in rows}):
-            for segment in self.matches.bind(together, rows):
+        for together in grouped(waiting, after, {variable.name for variable in rows}, self.apart):
+            found: Sequence[Segment] = tuple(self.matches.bind(together, rows))
+            if not self.apart and not all(parts_are_checked(each.graph) for each in found if isinstance(each, Match)):
+                found = replace(self, apart=True)._segments(together, rows, None)
+            for segment in found:
                 yield segment
                 rows = segment.output
 
@@ -227,24 +233,28 @@ class ClauseBinder:
         return (*begin, row), row
 
 
-def _apart(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str]) -> Iterator[ast.Clause]:
+def _apart(
+    clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str], all_tests: bool
+) -> Iterator[ast.Clause]:
     """The clause, and behind it those of its conditions that need subqueries. incoming: the names before the clauses
-    that it may be matched with; names: all before it."""
+    that it may be matched with; names: all before it. all_tests: all patterns that are conditions are such."""
     if isinstance(clause, ast.With) and not filters_only(clause):
         clause, *dropping = in_sight(clause, names)
-        yield from _filtered(clause, incoming, names)
+        yield from _filtered(clause, incoming, names, all_tests)
         yield from dropping
     else:
-        yield from _filtered(clause, incoming, names)
+        yield from _filtered(clause, incoming, names, all_tests)
 
 
-def _filtered(clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str]) -> Iterator[ast.Clause]:
+def _filtered(
+    clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str], all_tests: bool
+) -> Iterator[ast.Clause]:
     if not isinstance(clause, ast.Match | ast.With) or filters_only(clause):
         yield clause
         return
     if isinstance(clause, ast.Match):
         clause = beside(clause)
-    plain, apart = parted(clause, incoming, names)
+    plain, apart = parted(clause, incoming, names, all_tests)
     if apart is None:
         yield clause
         return

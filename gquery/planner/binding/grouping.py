@@ -101,11 +101,12 @@ def _may_be_known(known: set[str], dropped: set[str], later: Sequence[ast.Clause
 
 
 def grouped(
-    clauses: Sequence[ast.Match], after: ast.Clause | None, incoming: set[str]
+    clauses: Sequence[ast.Match], after: ast.Clause | None, incoming: set[str], all_apart: bool
 ) -> Iterator[tuple[ast.Match, ...]]:
     """The MATCH clauses before `after`, and behind the last other clause before them, by segment; None where nothing
-    but their number is asked. incoming: the names that are bound before."""
-    apart = _apart(clauses, after, incoming) if any(clause.optional for clause in clauses) else set()
+    but their number is asked. incoming: the names that are bound before. all_apart: each OPTIONAL MATCH is alone."""
+    optional = {number for number, clause in enumerate(clauses) if clause.optional}
+    apart = optional if all_apart or not optional else _apart(clauses, after, incoming)
     together: list[ast.Match] = []
     for number, clause in enumerate(clauses):
         if number not in apart:

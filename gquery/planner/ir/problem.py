@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, variables
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.types.common_type import is_number
 from gquery.records import record
 from gquery.storage.schema import TURNED, Direction
 
@@ -179,3 +180,61 @@ class Problem:
         """What tells the problems of one query apart, but for their coefficients."""
         edges = tuple((edge.source, edge.target, edge.relation, edge.directed) for edge in self.graph.edges)
         return Hashed((self.merged, self.edges, edges, self.constraints))
+
+
+# --- which conditions are comparisons ------------------------------------------------------------------------------
+
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def parts_are_checked(graph: QueryGraph) -> bool:
+    """Whether all that the optional and negated parts of a query graph ask of several elements is compared while these
+    are matched: nothing of them can be asked afterwards."""
+    index = {vertex.variable: vertex.index for vertex in graph.vertices}
+    asked = (each for part in graph.parts for each in part.predicates if len(variables(each)) > 1)
+    return all(compared(each, index) is not None for each in asked)
+
+
+def compared(predicate: Expression, index: dict[str, int]) -> Comparison | None:
+    """The predicate as a comparison of two vertices, whose places `index` gives by their variables; None where it is
+    none that ranks decide."""
+    if not (isinstance(predicate, Call) and predicate.function in _MIRRORED and len(predicate.arguments) == 2):
+        return None
+    left, right = predicate.arguments
+    operator = predicate.function
+    if operator in (">", ">="):
+        left, right, operator = right, left, _MIRRORED[operator]
+    ends = [next(iter(names)) if len(names) == 1 else None for names in (variables(left), variables(right))]
+    if ends[0] == ends[1] or ends[0] not in index or ends[1] not in index:
+        return None
+    if not _comparable(left, right, operator):
+        return None
+    return Comparison(index[ends[0]], left, operator, index[ends[1]], right)
+
+
+def _comparable(left: Expression, right: Expression, operator: str) -> bool:
+    """Whether comparing ranks is comparing values. NaN differs from itself, and families of values have no order among
+    them: `<>` where there may be NaN, and an order of several families, are left to the tail."""
+    kinds = (left.type.kind, right.type.kind)
+    if kinds == (Kind.NODE, Kind.NODE):
+        plain = all(isinstance(side, Column) and side.attribute is Attribute.ELEMENT for side in (left, right))
+        return plain and operator in ("=", "<>")
+    if Kind.NULL in kinds:
+        return False
+    if operator == "<>" and any(Kind.FLOAT in _kinds(side.type) for side in (left, right)):
+        return False
+    if is_number(left.type) and is_number(right.type):
+        return True
+    if Kind.ANY in kinds:
+        nested = any(_kinds(side.type) & _NESTED for side in (left, right))
+        return operator in ("=", "<>") and not nested
+    if kinds in ((Kind.STRING,) * 2, (Kind.BOOLEAN,) * 2):
+        return True
+    return kinds == (Kind.TEMPORAL, Kind.TEMPORAL) and left.type.arrow == right.type.arrow
+
+
+_NESTED = frozenset({Kind.LIST, Kind.MAP, Kind.PATH, Kind.NODE, Kind.RELATIONSHIP})
+
+
+def _kinds(type_: Type) -> frozenset[Kind]:
+    return frozenset(member.kind for member in type_.members or (type_,))

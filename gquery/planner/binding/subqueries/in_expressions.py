@@ -83,12 +83,15 @@ def _without_apart(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.Pa
 
 
 def parted(
-    clause: ast.Match | ast.With, incoming: AbstractSet[str], names: AbstractSet[str]
+    clause: ast.Match | ast.With, incoming: AbstractSet[str], names: AbstractSet[str], all_tests: bool
 ) -> tuple[ast.Expression | None, ast.Expression | None]:
     """The conditions that are asked with a clause, and those that need subqueries first. incoming: the names before the
-    clauses that it may be matched with; names: all before it."""
+    clauses that it may be matched with; names: all before it. all_tests: pattern tests, too, need subqueries."""
     conditions = [] if clause.where is None else list(joined_by_and(clause.where))
-    apart = [is_apart(each) or _is_no_part(each, clause, incoming, names) for each in conditions]
+    apart = [
+        is_apart(each) or (all_tests and pattern_test(each) is not None) or _is_no_part(each, clause, incoming, names)
+        for each in conditions
+    ]
     with_it = _together(each for each, later in zip(conditions, apart, strict=True) if not later)
     return with_it, _together(each for each, later in zip(conditions, apart, strict=True) if later)
 
