@@ -45,6 +45,7 @@ def bag(text: str, **parameters: object) -> Counter[tuple[object, ...]]:
 
 ROWS: dict[str, Rows] = {
     # conditions that are not compared while matching
+    "MATCH (a:Person) WHERE EXISTS { (a)-[:KNOWS]->() WHERE date() > date('2000-01-01') } RETURN count(*)": [(4,)],
     "MATCH (a:Person) WHERE NOT EXISTS { (a)-[:KNOWS]->(b) WHERE a.x <> toFloat(b.x) } RETURN a.name": [
         ("Dee",), ("Eve",)
     ],

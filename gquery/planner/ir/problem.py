@@ -188,10 +188,10 @@ _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def parts_are_checked(graph: QueryGraph) -> bool:
-    """Whether all that the optional and negated parts of a query graph ask of several elements is compared while these
-    are matched: nothing of them can be asked afterwards."""
+    """Whether all that the optional and negated parts of a query graph ask of several elements, or none, is compared
+    while these are matched: nothing of them can be asked afterwards."""
     index = {vertex.variable: vertex.index for vertex in graph.vertices}
-    asked = (each for part in graph.parts for each in part.predicates if len(variables(each)) > 1)
+    asked = (each for part in graph.parts for each in part.predicates if len(variables(each)) != 1)
     return all(compared(each, index) is not None for each in asked)
 
 
