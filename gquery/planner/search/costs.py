@@ -105,6 +105,8 @@ class CostModel:
     worth_walking: float  # and one that costs less by estimates is believed to
     dear: float  # where walks say that it costs less, no better one is looked for
     tried: float  # share of what a dear order costs for which orders of partial matches are tried, 0 for none
+    tried_on: float  # the same beyond `tried_long` looks, since dear orders may be improved
+    tried_long: float
     walk: float  # asking for the number of a context by a walk
     change: float  # weighing one more order by a walk, times its query vertices
     effort: Effort = Effort()
@@ -146,6 +148,10 @@ class CostModel:
     def filtering(self, vertices: float, looks: float | None) -> float:
         """Filtering vertices by their neighbours, of which so many are looked at; None: by their signatures."""
         return vertices * (self.filter_signature if looks is None else self.filter_row + looks * self.filter_look)
+
+    def trial(self, cost: float) -> float:
+        """The looks for which an order for each partial match is tried instead of one order that costs so much."""
+        return min(self.tried * cost, max(self.tried_long, self.tried_on * cost))
 
     def weighing(self, vertices: int) -> float:
         """Weighing one more problem of so many query vertices."""
@@ -191,6 +197,8 @@ CPU = CostModel(
     worth_walking=5_000.0,
     dear=1_000_000.0,
     tried=0.05,
+    tried_on=1e-4,
+    tried_long=1e8,
     walk=20_000.0,
     change=7_000.0,
 )

@@ -245,7 +245,7 @@ class _Orders:
         what a dear solution costs: mostly it takes far less, which nobody can tell before."""
         factoriser = self.factoriser.tied(self.structure.ties.all_tested())
         tree = factoriser.tree(factoriser.eliminated(), 0)._replace(cost=dear.tree.cost, strategy="adaptive")
-        return replace(self._plain(tree), tried=self.costs.tried * dear.tree.cost)
+        return replace(self._plain(tree), tried=self.costs.trial(dear.tree.cost))
 
     def led(self, lead: tuple[int, ...]) -> Solution:
         """The cheapest with an order that begins with some vertices: those that are listed, or required, of them."""
