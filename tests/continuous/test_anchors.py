@@ -50,7 +50,7 @@ def test_old_and_change_is_new(seed: int, mode: Any, device: Any) -> None:
         for pattern, (end, emit) in zip(chosen, (*asked, asked[0]), strict=True)
     ]
     graph = random_graph(random)
-    for between in random_steps(random, graph.snapshot, 3, random_edges if seed % 2 else random_batch):
+    for between in random_steps(random, graph.snapshot, 2, random_edges if seed % 2 else random_batch):
         for each in watched:
             told = _rows if each.emit == "rows" else _groups
             added, removed = map(told, each.change(between))
