@@ -18,7 +18,7 @@ from gquery.executor.gpu.device import DeviceArray
 _SPARSE = 4  # places in the table of links for each that is in it
 _PATH = 14  # words that a warp keeps; as in walk.cuh
 _ORDER_BITS = 20
-_LARGE, _LARGE_AT_WORK = 30, 16  # bits of codes of which a graph may have millions; so many graphs at work
+_LARGE = 30  # bits of codes of which a graph may have millions
 _CHUNKS = 8  # for each block: the last to end keep the others waiting
 _ITSELF = -1  # the number of the graph that others are like
 _MODELS = {"degrees": 0, "mutual": 0, "stubs": 1, "erdos-renyi": 2}  # as in census.cuh
@@ -84,7 +84,7 @@ class Batch:
         self._device = kernels.device
         self._held: dict[str, DeviceArray] = {}
         self.words = BatchWords()
-        self.graphs, self._large = graphs, given.large
+        self.graphs = graphs
         self._empty_slot = self._device.xp.array([-1, 0])
         self._put_originals(given)
         self._make_room(given, graphs)
@@ -146,9 +146,7 @@ class Batch:
     def turn_to(self, first: int, graphs: int) -> None:
         """Begins with graphs of these numbers, at most as many as there is room for."""
         self.graphs = graphs
-        # Few large graphs at a time: what is asked for of their tallies most stays near.
-        together = min(graphs, _CHUNKS * _LARGE_AT_WORK) if self._large else graphs
-        chunks = min(self._tasks, -(-_CHUNKS * self._blocks // together))
+        chunks = min(self._tasks, -(-_CHUNKS * self._blocks // graphs))
         self._set(first=first, graphs=graphs, tasks=self._tasks, chunks=max(1, chunks))
         self._held["at_work"].fill(-1)
         self._held["made"].fill(-1)
