@@ -9,7 +9,7 @@ import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import row
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
-from gquery.executor.cpu.machine.native import load_int32, load_int64
+from gquery.executor.cpu.machine.native import load_int32, load_int64, prefetch
 
 # Columns of the state of a side: in its queue, the vertex whose row is looked at, the place in that row, the end of the
 # frontier, the end; how far away the frontier is.
@@ -21,6 +21,7 @@ PAIR, STAGE, TURN, MET, VERTICES_END, EDGES_END, MOST, ASKED, SLICE, SLOTS = 0, 
 NOT_BEGUN, UNDER_WAY, OVER = 0, 1, 2  # values of STAGE
 HOW_FAR, ONE_PATH, HOW_MANY, EVERY_PATH = 0, 1, 2, 3  # values of ASKED; the last is for `hop`, and not for `meet`
 DONE, MORE, FULL = 0, 1, 2  # what comes back: all pairs are done; slice over; no room for a path
+_NEAR, _FAR = 4, 8  # vertices of the queue between the one that is looked at and those whose rows are asked for
 TOO_MANY, _MOST = -1, 2**63 - 1  # paths
 
 
@@ -113,6 +114,10 @@ def _hop(search, sides, adjacency, tables, side, left):  # type: ignore[no-untyp
     meeting = np.int64(-1)
     while head < end and left > 0 and (meeting < 0 or not stopping):
         here = queue[side, head]
+        if head + _FAR < tail:
+            prefetch(offsets + 8 * (queue[side, head + _FAR] - first))  # type: ignore[call-arg]
+            near, _ = row(offsets, first, rows, queue[side, head + _NEAR])
+            prefetch(neighbours + 4 * near)
         low, high = row(offsets, first, rows, here)
         low += place
         stop = min(high, low + left)
