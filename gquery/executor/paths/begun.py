@@ -39,11 +39,12 @@ class Begun:
     def of(cls, plan: PathsPlan, seeds: Seeds, threads: int, reading: Reading) -> Begun:
         segment = plan.segment
         edge, vertices = segment.edge, segment.graph.vertices
-        masks = masks_of(segment.graph, (EdgePredicateFilter(0, edge.predicates),) if edge.predicates else (), reading)
         wanted, sources = (seeds.columns.get(vertices[end].variable) for end in (segment.target, segment.source))
         assert sources is not None
         ends = Ends.of(segment, sources, wanted, reading)
-        mask = masks.edges[0].mask if edge.predicates else None
+        mask = None
+        if edge.predicates:
+            mask = masks_of(segment.graph, (EdgePredicateFilter(0, edge.predicates),), reading).edges[0].mask
         return cls(segment, sources, ends, mask, plan.measured, threads, reading)
 
     @cached_property
