@@ -29,7 +29,7 @@ class Fixed:
         return self
 
     def reader(self) -> pa.RecordBatchReader:
-        return self.table.to_reader(max_chunksize=3)
+        return self.table.to_reader(max_chunksize=3 if len(self.table) < 100 else 300)
 
     def cancel(self) -> None:
         pass

@@ -25,7 +25,7 @@ from tests.soak.queries import (
 )
 from tests.soak.run import reproduction, soaked
 
-CHUNKS = 8
+CHUNKS = 6
 MORE = 10 if os.environ.get("GQUERY_SLOW") else 1
 GRAPHS = 32 * MORE  # a chunk, of eight queries each
 CHAINED = 14 * MORE

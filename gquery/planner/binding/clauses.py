@@ -92,9 +92,9 @@ class ClauseBinder:
     def _segments(self, clauses: Iterable[ast.Clause], rows: Rows, per: Variable | None) -> tuple[Segment, ...]:
         segments: list[Segment] = []
         waiting: list[ast.Match] = []
+        known = {variable.name for variable in rows}
         for written in clauses:
-            names = {variable.name for variable in rows}
-            seen = names.union(*map(binds, waiting))
+            names, seen = {variable.name for variable in rows}, known  # before the clauses that wait, and before it
             for clause in _apart(written, names, seen, self.apart):
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
                     if clause.optional and names_nothing_new(clause, seen):
@@ -107,6 +107,9 @@ class ClauseBinder:
                 waiting = []
                 segments += self._carried(clause, segments[-1].output if segments else rows, per)
                 rows = segments[-1].output
+                known = {variable.name for variable in rows}
+            for clause in waiting[-1:]:
+                known.update(binds(clause))
         return (*segments, *self._matched(waiting, None, rows))
 
     def _matched(self, waiting: list[ast.Match], after: ast.Clause | None, rows: Rows) -> Iterator[Segment]:
