@@ -7,12 +7,11 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
-# WORKERS: processes that take the test files in turns, those first that take longest. Kernels are compiled before, so
-# that no two compile the same.
+# WORKERS: processes that take the test files in turns. Kernels are compiled first, so that no two compile the same.
 WORKERS ?= 2
 test: .venv/developing check
 	$(BIN)/gquery warm
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone" tests/soak tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not alone"
 	$(BIN)/python -m pytest -q -m alone
 
 check: .venv/developing
