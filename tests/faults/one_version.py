@@ -112,7 +112,6 @@ def read_again_and_again(folder: Path, seconds: float) -> None:
 
 def run(seconds: float, readers: int, seed: str) -> str:
     """What was seen. AssertionError for an answer that is not that of one version."""
-    folders._LEAST = 1 << 20  # some dozen versions
     wrong, seen, ended = list[BaseException](), Counter[int](), threading.Event()
 
     def read() -> None:
@@ -166,6 +165,7 @@ def main() -> None:
     if given.folder is not None:
         read_again_and_again(given.folder, given.seconds)
     else:
+        folders._LEAST = 1 << 20  # some dozen versions
         print(f"{given.readers} readers and a writer for {given.seconds:g} seconds, seed {given.seed!r}", flush=True)
         print(run(given.seconds, given.readers, given.seed))
 

@@ -34,7 +34,7 @@ def test_a_process_that_dies_or_hangs_names_its_text_and_is_replaced(monkeypatch
         died = worker.ask(Text("RETURN 1"))
         assert worker.ask(Text("RETURN 1")) is None
         monkeypatch.setattr("tests.fuzz.queries.LONGEST", 0.0)
-        hung = worker.ask(Text("RETURN 1 + 1"))
+        hung = worker.ask(Text("UNWIND range(1, 1000000) AS x RETURN sum(x * x)"))
     finally:
         worker.end()
     assert died is not None
