@@ -110,8 +110,11 @@ def test_tallies_are_emptied_and_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     expect_the_same(dense(), Null("degrees", 10, 5))
 
 
-def test_little_memory_of_the_host() -> None:
-    """What is read at once is less, and what is known of codes is forgotten; counts go to a file."""
+@pytest.mark.parametrize("slots", [1 << 10, 1 << 16])
+def test_little_memory_of_the_host(monkeypatch: pytest.MonkeyPatch, slots: int) -> None:
+    """What is read at once is less, a part of a large tally, and what is known of codes is forgotten; counts go to a
+    file."""
+    monkeypatch.setattr(tallying, "_FEWEST_SLOTS", slots)
     graph, null = dense(), Null("degrees", 10, 4)
     plenty, little = Control(), Control(memory_limit=400_000)
     wanted, found = (counted_on_card(graph, null, 40, 1, control) for control in (plenty, little))

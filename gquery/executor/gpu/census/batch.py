@@ -172,16 +172,21 @@ class Batch:
         return self.slots // 4 * 3
 
     def emptied(self, whole: bool, together: int) -> Iterator[Tallies]:
-        """Reads and empties the tallies, of some graphs at a time: about so many slots."""
-        step = max(1, together // self.slots)
-        for begin in range(0, self.graphs, step):
-            rows = slice(begin, min(begin + step, self.graphs))
-            codes, counts = self._held["tallies"][rows, :, 0], self._held["tallies"][rows, :, 1]
-            there = codes >= 0
-            found = self.read(there.sum(axis=1), codes[there], counts[there])
+        """Reads and empties the tallies, about so many slots at a time: of some graphs, or a part of one graph's."""
+        graphs, part = max(1, together // self.slots), min(together, self.slots)
+        for begin in range(0, self.graphs, graphs):
+            rows = slice(begin, min(begin + graphs, self.graphs))
+            for low in range(0, self.slots, part):
+                ended = low + part >= self.slots
+                yield self._tallies(rows, slice(low, low + part), whole and ended)
             self._empty(rows)
-            begins = np.concatenate([[0], np.cumsum(found[0])]).astype(np.int64)
-            yield Tallies(int(self.words.first) + begin, begins, found[1], found[2], whole)
+
+    def _tallies(self, rows: slice, slots: slice, whole: bool) -> Tallies:
+        codes, counts = self._held["tallies"][rows, slots, 0], self._held["tallies"][rows, slots, 1]
+        there = codes >= 0
+        found = self.read(there.sum(axis=1), codes[there], counts[there])
+        begins = np.concatenate([[0], np.cumsum(found[0])]).astype(np.int64)
+        return Tallies(int(self.words.first) + rows.start, begins, found[1], found[2], whole)
 
     def read(self, *arrays: DeviceArray) -> list[NDArray[Any]]:
         return self._device.copied(arrays)()

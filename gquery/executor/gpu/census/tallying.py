@@ -71,7 +71,7 @@ class Tallying:
 
     def _read_together(self) -> int:
         """Slots of the tallies, in the host's memory."""
-        return _AT_ONCE if self._limit is None else min(_AT_ONCE, self._limit // _HOST_SHARE)
+        return _AT_ONCE if self._limit is None else max(1, min(_AT_ONCE, self._limit // _HOST_SHARE))
 
     def _launched(self, batch: Batch, name: str, budget: int) -> dict[str, int]:
         self._kernels.launch(name, batch.words, batch.pointer(), budget)
