@@ -37,7 +37,8 @@ class EmulatedDevice:
     """As `gquery.executor.gpu.device.Device`: arrays are NumPy's."""
 
     xp: ModuleType = np
-    blocks = threads = 1
+    blocks = threads = warps_apart = 1
+    apart = 40  # looks at the clock, after which what goes on apart is interrupted
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -79,7 +80,7 @@ class EmulatedDevice:
         self._look_at_fences()
 
     def run_apart(self, machine: int, modulus: int) -> None:
-        self.library.apart(*map(ctypes.c_uint64, (machine, modulus)))
+        self.library.apart(*map(ctypes.c_uint64, (machine, modulus, self.apart)))
         self._look_at_fences()
 
     def use(self) -> None: ...

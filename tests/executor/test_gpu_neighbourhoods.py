@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,12 +14,16 @@ import pytest
 
 import gquery
 from gquery.executor.devices import BACKENDS
+from gquery.executor.gpu import device as device_of_card
+from gquery.executor.gpu import tape
 from gquery.executor.gpu.program import inside, writing
-from tests.differential.test_neighbourhoods import WAYS
-from tests.emulated.device import COMPILER, emulated
+from tests.conftest import SUITE, missing
+from tests.differential.test_neighbourhoods import MODULO, WAYS
+from tests.emulated.device import COMPILER, EmulatedDevice, emulated
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
 
+PLACES = ["emulated"] if missing("gpu") and os.environ.get("GQUERY_REQUIRE_GPU") != "1" else ["emulated", "gpu"]
 PATTERNS = {
     "cliques": "(a)-[]-(b)-[]-(c)-[]-(a), (a)-[]-(d), (b)-[]-(d), (c)-[]-(d)",
     "wheels": "(h)-[]-(a)-[]-(b)-[]-(c)-[]-(d)-[]-(a), (h)-[]-(b), (h)-[]-(c), (h)-[]-(d)",
@@ -41,10 +48,10 @@ SIZES = {"many words": (700, 9_000), "more words than are at hand": (4_300, 30_0
 def graph_with_counts(size: str) -> tuple[gquery.Graph, dict[str, int]]:
     """A graph, and how often each pattern is in it by the CPU."""
     graph = hub_graph(*SIZES[size], seed=5)
-    return graph, {name: graph.query(text(name), device="cpu").scalar() for name in PATTERNS}
+    return graph, {name: graph.query(text_of(name), device="cpu").scalar() for name in PATTERNS}
 
 
-def text(name: str) -> str:
+def text_of(name: str) -> str:
     return f"MATCH DIFFERENT NODES {PATTERNS[name]} RETURN count(*) AS n"
 
 
@@ -65,6 +72,40 @@ def gone_inside(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
+@pytest.mark.parametrize("modulo", [False, True])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_takes_longer_than_a_launch(place: str, modulo: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warps stop amid a task, and go on with the next launch."""
+    monkeypatch.setitem(BACKENDS, "gpu", SUITE[place])
+    monkeypatch.setattr(EmulatedDevice, "apart", 3)
+    monkeypatch.setattr(device_of_card, "_BUDGET_APART", 3_000)
+    for patch in [*WAYS["inside"], *(MODULO if modulo else [])]:
+        monkeypatch.setattr(*patch)
+    random, stopped = np.random.default_rng(8), []
+    ends = np.array([pair for pair in combinations(range(22), 2) if random.random() < 0.8])
+    table = pa.table({"source": ends[:, 0], "target": ends[:, 1]})
+    graph = gquery.from_arrow({"V": pa.table({"id": np.arange(22)})}, {("V", "E", "V"): table})
+    launches = tape.Run.launches
+
+    def counted(self: tape.Run) -> Iterator[None]:
+        stopped.append(0)
+        for each in launches(self):
+            stopped[-1] += 1
+            yield each
+
+    monkeypatch.setattr(tape.Run, "launches", counted)
+    for text in (clique(6), clique(7), *map(text_of, PATTERNS)):
+        wanted = graph.query(text, device="cpu").scalar()
+        stopped.clear()
+        assert graph.query(text, device="gpu").scalar() == wanted, text
+        assert max(stopped) > 10, text
+
+
+def clique(size: int) -> str:
+    edges = ", ".join(f"(v{one})-[]-(v{other})" for one, other in combinations(range(size), 2))
+    return f"MATCH DIFFERENT NODES {edges} RETURN count(*)"
+
+
 @pytest.mark.parametrize("room", ["all at once", "few roots at once", "few words at once"])
 @pytest.mark.parametrize("size", SIZES)
 def test_large_neighbourhoods(size: str, room: str, gone_inside: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,5 +115,5 @@ def test_large_neighbourhoods(size: str, room: str, gone_inside: list[int], monk
         monkeypatch.setattr(inside, "_BITSETS", 1 << 22 if size == "more words than are at hand" else 1 << 17)
     graph, counts = graph_with_counts(size)
     for name, count in counts.items():
-        assert graph.query(text(name), device="gpu").scalar() == count, name
+        assert graph.query(text_of(name), device="gpu").scalar() == count, name
     assert gone_inside

@@ -21,21 +21,24 @@ _FILES = (
     "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "common", "merge", "neighbourhood",
     "possible", "tally", "alone", "inside", "push", "gather", "run",
 )  # fmt: skip
-_BLOCK = 256  # threads; as in machine.cuh
+_BLOCK, _WARP = 256, 32  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2
 _STREAM = 0  # the one that CuPy uses
 _BUDGET = 20_000_000  # nanoseconds of a launch, between two looks at the clock
+_BUDGET_APART = 20_000_000  # of what goes on apart
 
 DeviceArray = Any
 """An array on the device, with what NumPy's and CuPy's arrays have in common."""
 
 
 class Device(Protocol):
-    """xp: NumPy or a module like it, whose arrays live on the device. blocks, threads: of every launch."""
+    """xp: NumPy or a module like it, whose arrays live on the device. blocks, threads: of every launch. warps_apart: of
+    a launch of `run_apart`."""
 
     xp: ModuleType
     blocks: int
     threads: int
+    warps_apart: int
 
     def address(self, array: DeviceArray) -> int: ...
 
@@ -63,7 +66,7 @@ class Device(Protocol):
         ...
 
     def run_apart(self, machine: int, modulus: int) -> None:
-        """Launches the operation that the tape has stopped before, for about as long."""
+        """Launches the operation that the tape has stopped before, for as long."""
         ...
 
     def free_bytes(self) -> int: ...
@@ -105,6 +108,7 @@ class Card:
         self._apart = self._module.get_function("apart").kernel.ptr
         resident = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(self._apart, _BLOCK, 0)
         self._apart_blocks = properties["multiProcessorCount"] * resident
+        self.warps_apart = self._apart_blocks * _BLOCK // _WARP
         self.threads = self.blocks * _BLOCK
 
     def address(self, array: DeviceArray) -> int:
@@ -152,7 +156,7 @@ class Card:
             self._driver.launchCooperativeKernel(self._run, self.blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments)
 
     def run_apart(self, machine: int, modulus: int) -> None:
-        with _packed(machine, modulus) as arguments:
+        with _packed(machine, modulus, _BUDGET_APART) as arguments:
             self._driver.launchKernel(self._apart, self._apart_blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments, 0)
 
     def free_bytes(self) -> int:

@@ -3,7 +3,15 @@
 // lanes take several candidates at a time.
 
 const int HANDFUL = WARP / 4 > 0 ? WARP / 4 : 1;  // tasks that a warp begins with at once, as the end comes near
-const uint64 TURN = 20000000;  // nanoseconds, after which no warp begins with another task
+const int LOOKS = 16;  // candidates between two looks at the clock
+
+// A warp stops where it has just come to a level, when its time is over. level: that level, to go on from there with the next
+// launch; negative as long as it has not stopped.
+struct Turn {
+    int looks, level;
+
+    INNER_MEMBER bool is_over(uint64 end) { return looks++ % LOOKS == LOOKS - 1 && __shfl_sync(ALL, now() >= end, 0); }
+};
 
 // Adds up what the candidates of a level, in some words, stand for; a part of it in each lane.
 INNER Sum sum_candidates(InsideHand &hand, int number, int begin, int end, uint64 modulus) {
@@ -42,7 +50,7 @@ INNER int next_candidate(InsideHand &hand, int number) {
             if (window >= open.end) return -1;
             int word = window + lane();
             own = word < open.end ? possible.word_without_others(word) : 0;
-            if (number == hand.second) own &= bits_of_piece(hand.task.piece);
+            if (number == hand.second) own &= hand.task.bits;
             any = __ballot_sync(ALL, own != 0);
         }
     }
@@ -98,8 +106,9 @@ INNER bool next_match(InsideHand &hand, int number, uint64 modulus) {
     }
 }
 
-// The sum over a level and all below it, of its candidates in some words. By a warp, depth first.
-INNER Sum sum_below(InsideHand &hand, int level, int begin, int end, uint64 modulus) {
+// The sum over a level and all below it, of its candidates in some words; or over those that were open already. By a warp,
+// depth first. Nothing when it stops before the end: levels stay open then.
+INNER Sum sum_below(InsideHand &hand, int level, int begin, int end, uint64 modulus, Turn &turn) {
     Sum sum{0, 0};
     bool entering = true;
     while (true) {
@@ -116,6 +125,10 @@ INNER Sum sum_below(InsideHand &hand, int level, int begin, int end, uint64 modu
             level = hand.levels[level].children[hand.open[level].child];
             begin = 0;
             end = hand.words;
+            if (turn.is_over(hand.until)) {
+                turn.level = level;
+                return Sum{0, 0};
+            }
         } else {
             sum = hand.open[level].sum;
             __syncwarp();
@@ -125,38 +138,59 @@ INNER Sum sum_below(InsideHand &hand, int level, int begin, int end, uint64 modu
     }
 }
 
+// How many handfuls of tasks have been begun, and the warps that have stopped amid one.
+struct TasksBegun {
+    uint64 handfuls, stopped;
+};
+
+// What a warp was at when it stopped: where in a neighbourhood, below which child of the first level, and at which level;
+// of which handful, and the tasks of it that are left. stopped: whether it did.
+struct Stop {
+    InsideWalk walk;
+    int64 begun;
+    int child, level;
+    unsigned left, stopped;
+};
+static_assert(sizeof(Stop) <= 2048, "the host makes room for so many bytes");
+
 // Adds to the sums of roots what is below their members at the level `top`. second: the level of which a task has a
-// piece of a word; none where a task is all that is below a member. alone: a lane takes a task of a root that has no more
-// words than that. cursor: the tasks that have been begun, `HANDFUL` by `HANDFUL`; tasks: a register with how many there
-// are.
+// piece of a word, one of so many `pieces`; none where a task is all that is below a member. alone: a lane takes a task of
+// a root that has no more words than that. tasks: a register with how many there are. stops: one for each warp.
 struct SumInside {
     RootsInside roots;
-    int64 tasks, top, second, alone;
-    uint64 *cursor, *sums;
+    int64 tasks, top, second, pieces, alone;
+    TasksBegun *begun;
+    Stop *stops;
+    uint64 *sums;
     double *sizes;
     uint64 *found;
 };
 
 INNER int64 handfuls(int64 tasks) { return (tasks + HANDFUL - 1) / HANDFUL; }
 
+INNER unsigned bits_of_piece(int64 piece, int64 pieces) { return ~0u >> (BITS - BITS / pieces) << (BITS / pieces * piece); }
+
 // A task of some roots; false when there is nothing to do for it.
 APART bool find_task(const SumInside &asked, const int64 *registers, int64 number, Task &task) {
     const Inside &inside = *asked.roots.inside;
     int64 first = registers[asked.roots.first];
     const int64 *ends = asked.second < 0 ? inside.row_ends : inside.ends;
-    task.piece = asked.second < 0 ? 0 : int(number % PIECES);
-    number /= asked.second < 0 ? 1 : PIECES;
+    int64 pieces = asked.second < 0 ? 1 : asked.pieces;
+    task.bits = bits_of_piece(number % pieces, pieces);
+    task.first = number % pieces == 0;
+    number /= pieces;
     number += first ? ends[first - 1] : 0;
     task.root = int(first_above(ends, first, registers[asked.roots.last], number));
     number -= task.root ? ends[task.root - 1] : 0;
     int size = inside.sizes[task.root], words = words_of(size);
     task.member = int(asked.second < 0 ? number : number / words);
     task.word = int(asked.second < 0 ? 0 : number % words);
-    if (task.member >= size) return false;
     const unsigned *bits = inside.bits + inside.before(task.root) - inside.before(first);
-    if (!(bits[(size + asked.top) * words + task.member / BITS] >> task.member % BITS & 1)) return false;
+    bool possible = task.member < size && bits[(size + asked.top) * words + task.member / BITS] >> task.member % BITS & 1;
+    task.first &= possible && task.word == 0;
+    if (!possible) return false;
     if (asked.second < 0) return true;
-    unsigned common = bits[(size + asked.second) * words + task.word] & bits_of_piece(task.piece);
+    unsigned common = bits[(size + asked.second) * words + task.word] & task.bits;
     const InsideLevel &level = inside.levels[asked.second];
     for (int64 i = 0; i < level.row_count; i++)
         common &= bits[level.rows[i].kind * inside.room + int64(task.member) * words + task.word];
@@ -176,7 +210,6 @@ APART void go_inside(InsideHand &hand, const Inside &inside, int64 first, const 
         hand.second = second;
         hand.depth = 0;
         hand.positions[top] = task.member;
-        hand.found[top] += task.word + task.piece == 0;
     }
     __syncwarp();
     Sum sum = hanging_here(hand, top, task.member, modulus);
@@ -184,13 +217,17 @@ APART void go_inside(InsideHand &hand, const Inside &inside, int64 first, const 
     __syncwarp();
 }
 
-// Adds what a task comes to, by a warp.
-INNER void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
+// Adds what a task comes to, by a warp: all of it, or what is left from a child on where the warp has stopped. The child
+// below which it stops, if it does.
+INNER int sum_task(const SumInside &asked, InsideHand &hand, int from, uint64 modulus, Turn &turn) {
     OpenLevel &open = hand.open[asked.top];
-    for (int i = 0; i < hand.levels[asked.top].child_count && open.product.size > 0; i++) {
+    for (int i = from; i < hand.levels[asked.top].child_count && open.product.size > 0; i++) {
         int child = hand.levels[asked.top].children[i], word = hand.task.word;
-        bool one = child == asked.second;
-        Sum below = sum_below(hand, child, one ? word : 0, one ? word + 1 : hand.words, modulus);
+        bool one = turn.level < 0 && child == asked.second;
+        int level = turn.level < 0 ? child : turn.level;
+        turn.level = -1;
+        Sum below = sum_below(hand, level, one ? word : 0, one ? word + 1 : hand.words, modulus, turn);
+        if (turn.level >= 0) return i;
         __syncwarp();
         if (lane() == 0) multiply(open.product, below, modulus);
         __syncwarp();
@@ -199,6 +236,7 @@ INNER void sum_task(const SumInside &asked, InsideHand &hand, uint64 modulus) {
         atomicAdd(asked.sums + hand.task.root, open.product.value);
         atomicAdd(asked.sizes + hand.task.root, open.product.size);
     }
+    return -1;
 }
 
 // Adds what a task comes to, by a lane.
@@ -214,7 +252,6 @@ APART void sum_task_alone(
     own.size = inside.sizes[task.root];
     own.words = words_of(own.size);
     own.positions[asked.top] = task.member;
-    found[asked.top]++;
     Sum sum = sum_alone(own, int(asked.top), found, modulus);
     if (sum.size > 0) {
         atomicAdd(asked.sums + task.root, sum.value);
@@ -222,43 +259,123 @@ APART void sum_task_alone(
     }
 }
 
-// How many candidates a warp has gone through, in its first lane.
-INNER uint64 perform(const SumInside &asked, int64 *registers, uint64 modulus) {
+// Words from one place to another, by a warp.
+INNER void copy_walk(const InsideWalk &from, InsideWalk &to) {
+    static_assert(sizeof(InsideWalk) % sizeof(unsigned) == 0, "copied by words");
+    __syncwarp();
+    for (int i = lane(); i < int(sizeof(InsideWalk) / sizeof(unsigned)); i += WARP)
+        reinterpret_cast<unsigned *>(&to)[i] = reinterpret_cast<const unsigned *>(&from)[i];
+    __syncwarp();
+}
+
+// The tasks of the handfuls that a warp draws at once, few as the end comes near: one for each lane, and those lanes whose
+// tasks a warp takes.
+struct Drawn {
+    int64 begun;
+    int handfuls;
+    Task own;
+    unsigned left;
+};
+
+// The task of each lane, and whether there is something to do for it.
+INNER bool find_tasks(const SumInside &asked, const int64 *registers, Drawn &drawn) {
+    // What is long is often side by side: a warp's tasks are far apart.
+    int64 rounds = handfuls(registers[asked.tasks]), handful = drawn.begun + lane() / HANDFUL;
+    int64 number = lane() % HANDFUL * rounds + handful;
+    drawn.own = Task{0, 0, 0, 0, false};
+    bool any = lane() / HANDFUL < drawn.handfuls && handful < rounds && number < registers[asked.tasks];
+    return any && find_task(asked, registers, number, drawn.own);
+}
+
+// Draws the next tasks; false when there are none left, or the time is over. A lane does what is little at once.
+APART bool draw(
+    const SumInside &asked, const InsideHand &hand, const int64 *registers, Drawn &drawn, unsigned *found, uint64 modulus
+) {
+    int64 rounds = handfuls(registers[asked.tasks]);
+    if (4 * drawn.begun > 3 * rounds) drawn.handfuls = 1;
+    drawn.begun = rounds;
+    if (lane() == 0 && now() < hand.until) drawn.begun = int64(atomicAdd(&asked.begun->handfuls, uint64(drawn.handfuls)));
+    drawn.begun = __shfl_sync(ALL, drawn.begun, 0);
+    if (drawn.begun >= rounds) return false;
+    bool any = find_tasks(asked, registers, drawn);
+    found[asked.top] += drawn.own.first;
+    if (any && words_of(asked.roots.inside->sizes[drawn.own.root]) <= asked.alone) {
+        sum_task_alone(asked, hand.levels, registers[asked.roots.first], drawn.own, found, modulus);
+        any = false;
+    }
+    drawn.left = __ballot_sync(ALL, any);
+    return true;
+}
+
+// Goes to the next task of those that a warp has drawn.
+APART void begin_task(const SumInside &asked, InsideHand &hand, int64 first, Drawn &drawn, uint64 modulus) {
+    int from = __ffs(drawn.left) - 1;
+    drawn.left &= drawn.left - 1;
+    Task task{
+        __shfl_sync(ALL, drawn.own.root, from), __shfl_sync(ALL, drawn.own.member, from),
+        __shfl_sync(ALL, drawn.own.word, from), __shfl_sync(ALL, drawn.own.bits, from), false
+    };
+    go_inside(hand, *asked.roots.inside, first, task, int(asked.top), int(asked.second), modulus);
+}
+
+INNER Stop &stop_of_warp(const SumInside &asked) { return asked.stops[thread() / WARP]; }
+
+APART void stop_at(const SumInside &asked, const InsideHand &hand, const Drawn &drawn, int child, int level) {
+    Stop &stop = stop_of_warp(asked);
+    copy_walk(hand, stop.walk);
+    if (lane() > 0) return;
+    stop.begun = drawn.begun;
+    stop.left = drawn.left;
+    stop.child = child;
+    stop.level = level;
+    stop.stopped = 1;
+    atomicAdd(&asked.begun->stopped, 1ull);
+}
+
+// Where a warp has stopped with the last launch: the child and, in `turn`, the level to go on at.
+APART int go_on(const SumInside &asked, const int64 *registers, InsideHand &hand, Drawn &drawn, Turn &turn) {
+    Stop &stop = stop_of_warp(asked);
+    copy_walk(stop.walk, hand);
+    drawn.begun = stop.begun;
+    drawn.left = stop.left;
+    find_tasks(asked, registers, drawn);
+    turn.level = stop.level;
+    int child = stop.child;
+    __syncwarp();
+    if (lane() == 0) {
+        stop.stopped = 0;
+        atomicAdd(&asked.begun->stopped, ~0ull);
+    }
+    return child;
+}
+
+// How many candidates a warp has gone through, in its first lane. budget: nanoseconds from now on.
+INNER uint64 perform(const SumInside &asked, int64 *registers, uint64 modulus, uint64 budget) {
     InsideBlock &block = at_hand<InsideBlock>();
     InsideHand &hand = block.hands[threadIdx.x / WARP];
-    const uint64 end = now() + TURN;
+    Turn turn{0, -1};
     for (int i = threadIdx.x; i < asked.roots.inside->level_count; i += BLOCK)
         fetch_level(*asked.roots.inside, i, block.levels[i]);
     __syncthreads();
-    if (lane() == 0) hand.levels = block.levels;
+    if (lane() == 0) {
+        hand.levels = block.levels;
+        hand.until = now() + budget;
+    }
     for (int i = lane(); i < DEPTH; i += WARP) hand.found[i] = 0;
     __syncwarp();
-    int at_once = WARP / HANDFUL;
     unsigned found[DEPTH] = {};
+    Drawn drawn{0, WARP / HANDFUL, {0, 0, 0, 0, false}, 0};
+    int child = seen_now(&stop_of_warp(asked).stopped) ? go_on(asked, registers, hand, drawn, turn) : -1;
     while (true) {
-        int64 rounds = handfuls(registers[asked.tasks]), begun = rounds;
-        if (lane() == 0 && now() < end) begun = int64(atomicAdd(asked.cursor, uint64(at_once)));
-        begun = __shfl_sync(ALL, begun, 0);
-        if (begun >= rounds) break;
-        // What is long is often side by side: a warp's tasks are far apart.
-        int64 handful = begun + lane() / HANDFUL, number = lane() % HANDFUL * rounds + handful;
-        Task own{0, 0, 0, 0};
-        bool any = lane() / HANDFUL < at_once && handful < rounds && number < registers[asked.tasks];
-        any = any && find_task(asked, registers, number, own);
-        if (any && words_of(asked.roots.inside->sizes[own.root]) <= asked.alone) {
-            sum_task_alone(asked, block.levels, registers[asked.roots.first], own, found, modulus);
-            any = false;
+        if (child < 0 && !drawn.left) {
+            if (!draw(asked, hand, registers, drawn, found, modulus)) break;
+            continue;
         }
-        for (unsigned left = __ballot_sync(ALL, any); left; left &= left - 1) {
-            int from = __ffs(left) - 1;
-            Task task{
-                __shfl_sync(ALL, own.root, from), __shfl_sync(ALL, own.member, from), __shfl_sync(ALL, own.word, from),
-                __shfl_sync(ALL, own.piece, from)
-            };
-            go_inside(hand, *asked.roots.inside, registers[asked.roots.first], task, int(asked.top), int(asked.second), modulus);
-            sum_task(asked, hand, modulus);
-        }
-        if (4 * begun > 3 * rounds) at_once = 1;
+        if (child < 0) begin_task(asked, hand, registers[asked.roots.first], drawn, modulus);
+        child = sum_task(asked, hand, child < 0 ? 0 : child, modulus, turn);
+        if (child < 0) continue;
+        stop_at(asked, hand, drawn, child, turn.level);
+        break;
     }
     __syncwarp();
     uint64 steps = 0;

@@ -40,24 +40,19 @@ struct OpenLevel {
     Sum sum, product;
 };
 
-// A piece of a word at the second level below one member at the first.
+// A piece of a word at the second level below one member at the first; whether it is the first below that member.
 struct Task {
-    int root, member, word, piece;
+    int root, member, word;
+    unsigned bits;
+    bool first;
 };
 
 // How a level is tallied: any leaves, or two of which the second has one candidate less.
 enum Tally { NOT_TALLIED, ANY_TALLY, IN_PAIRS };
 
-const int PIECES = 4;  // of a word
-
-INNER unsigned bits_of_piece(int piece) { return ~0u >> (BITS - BITS / PIECES) << (BITS / PIECES * piece); }
-
-// What a warp has at hand: the neighbourhood that it is in, what the levels above are matched to, and which are open.
-// prepared: a leaf for which it has the words that are not empty of what the leaf can be whatever the level right above it
-// is matched to, and which words these are.
-struct InsideHand {
+// Where a warp is inside a neighbourhood: what the levels above are matched to, and which are open.
+struct InsideWalk {
     const Inside *inside;
-    const LevelAtHand *levels;
     const unsigned *bits;
     const int *members;
     Task task;
@@ -65,7 +60,13 @@ struct InsideHand {
     int positions[DEPTH], path[DEPTH];
     OpenLevel open[DEPTH];
     unsigned windows[DEPTH][WARP];
-    uint64 found[DEPTH];
+};
+
+// What a warp has at hand. until: when its time is over. prepared: a leaf for which it has the words that are not empty of what the leaf can be whatever
+// the level right above it is matched to, and which words these are.
+struct InsideHand : InsideWalk {
+    const LevelAtHand *levels;
+    uint64 until, found[DEPTH];
     unsigned short list[BITS * WARP];
     int prepared, word_count;
     unsigned values[WORDS_AT_HAND];

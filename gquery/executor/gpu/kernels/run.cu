@@ -45,16 +45,18 @@ struct Unless {
 };
 
 // The roots of the next piece, so many that the words for them find room; what `NextPiece` has, and registers with their
-// rows and pieces of words. cursor: becomes 0.
+// rows and pieces of words, so many `each`. None of their tasks is begun, and no warp has stopped.
 struct NextInside {
     const Inside *inside;
-    int64 first, last, total, rows, pieces, behind;
-    uint64 *cursor;
+    int64 first, last, total, rows, pieces, each, behind;
+    TasksBegun *begun;
+    Stop *stops;
+    int64 stop_count;
 };
 
-// Back where warps left off when their time was over: some tasks have not been begun.
+// Back where warps left off when their time was over: some tasks have not been begun, or warps have stopped amid one.
 struct MoreInside {
-    const uint64 *cursor;
+    const TasksBegun *begun;
     int64 tasks, to;
 };
 
@@ -131,14 +133,16 @@ INNER int64 perform(const NextInside &piece, int64 *registers, int64 next) {
         int64 before = inside.before(first), last = first_above(inside.ends, first, total, before + inside.room);
         registers[piece.last] = last;
         registers[piece.rows] = inside.rows_before(last) - inside.rows_before(first);
-        registers[piece.pieces] = (inside.before(last) - before) * PIECES;
-        if (blockIdx.x == 0) *piece.cursor = 0;
+        registers[piece.pieces] = (inside.before(last) - before) * piece.each;
+        if (blockIdx.x == 0) *piece.begun = TasksBegun{0, 0};
     }
+    for (int64 i = thread(); i < piece.stop_count; i += threads()) piece.stops[i].stopped = 0;
     return next;
 }
 
 INNER int64 perform(const MoreInside &more, int64 *registers, int64 next) {
-    return int64(seen_now(more.cursor)) < handfuls(registers[more.tasks]) ? more.to : next;
+    bool all_begun = int64(seen_now(&more.begun->handfuls)) >= handfuls(registers[more.tasks]);
+    return all_begun && !seen_now(&more.begun->stopped) ? next : more.to;
 }
 
 INNER int64 perform(const Again &again, int64 *registers) {
@@ -214,11 +218,11 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
     }
 }
 
-// The operation that a tape has stopped before.
-WIDE_KERNEL apart(Machine *machine, uint64 modulus) {
+// The operation that a tape has stopped before, for so many nanoseconds.
+WIDE_KERNEL apart(Machine *machine, uint64 modulus, uint64 budget) {
     __shared__ int64 registers[REGISTERS];
     for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
     __syncthreads();
-    uint64 found = perform(reinterpret_cast<const Operation *>(machine->tape + machine->at)->as<SumInside>(), registers, modulus);
+    uint64 found = perform(reinterpret_cast<const Operation *>(machine->tape + machine->at)->as<SumInside>(), registers, modulus, budget);
     if (lane() == 0 && found) atomicAdd(reinterpret_cast<uint64 *>(machine->registers + STEPS), found);
 }

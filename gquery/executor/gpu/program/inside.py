@@ -13,6 +13,8 @@ _LEVELS = 7  # as in kernels/neighbourhood.cuh
 _MEMBERS = 1 << 16  # of a root
 _BITSETS = 1 << 30  # bytes at most
 _BITS = 32
+_PIECES = 4  # of a word, where little is below its members
+_STOP = 2048  # bytes of a `Stop` of kernels/inside.cuh, at most
 _ALONE = 8  # words of a root
 _ALONE_TALLIED = 4  # the same where a lane tallies: numbers of members have to fit FEW_PLANES of kernels/tally.cuh
 _NOT_TALLIED, _ANY_TALLY, _IN_PAIRS = range(3)  # as in kernels/possible.cuh
@@ -66,7 +68,9 @@ class Neighbourhoods:
         begins, sizes, row_ends, ends = (take(width * most) for width in (8, 4, 8, 8))
         partials = [take(8 * self.tape.device.blocks) for _ in range(2)]
         inside = self._words([begins, sizes, row_ends, ends])
-        total, first, cursor = tape.register(), tape.register(), tape.cell()
+        total, first, begun = tape.register(), tape.register(), tape.cell(2)
+        warps = tape.device.warps_apart
+        stops = take(_STOP * warps)
         tape.add(
             "MeasureInside", inside, *block.words, *partials, *found, rows=block.rows,
             writes=[row_ends, ends, *found], gathers=[block.columns], scatters=[begins, sizes, *partials],
@@ -76,20 +80,23 @@ class Neighbourhoods:
                 "RunningSums", each, block.rows, sums, total, first, rows=block.rows, writes=[each], gathers=[sums]
             )
         last, rows, pieces = (tape.register() for _ in range(3))
-        piece = tape.jump("NextInside", inside, first, last, block.rows, rows, pieces, 0, cursor, waits=True)
+        second = self._second(level)
+        each = self._pieces(second)
+        piece = tape.jump(
+            "NextInside", inside, first, last, block.rows, rows, pieces, each, 0, begun, stops, warps, waits=True
+        )  # fmt: skip
         roots = inside, *block.words, first, last
         tape.add("WriteInside", *roots, gathers=[begins, sizes, row_ends, ends], scatters=[self._bits])
         tape.wait()
-        second = self._second(level)
         tasks = rows if second < 0 else pieces
         again = tape.add(
-            "SumInsideApart", *roots, tasks, level, second, self._alone(level), cursor, *found,
+            "SumInsideApart", *roots, tasks, level, second, each, self._alone(level), begun, stops, *found,
             self.levels.found,
             gathers=[self._bits], scatters=found,
         )  # fmt: skip
-        tape.jump("MoreInside", cursor, tasks, again, waits=True)
+        tape.jump("MoreInside", begun, tasks, again, waits=True)
         tape.jump("Again", first, last, tape.constant(0), 0, piece)
-        tape.patch(piece, 6, tape.here)
+        tape.patch(piece, 7, tape.here)
         tape.wait()
         return found
 
@@ -97,6 +104,10 @@ class Neighbourhoods:
         """The level of which a piece of a word is a task of its own, where there is enough below it; else -1."""
         inner = self._inner(level)
         return inner[0] if len(inner) == 1 and self._inner(inner[0]) else -1
+
+    def _pieces(self, second: int) -> int:
+        """Of a word, which are tasks of their own: each of its members where much is below them."""
+        return _BITS if second >= 0 and any(map(self._inner, self._inner(second))) else _PIECES
 
     def _alone(self, level: int) -> int:
         """The most words of a root whose tasks are for a lane each: where there is one level of candidates below a
