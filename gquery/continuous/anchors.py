@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gquery.continuous.fitting import Fitting
 from gquery.continuous.loose import Loose, Place, UnboundError, loosened
 from gquery.continuous.terms import Terms, term, together
 from gquery.errors import Span
+from gquery.executor.chain.sieve import Sieve
 from gquery.planner.ir.expr import INTEGER, NODE, Attribute, Column
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.segments import BoundQuery, Match, Project, Projection, ProjectionItem, Variable
 from gquery.records import record
+from gquery.storage.schema import Schema
 
 
 @record(frozen=True, slots=True)
@@ -34,12 +35,12 @@ class Anchored:
     query: BoundQuery
 
 
-def anchored(bound: BoundQuery, types: tuple[str, ...]) -> Anchored:
-    """The query by its anchors. types: all that edges of the graph have. Raises UnboundError where it has none."""
+def anchored(bound: BoundQuery, schema: Schema) -> Anchored:
+    """The query by its anchors. Raises UnboundError where it has none."""
     match, *others = bound.segments
     if type(match) is not Match or match.input:
         raise UnboundError("it begins with no pattern of its own")
-    patterns = loosened(bound.segments, types)
+    patterns = loosened(bound.segments, tuple(sorted(schema.types)))
     begin = _anchor(match.graph, patterns)
     names = tuple(match.graph.vertices[index].variable for index in begin)
     rows = tuple(Variable(name, NODE) for name in names)
@@ -50,7 +51,7 @@ def anchored(bound: BoundQuery, types: tuple[str, ...]) -> Anchored:
     numbers = tuple(Variable(name, INTEGER) for name in names)
     items = tuple(ProjectionItem(name, Column(INTEGER, Span(0, 0), name, Attribute.VALUE)) for name in names)
     project = Project(Projection(items, True, (), None, None), (), rows, numbers)
-    touched = Terms(BoundQuery((together(terms, rows), project)), Fitting(changing)) if terms else None
+    touched = Terms(BoundQuery((together(terms, rows), project)), Sieve(changing, schema)) if terms else None
     all_types = frozenset(type_ for _, edge in changing for type_ in edge.types)
     return Anchored(names, touched, len(names) == 1, all_types, query)
 

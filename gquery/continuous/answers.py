@@ -14,6 +14,7 @@ from gquery.executor.chain.again import Again
 from gquery.executor.chain.rows import Rows
 from gquery.executor.devices import backend_of
 from gquery.executor.engine import Engine
+from gquery.executor.lowering.reading import Leads
 from gquery.executor.progress import Control
 from gquery.executor.run import Chain, Tails
 from gquery.planner.explain import explain
@@ -41,15 +42,20 @@ _NO_GRAPH = Snapshot((), ())  # what is kept should hold no version
 
 Places = tuple[int, ...]
 
+AllLeads = Mapping[int, Leads | None]
+"""By the places of terms, ascending."""
+
 
 @record(frozen=True, slots=True)
 class _Planned:
     """tails: of those that are the same on every snapshot. places: of the terms that the plan has a branch for; none
-    where it is not one of terms. chains: by the places of terms, where chains are the same but for the engine."""
+    where it is not one of terms. numbers: of the plans of these. chains: by the places of terms, where chains are the
+    same but for the engine."""
 
     plan: ChainPlan
     second_halves: Mapping[int, Settled]
     places: Places = ()
+    numbers: Places = ()
     tails: Tails = field(default_factory=dict)
     again: Again = field(default_factory=Again)
     chains: dict[Places, Chain] = field(default_factory=dict)
@@ -78,14 +84,14 @@ class Answering:
         return _rows(self.chain(query, snapshot, control), control)
 
     def answer_of_change(
-        self, known_by: Hashable, terms: Terms, places: Places, snapshot: Parted, control: Control
+        self, known_by: Hashable, terms: Terms, leads: AllLeads, snapshot: Parted, control: Control
     ) -> pa.Table:
-        """The rows that the edges make which are apart. known_by: what tells the terms apart; places: of those that one
-        of the edges may fit."""
+        """The rows that the edges make which are apart. known_by: what tells the terms apart; leads: by their places,
+        for those that one of the edges may fit."""
         size = max(_FEW, len(snapshot.apart).bit_length())
         key = (known_by, snapshot.invariants, size)
         planned = self._planned.get(key, lambda: self._plan_of_change(terms, snapshot, control))
-        return _rows(self._chain(planned, places, snapshot, control), control)
+        return _rows(self._chain(planned, leads, snapshot, control), control)
 
     def answer_from(
         self, known_by: Hashable, query: BoundQuery, begin: pa.RecordBatch, snapshot: Parted, control: Control
@@ -94,15 +100,15 @@ class Answering:
         size = max(_FEW, begin.num_rows.bit_length())
         key = (known_by, snapshot.invariants, size)
         planned = self._planned.get(key, lambda: self._plan(query, snapshot, control, size))
-        return _rows(self._chain(planned, (), snapshot, control), control, iter((begin,)))
+        return _rows(self._chain(planned, {}, snapshot, control), control, iter((begin,)))
 
     def answer_of_one_edge(
-        self, known_by: Hashable, query: BoundQuery, places: Places, snapshot: Parted, control: Control
+        self, known_by: Hashable, query: BoundQuery, leads: AllLeads, snapshot: Parted, control: Control
     ) -> pa.Table:
         """The rows that an edge makes which is apart alone, and in no match twice."""
         key = (known_by, snapshot.invariants, 1)
         planned = self._planned.get(key, lambda: self._plan_of_one_edge(query, snapshot, control))
-        return _rows(self._chain(planned, places, snapshot, control), control)
+        return _rows(self._chain(planned, leads, snapshot, control), control)
 
     def _plan_of_change(self, terms: Terms, snapshot: Parted, control: Control) -> _Planned:
         return self._plan(terms.query, snapshot, control, len(snapshot.apart).bit_length(), terms.places)
@@ -125,32 +131,34 @@ class Answering:
 
     def chain(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> Chain:
         """The query, ready to run."""
-        return self._chain(self._plan(query, snapshot, control), (), snapshot, control)
+        return self._chain(self._plan(query, snapshot, control), {}, snapshot, control)
 
     def explained(self, query: BoundQuery, snapshot: Snapshot) -> str:
         """The plan of a query, with estimates; on a snapshot of which edges may be apart it begins with few rows."""
         control = Control()
         planned = self._plan(query, snapshot, control, 1 if isinstance(snapshot, Parted) else None)
-        chain = Chain.of(planned.plan, planned.second_halves, self._engine(planned, snapshot), {}, control.check)
+        chain = Chain.of(planned.plan, planned.second_halves, self._engine(planned, snapshot, {}), {}, control.check)
         halves = planned.second_halves
         return explain(
             planned.plan, chain, lambda number: halves[number].planned.estimated(control.check), lambda _: ""
         )
 
-    def _engine(self, planned: _Planned, snapshot: Snapshot) -> Engine:
+    def _engine(self, planned: _Planned, snapshot: Snapshot, leads: AllLeads) -> Engine:
         again = planned.again if planned.places else None
-        backend = partial(backend_of, self.settings)
-        return Engine(backend, snapshot, self.parameters, self.settings.threads, again=again)
+        backend, threads = partial(backend_of, self.settings), self.settings.threads
+        numbers = zip(planned.places, planned.numbers, strict=True)
+        of_plans = {number: leads[place] for place, number in numbers if place in leads}
+        return Engine(backend, snapshot, self.parameters, threads, again=again, leads=of_plans)
 
-    def _chain(self, planned: _Planned, places: Places, snapshot: Snapshot, control: Control) -> Chain:
-        engine = self._engine(planned, snapshot)
+    def _chain(self, planned: _Planned, leads: AllLeads, snapshot: Snapshot, control: Control) -> Chain:
+        engine, places = self._engine(planned, snapshot, leads), tuple(leads)
         if places in planned.chains:
             return planned.chains[places].on(engine)
         lasts = planned.plan.counting
         tails = planned.tails if lasts else {}
         chain = Chain.of(planned.of(places), planned.second_halves, engine, tails, control.check)
         if lasts:
-            planned.chains[places] = chain.on(replace(engine, snapshot=_NO_GRAPH))
+            planned.chains[places] = chain.on(replace(engine, snapshot=_NO_GRAPH, leads={}))
         return chain
 
     def _plan(
@@ -169,7 +177,7 @@ class Answering:
         contexts = [Context(snapshot.invariants, snapshot.statistics, costs, memo, control.check) for memo in memos]
         plan = plan_chain(query, limits, contexts)
         halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}
-        return _Planned(plan, halves, places)
+        return _Planned(plan, halves, places, tuple(each.number for each in plan.matches) if places else ())
 
 
 def _rows(chain: Chain, control: Control, before: Rows | None = None) -> pa.Table:

@@ -95,7 +95,9 @@ class Standing:
         unchanged = Parted(snapshot, np.zeros(0, np.int64), snapshot)
         parts: list[tuple[str, BoundQuery, Snapshot]]
         if isinstance(bound.way, Terms):
-            done = "For each relationship that edges of the change fit, the matches that have one of them there"
+            done = (
+                "For each relationship that edges of the change fit by what is around them, the matches with one there"
+            )
             parts = [(done, bound.way.query, unchanged)]
         elif isinstance(bound.way, Anchored):
             parts = [("Answer for these before the change and after it, and compare", bound.way.query, unchanged)]
@@ -133,12 +135,12 @@ class Standing:
         match = bound.query.segments[0]
         assert isinstance(match, Match)
         snapshot.counts.make_sure(bound.query.edge_types, control.check)
-        places = () if parted is None else terms.fitting.places(parted.kinds)
-        if parted is None or not places:
+        leads = {} if parted is None else terms.sieve.leads(parted, control)
+        if parted is None or not leads:
             return self._of_none(bound, terms, snapshot, control)
         if len(parted.apart) == 1 and are_apart(match.graph):
-            return self._answering.answer_of_one_edge(bound.key, bound.query, places, parted, control)
-        return self._answering.answer_of_change(bound.key, terms, places, parted, control)
+            return self._answering.answer_of_one_edge(bound.key, bound.query, leads, parted, control)
+        return self._answering.answer_of_change(bound.key, terms, leads, parted, control)
 
     def _of_none(self, bound: _Bound, terms: Terms, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""
@@ -166,10 +168,10 @@ class Standing:
 
     def _touched(self, bound: _Bound, way: Anchored, parted: Parted | None, control: Control) -> NDArray[np.int64]:
         """int64[vertices of an anchor, anchors]: those that the edges are near which are apart."""
-        places = () if parted is None or way.touched is None else way.touched.fitting.places(parted.kinds)
-        if parted is None or way.touched is None or not places:
+        leads = {} if parted is None or way.touched is None else way.touched.sieve.leads(parted, control)
+        if parted is None or way.touched is None or not leads:
             return np.zeros((len(way.names), 0), np.int64)
-        found = self._answering.answer_of_change((bound.key, "touched"), way.touched, places, parted, control)
+        found = self._answering.answer_of_change((bound.key, "touched"), way.touched, leads, parted, control)
         return np.stack([to_numpy(found[name].combine_chunks()) for name in way.names])
 
     def _from(
@@ -228,7 +230,7 @@ class Standing:
         assert isinstance(last, Project)
         grouped = any(is_aggregated(item.expression) for item in last.projection.items)
         counts = _counts_of(last) if self.emit == "counts" else ()
-        way, anew = _way(query, tuple(sorted(schema.types)), query.segments if self.emit == "rows" else before)
+        way, anew = _way(query, schema, query.segments if self.emit == "rows" else before)
         if not anew and self.emit == "counts" and not grouped:
             way, anew = None, "rows are counted that nothing aggregates"
         elif isinstance(way, Anchored) and self.emit == "counts" and not counts:
@@ -237,15 +239,15 @@ class Standing:
         return _Bound(query, key, way, anew, grouped, counts, names_read(query), types)
 
 
-def _way(query: BoundQuery, types: tuple[str, ...], made: Sequence[Segment]) -> tuple[Terms | Anchored | None, str]:
+def _way(query: BoundQuery, schema: Schema, made: Sequence[Segment]) -> tuple[Terms | Anchored | None, str]:
     """How is told what changes, or why neither terms nor anchors do. made: the segments whose rows are to come of
     single matches."""
     if not is_row_wise(made):
         return None, "rows are made of several matches, or cut off"
     if are_terms_all(query):
-        return terms_of(query), ""
+        return terms_of(query, schema), ""
     try:
-        return anchored(query, types), ""
+        return anchored(query, schema), ""
     except UnboundError as error:
         return None, str(error)
 

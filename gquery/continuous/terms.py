@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gquery.continuous.fitting import Fitting
+from gquery.executor.chain.sieve import Sieve
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Types
 from gquery.planner.ir.segments import Apply, BoundQuery, Match, Project, Segment, Unwind, Variable
 from gquery.records import record
 from gquery.storage.parted.facts import apart_type
+from gquery.storage.schema import Schema
 
 
 def are_terms_all(bound: BoundQuery) -> bool:
@@ -96,10 +97,10 @@ def _types(edge: QueryEdge, place: int, alone: bool) -> tuple[str, ...]:
 
 @record(frozen=True, slots=True)
 class Terms:
-    """query: what some edges make, by one term at least; fitting: which of these an edge fits."""
+    """query: what some edges make, by one term at least; sieve: for which of these an edge may be in a match."""
 
     query: BoundQuery
-    fitting: Fitting
+    sieve: Sieve
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -108,12 +109,13 @@ class Terms:
         return tuple(range(len(first.branches) if isinstance(first, Apply) else 1))
 
 
-def terms_of(bound: BoundQuery) -> Terms:
+def terms_of(bound: BoundQuery, schema: Schema) -> Terms:
     """What a change did to the answer of a query, by the terms of all edges of its pattern."""
     match, *others = bound.segments
     assert isinstance(match, Match)
     found = together([_led(match, edge.index) for edge in match.graph.edges], match.output)
-    return Terms(replace(bound, segments=(found, *others)), Fitting((match.graph, edge) for edge in match.graph.edges))
+    sieve = Sieve(((match.graph, edge) for edge in match.graph.edges), schema)
+    return Terms(replace(bound, segments=(found, *others)), sieve)
 
 
 def together(terms: Sequence[Match], output: tuple[Variable, ...]) -> Segment:

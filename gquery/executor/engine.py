@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from gquery.executor.backend import Backend
+from gquery.executor.lowering.reading import Leads
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.walks import Sampler
 from gquery.records import record
@@ -71,7 +73,8 @@ class Beside(Protocol):
 class Engine:
     """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
     the backend. walker: another whose walks make better plans of counts that the backend takes long for. again: what
-    the same plan has made ready on other snapshots."""
+    the same plan has made ready on other snapshots. leads: by the number of a plan, the edges that are left of those
+    which it begins with."""
 
     backend: Callable[[], Backend]
     snapshot: Snapshot
@@ -80,6 +83,7 @@ class Engine:
     beside: Beside | None = None
     walker: Callable[[], Backend] | None = None
     again: Again | None = None
+    leads: Mapping[int, Leads | None] = field(default_factory=dict)
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:

@@ -169,7 +169,9 @@ class Matching:
         have made them better than a card's. What was measured is what that backend took, when it has counted."""
         there, matchings = Profile(), self.measured.matchings
         with there.timed("filter"):
-            reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
+            engine = self.engine
+            leads = engine.leads.get(self.plan.number)
+            reading = Reading(engine.snapshot, engine.parameters, self.control, None, leads)
             matcher = Matcher.filtering(backend, self.plan.graph, self.plan.filters, reading, masks)
         if any(each.space == "candidates" for each in matchings):
             with there.timed("refine"):
@@ -225,7 +227,7 @@ class Matching:
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""
         plan, engine, check, profile = self.plan, self.engine, self.control.check, self.measured.profile
-        reading = Reading(engine.snapshot, engine.parameters, self.control, seeds)
+        reading = Reading(engine.snapshot, engine.parameters, self.control, seeds, engine.leads.get(plan.number))
         if engine.again is not None and (ready := engine.again.ready(plan, self.second_half, engine, reading)):
             self.measured.matchings = ready.matchings
             return ready.matcher(engine.backend(), plan.graph, reading)

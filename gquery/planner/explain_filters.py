@@ -43,8 +43,10 @@ def filter_text(graph: QueryGraph, filter_: Filter) -> str:
             return f"{graph.vertices[vertex].described}: {written((condition,))}, looked up for each row"
         case ReachedFilter(vertex=vertex, edge=edge, most=most):
             return f"{graph.vertices[vertex].described}: where {graph.edges[edge].described} leads, if {most:,} at most"
-        case EndsFilter(vertex=vertex, edge=edge):
-            return f"{graph.vertices[vertex].described}: at one of the few {graph.edges[edge].described}"
+        case EndsFilter(vertex=vertex, edge=edge, near=near):
+            others = ", ".join(graph.vertices[other].described for other in near)
+            least = f", where its ends have {others}" if others else ""
+            return f"{graph.vertices[vertex].described}: at one of the few {graph.edges[edge].described}{least}"
         case PredicateFilter(vertex=vertex, predicates=predicates):
             return f"{graph.vertices[vertex].described}: {written(predicates)}"
         case EdgePredicateFilter(edge=edge, predicates=predicates, near=near, most=most):

@@ -272,7 +272,7 @@ def test_explain() -> None:
     store = _store([(0, 1), (1, 2)])
     told = store.watch(RINGS).explain()
     assert told.startswith(
-        "For each relationship that edges of the change fit, the matches that have one of them there"
+        "For each relationship that edges of the change fit by what is around them, the matches with one there"
     )
     assert told.count("Begin the order with") == 3
     assert "USING" not in told

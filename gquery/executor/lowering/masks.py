@@ -80,9 +80,12 @@ def _bound(graph: QueryGraph, step: BindingFilter, before: Kept | None, reading:
 
 def at_ends(graph: QueryGraph, vertex: int, edge: int, reading: Reading) -> Vertices:
     """The vertices, ascending, of a query vertex's tables that data edges which fit one of its edges lead from or
-    to."""
+    to, of those that are left of it."""
     query_edge = graph.edges[edge]
-    ends = reading.snapshot.at_ends(query_edge.types, query_edge.direction(vertex))
+    if reading.leads is not None:
+        ends = reading.leads.at(vertex == query_edge.source)
+    else:
+        ends = reading.snapshot.at_ends(query_edge.types, query_edge.direction(vertex))
     return _of_tables(ends, graph.vertices[vertex].tables, reading)
 
 

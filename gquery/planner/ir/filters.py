@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.relations import Types
 from gquery.records import record
+from gquery.storage.schema import Direction
 
 
 @record(frozen=True, slots=True)
@@ -66,11 +70,13 @@ class ReachedFilter:
 @record(frozen=True, slots=True)
 class EndsFilter:
     """Keeps the vertices that the edge leads from or to, as it is seen: it is of types of which there are few. rows:
-    about how many vertices stay."""
+    about how many vertices stay. near: the vertices that the ends of the edge have as neighbours, without which a data
+    edge is left out, where that is told beforehand (`nearby`)."""
 
     vertex: int
     edge: int
     rows: float
+    near: tuple[int, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -122,3 +128,46 @@ Filter = (
     | NeighbourFilter
     | EdgePredicateFilter
 )
+
+Seen = tuple[tuple[str, ...], Direction]
+"""Edge types, and how edges are seen from the vertex that they lead away from."""
+
+
+@record(frozen=True, slots=True)
+class Near:
+    """A neighbour of one of some vertex tables: of the source, of the target, or of both where both are named."""
+
+    source: Seen | None
+    target: Seen | None
+    tables: tuple[int, ...]
+
+
+def nearby(graph: QueryGraph, edge: QueryEdge) -> tuple[Near, ...]:
+    """What every match has around one of its edges, in whatever mode, so that a data edge without it is in none there:
+    LOC and TRI signatures (G-Morph, section 3) as an edge has them. What one end has alone comes first."""
+    if graph.parts:
+        return ()
+    from_source, from_target = (dict(_others(graph, edge, end)) for end in (edge.source, edge.target))
+    tables = {vertex.index: vertex.tables for vertex in graph.vertices}
+    found = [Near(seen, None, tables[other]) for other, seen in from_source.items()]
+    found += [Near(None, seen, tables[other]) for other, seen in from_target.items()]
+    found += [
+        Near(seen, from_target[other], tables[other]) for other, seen in from_source.items() if other in from_target
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def around(graph: QueryGraph, edge: QueryEdge) -> tuple[int, ...]:
+    """The vertices, ascending, that are such neighbours."""
+    if graph.parts:
+        return ()
+    return tuple(sorted({other for end in (edge.source, edge.target) for other, _ in _others(graph, edge, end)}))
+
+
+def _others(graph: QueryGraph, edge: QueryEdge, end: int) -> Iterator[tuple[int, Seen]]:
+    """The vertices that other edges lead to from an end of an edge, without its ends."""
+    for each in graph.edges:
+        if isinstance(each.relation, Types) and end in (each.source, each.target):
+            other = each.other(end)
+            if other not in (edge.source, edge.target):
+                yield other, (each.types, each.direction(end))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Parameter
-from gquery.planner.ir.filters import EdgePredicateFilter, EndsFilter, PredicateFilter, ReachedFilter
+from gquery.planner.ir.filters import EdgePredicateFilter, EndsFilter, PredicateFilter, ReachedFilter, around
 from gquery.planner.ir.match_plan import Cardinalities
 from gquery.planner.ir.query_graph import QueryEdge
 from gquery.planner.passes.draft import Draft
@@ -80,7 +80,7 @@ class Reaching:
             for vertex in dict.fromkeys((edge.source, edge.target)):
                 least = found[vertex].rows if vertex in found else self._elements(vertex) / 2
                 if rows < least and self._graph.binds(edge.index, vertex):
-                    found[vertex] = EndsFilter(vertex, edge.index, rows)
+                    found[vertex] = EndsFilter(vertex, edge.index, rows, around(self._graph, edge))
         return found
 
     def _size(self, vertex: int) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +29,6 @@ from gquery.storage.parted.few_rows import adjacency_of_few
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 from gquery.storage.tables import Ends
-
-
-class Kind(NamedTuple):
-    """Of edges: the type, the vertex tables of source and target, and whether these are one vertex."""
-
-    type: str
-    source: int
-    target: int
-    loops: bool
 
 
 class Parted(Snapshot):
@@ -119,15 +109,6 @@ class Parted(Snapshot):
 
     def identity(self, meter: Meter | None = None) -> Adjacency:
         return self.whole.identity(meter)
-
-    @cached_property
-    def kinds(self) -> frozenset[Kind]:
-        """Those of the edges that are apart."""
-        found: set[Kind] = set()
-        for type_, ends in self._ends.items():
-            told = (*map(self.vertex_numbers.tables_of, ends), ends[0] == ends[1])
-            found.update(Kind(type_, *each) for each in set(zip(*(each.tolist() for each in told), strict=True)))
-        return frozenset(found)
 
     @cached_property
     def _apart(self) -> dict[str, NDArray[np.int64]]:
