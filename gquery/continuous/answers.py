@@ -3,6 +3,7 @@ they have made ready with them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import field, replace
 from functools import partial
@@ -12,7 +13,7 @@ import pyarrow as pa
 from gquery.continuous.terms import Terms, of_one_edge, places_of
 from gquery.executor.chain.again import Again
 from gquery.executor.chain.rows import Rows
-from gquery.executor.devices import backend_of
+from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine
 from gquery.executor.lowering.reading import Leads
 from gquery.executor.progress import Control
@@ -36,8 +37,10 @@ from gquery.storage.parted.snapshot import Parted
 
 _PLANS = 64  # that are kept
 _ORDERS = 1 << 20  # bytes
-_FEW = 7  # bits of the number of edges in a change, up to which all changes are planned alike
-_OF_FEW = replace(CPU, folds=0.0)  # what is folded would be so for all candidates, and anew for each version
+_FEW = 7  # bits of the number of edges that a term begins with, up to which all changes are planned alike
+# What is folded would be so for all candidates, and anew for each version. Where so little is looked at, to weigh what
+# saves work takes longer than that saves.
+_OF_FEW = replace(CPU, folds=0.0, filters_begin=math.inf)
 _NO_GRAPH = Snapshot((), ())  # what is kept should hold no version
 
 Places = tuple[int, ...]
@@ -49,13 +52,14 @@ AllLeads = Mapping[int, Leads | None]
 @record(frozen=True, slots=True)
 class _Planned:
     """tails: of those that are the same on every snapshot. places: of the terms that the plan has a branch for; none
-    where it is not one of terms. numbers: of the plans of these. chains: by the places of terms, where chains are the
-    same but for the engine."""
+    where it is not one of terms. numbers: of the plans of these. few: it begins with few, and is done before another
+    device would have the graph. chains: by the places of terms, where chains are the same but for the engine."""
 
     plan: ChainPlan
     second_halves: Mapping[int, Settled]
     places: Places = ()
     numbers: Places = ()
+    few: bool = False
     tails: Tails = field(default_factory=dict)
     again: Again = field(default_factory=Again)
     chains: dict[Places, Chain] = field(default_factory=dict)
@@ -88,9 +92,10 @@ class Answering:
     ) -> pa.Table:
         """The rows that the edges make which are apart. known_by: what tells the terms apart; leads: by their places,
         for those that one of the edges may fit."""
-        size = max(_FEW, len(snapshot.apart).bit_length())
+        begins = sum(len(snapshot.apart) if each is None else each.size for each in leads.values())
+        size = max(_FEW, (begins // len(leads)).bit_length())
         key = (known_by, snapshot.invariants, size)
-        planned = self._planned.get(key, lambda: self._plan_of_change(terms, snapshot, control))
+        planned = self._planned.get(key, lambda: self._plan(terms.query, snapshot, control, size, terms.places))
         return _rows(self._chain(planned, leads, snapshot, control), control)
 
     def answer_from(
@@ -109,9 +114,6 @@ class Answering:
         key = (known_by, snapshot.invariants, 1)
         planned = self._planned.get(key, lambda: self._plan_of_one_edge(query, snapshot, control))
         return _rows(self._chain(planned, leads, snapshot, control), control)
-
-    def _plan_of_change(self, terms: Terms, snapshot: Parted, control: Control) -> _Planned:
-        return self._plan(terms.query, snapshot, control, len(snapshot.apart).bit_length(), terms.places)
 
     def _plan_of_one_edge(self, query: BoundQuery, snapshot: Parted, control: Control) -> _Planned:
         """Of edges that are alike only one is looked at: what is found there is turned. Where it cannot be turned, all
@@ -146,9 +148,12 @@ class Answering:
     def _engine(self, planned: _Planned, snapshot: Snapshot, leads: AllLeads) -> Engine:
         again = planned.again if planned.places else None
         backend, threads = partial(backend_of, self.settings), self.settings.threads
+        beside = walker = None
+        if not planned.few:
+            beside, walker = card_beside(self.settings), walker_beside(self.settings)
         numbers = zip(planned.places, planned.numbers, strict=True)
         of_plans = {number: leads[place] for place, number in numbers if place in leads}
-        return Engine(backend, snapshot, self.parameters, threads, again=again, leads=of_plans)
+        return Engine(backend, snapshot, self.parameters, threads, beside, walker, again, of_plans)
 
     def _chain(self, planned: _Planned, leads: AllLeads, snapshot: Snapshot, control: Control) -> Chain:
         engine, places = self._engine(planned, snapshot, leads), tuple(leads)
@@ -177,7 +182,8 @@ class Answering:
         contexts = [Context(snapshot.invariants, snapshot.statistics, costs, memo, control.check) for memo in memos]
         plan = plan_chain(query, limits, contexts)
         halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}
-        return _Planned(plan, halves, places, tuple(each.number for each in plan.matches) if places else ())
+        numbers = tuple(each.number for each in plan.matches) if places else ()
+        return _Planned(plan, halves, places, numbers, costs is _OF_FEW)
 
 
 def _rows(chain: Chain, control: Control, before: Rows | None = None) -> pa.Table:

@@ -25,6 +25,11 @@ class Leads(NamedTuple):
     ends: NDArray[np.int32]
     ways: NDArray[np.uint8]
 
+    @property
+    def size(self) -> int:
+        """Of the edges that fit."""
+        return int(np.count_nonzero(self.ways))
+
     def at(self, source: bool) -> NDArray[np.int32]:
         """The vertices, ascending, at the source of the query edge, or at its target."""
         ahead, back = self.ends if source else self.ends[::-1]

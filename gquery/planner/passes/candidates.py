@@ -5,6 +5,7 @@ They only save work: the enumeration would find out by itself that a vertex lack
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -30,6 +31,8 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     graph, statistics, costs = draft.graph, context.statistics, context.costs
     sizes = estimated_sizes(graph, statistics)
     counts = _neighbour_counts(draft)
+    if costs.filters_begin == math.inf:
+        return replace(draft, costly=len(counts))
     worth = counts
     if draft.limit is None and is_doubted(draft.problem, costs):
         worth = [each for each in counts if not _is_swept(graph, each, sizes[each.vertex], context)]

@@ -1,7 +1,7 @@
 """Which of some data edges have around them what query edges ask for.
 
-What is there is a sign of an edge: bits for the vertex tables of some neighbours. It is worked out when it is first
-asked for, and stays for whatever asks next.
+Edges are looked at class by class: those of a table between vertices of two tables. What is around one is a sign: bits
+for the vertex tables of some neighbours. It is worked out when it is first asked for, and stays for whatever asks next.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import lower_bound, row
-from gquery.executor.cpu.machine.compile import inner, kernel
+from gquery.executor.cpu.machine.compile import inner, kernel, pasted
 from gquery.executor.cpu.machine.native import load_int32, load_word, store_word
 
 # Columns of `signs`. Words and what is known of them have an entry for each edge as it is, then one for each turned.
@@ -24,33 +24,54 @@ ONE, COMMON = 0, 1  # kinds
 SIGN, TURNED, BITS = 0, 1, 2
 ASK_COLUMNS = 3
 
-# Columns of `places`: the rows of `asks`, and which ways edges are looked at.
-ASKS_BEGIN, ASKS_END, WAYS = 0, 1, 2
-PLACE_COLUMNS = 3
+# Columns of `places`: which ways edges are looked at, the bits of edge tables and of those of either end, and the rows
+# of `asks`.
+WAYS, TYPES, SOURCES, TARGETS, ASKS_BEGIN, ASKS_END = 0, 1, 2, 3, 4, 5
+PLACE_COLUMNS = 6
 AHEAD, BACK, LOOPS = 1, 2, 4  # ways: as they are, turned, only those from a vertex to itself
+
+# Rows of `classes`: where the edges of each begin, and at the end of all; the bit of its edge table, and of those of
+# sources and targets.
+BEGIN, OF_TYPE, OF_SOURCE, OF_TARGET = 0, 1, 2, 3
 
 
 @kernel
-def sift(places, asks, signs, ends, segments, begin, end, kept):  # type: ignore[no-untyped-def]
+def sift(places, asks, signs, ends, classes, segments, begin, end, kept):  # type: ignore[no-untyped-def]
     """Of the edges `begin .. end - 1` the ways in which each fits each place: uint8[places, edges], AHEAD and BACK.
-    ends: int32[2, edges], sources and targets. segments: the first vertex of each, and one behind the last; the bits of
-    their tables: int64[2, segments + 1]."""
-    for place in range(len(places)):
-        first, last, ways = places[place, ASKS_BEGIN], places[place, ASKS_END], places[place, WAYS]
-        for edge in range(begin, end):
-            if ways & LOOPS and ends[0, edge] != ends[1, edge]:
+    ends: int32[2, edges], sources and targets, class after class. segments: the first vertex of each, and one behind
+    the last; the bits of their tables: int64[2, segments + 1]."""
+    for number in range(classes.shape[1] - 1):
+        first, last = max(begin, classes[BEGIN, number]), min(end, classes[BEGIN, number + 1])
+        if first >= last:
+            continue
+        for place in range(len(places)):
+            ways = places[place, WAYS] & _ways(places[place], classes[:, number])
+            if ways == 0:
                 continue
-            found = 0
-            if ways & AHEAD and _fits(asks, first, last, signs, ends, segments, edge, 0):
-                found |= AHEAD
-            if ways & BACK and _fits(asks, first, last, signs, ends, segments, edge, 1):
-                found |= BACK
-            kept[place, edge] = found
+            for edge in range(first, last):
+                if places[place, WAYS] & LOOPS and ends[0, edge] != ends[1, edge]:
+                    continue
+                if ways & AHEAD and _fits(asks, places[place], signs, ends, segments, edge, 0):
+                    kept[place, edge] |= AHEAD
+                if ways & BACK and _fits(asks, places[place], signs, ends, segments, edge, 1):
+                    kept[place, edge] |= BACK
+
+
+@pasted
+def _ways(place, of):  # type: ignore[no-untyped-def]
+    """The ways in which the edges of a class may be at a place."""
+    found = 0
+    if place[TYPES] & of[OF_TYPE]:
+        if place[SOURCES] & of[OF_SOURCE] and place[TARGETS] & of[OF_TARGET]:
+            found |= AHEAD
+        if place[SOURCES] & of[OF_TARGET] and place[TARGETS] & of[OF_SOURCE]:
+            found |= BACK
+    return found
 
 
 @inner
-def _fits(asks, first, last, signs, ends, segments, edge, turned):  # type: ignore[no-untyped-def]
-    for ask in range(first, last):
+def _fits(asks, place, signs, ends, segments, edge, turned):  # type: ignore[no-untyped-def]
+    for ask in range(place[ASKS_BEGIN], place[ASKS_END]):
         sign, side = asks[ask, SIGN], asks[ask, TURNED] ^ turned
         index = side * ends.shape[1] + edge
         if load_word(signs[sign, KNOWN], index) == np.uint64(0):
