@@ -52,8 +52,7 @@ class Measured:
         return self.branches or ((),) * len(step.branches)
 
 
-_TRIED = 3 * 10**9  # steps, after which a card is given up that counts by an order that may be a bad one
-_UNWALKED = 4 * 10**9  # the same where it is only the order that is given up
+_TRIED = 4 * 10**9  # steps, after which a card or its order is given up: it may be a bad one
 
 
 @record(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class Matching:
         beside, engine = self.engine.beside, self.engine
         if not (self._is_card_ready and self.second_half.is_doubted) and not self._walks:
             return None
-        control, measured = Try(self.control, _UNWALKED if beside is None else _TRIED), Measured()
+        control, measured = Try(self.control, _TRIED), Measured()
         card = engine.backend if beside is None else lambda: beside.backend(control.check)
         there = replace(engine, backend=card, beside=None, walker=None)
         second_half = self.second_half if beside is None else self.second_half.for_card()  # it was made for a card

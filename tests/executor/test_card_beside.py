@@ -131,7 +131,7 @@ def test_a_card_may_be_done_before_walks_would(steps: int, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("steps", [10**9, 0])
 def test_a_card_alone_counts_by_what_walks_have_found(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_UNWALKED", steps)
+    monkeypatch.setattr(matching, "_TRIED", steps)
     monkeypatch.setitem(devices.BACKENDS, "gpu", emulated)
     expected = rings().query(RING, device="cpu").scalar()
     assert rings().query(RING, device="gpu").scalar() == expected > 0
@@ -150,7 +150,7 @@ def test_plans_for_a_card_are_made_with_less_effort(monkeypatch: pytest.MonkeyPa
         return made(*arguments)
 
     monkeypatch.setattr(second_half, "plan_matching", plan_matching)
-    monkeypatch.setattr(matching, "_UNWALKED", 10**9)
+    monkeypatch.setattr(matching, "_TRIED", 10**9)
     monkeypatch.setitem(devices.BACKENDS, "gpu", emulated)
     usual = costs.CPU.worth_improving
     for device, worth in (("gpu", (usual * costs.CARD.patience, costs.CARD.excluding)), ("cpu", (usual, 1.0))):
