@@ -74,6 +74,7 @@ SELECTION = [
     ),
     Asked(hub, written("0-1 1-2 2-3 3-0")),
     Asked(labelled, "MATCH DIFFERENT NODES (a:A {x: 3})-->(b)-->(c:B) RETURN id(a), id(b), c.x"),
+    Asked(labelled, "MATCH (a:A) RETURN id(a)"),
     Asked(labelled, "MATCH (a:A)-->(b)<--(c:B) WHERE a.x <= c.x RETURN count(*)", "one by one"),
     Asked(several, "MATCH (a)-[e]->(b)-[f]->(c)-[g]->(a) RETURN count(*)"),
     Asked(several, "MATCH (a)-[:E]->(a)-[:F]-(b)-[:E]-(c) RETURN count(*)"),

@@ -93,6 +93,23 @@ class EmulatedDevice:
         return 8 << 20
 
 
+class LaneDevice(EmulatedDevice):
+    """All lanes of two warps, in a random order. Kernels whose lanes part and meet in groups are not for it, nor those
+    that run apart."""
+
+    threads = 64
+
+    def __init__(self, seed: int) -> None:
+        folder = Path(__file__).parent
+        text = source() + (folder / "tape_lanes.hpp").read_text("utf-8")
+        super().__init__(compiled("tape_lanes", text, folder / "lanes.hpp"))
+        self.library.seed_lanes(ctypes.c_uint64(seed))
+
+    def run(self, machine: int, modulus: int) -> None:
+        self.library.run_by_lanes(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
+        self._look_at_fences()
+
+
 @cache
 def compiled(name: str, kernels: str, header: Path = _HEADER) -> ctypes.CDLL:
     """Kernels as a library of the CPU. header: what stands for CUDA."""

@@ -119,11 +119,11 @@ static inline Dimension this_thread() { return Dimension{unsigned(emulator.curre
 
 static inline void __syncthreads() { meet(SYNCTHREADS, 0); }
 static inline void __syncwarp() { meet(SYNCWARP, 0); }
+static inline void __threadfence() {}
 static inline unsigned long long now() {
     static unsigned long long time = 0;
     return ++time;
 }
-
 
 // What a lane of the same warp has told.
 static inline unsigned long long told(int lane) { return emulator.told[emulator.current / WARP * WARP + lane]; }

@@ -15,36 +15,58 @@ class Gathering:
 
     def __init__(self, writing: Writing, asked: Sequence[tuple[int, DeviceArray]]) -> None:
         tape = self._tape = writing.tape
+        self._writing = writing
         self._table = writing.table
         self._asked = asked
         self._out = [tape.register() for _ in asked]  # one behind the other, as the two after them
         self._written, self._room = tape.register(), tape.register()
-        self._most = 0  # rows of a block
-        writing.matches(self._write)
+        self._most = 0  # rows that are written at once
+        if writing.width > self._table.last:
+            writing.matches(self._write)
+        else:
+            writing.matches(self._extend, self._table.last - 1)
         tape.jump("Halt")
 
     def _write(self, block: Block) -> None:
-        """Halts when the next block might not find room."""
-        tape, self._most = self._tape, block.most
-        tape.add(
-            "Gather", *block.words, self._columns(), len(self._asked), self._written, self._room,
-            gathers=[block.columns],
-        )  # fmt: skip
-        full = tape.jump("Unless", self._room, block.most, 0)
+        """What was given is all that is matched."""
+        self._most = block.most
+        columns = self._columns()
+        self._tape.add("Gather", *block.words, *columns, gathers=[block.columns])
+        self._count(block.rows)
+
+    def _extend(self, block: Block) -> None:
+        """The last level's vertices go right where they belong."""
+        tape, levels, last = self._tape, self._writing.levels, self._table.last
+        columns, written, base, count = self._columns(), levels.found + last, tape.register(), tape.register()
+        self._most = max(1, min(levels.capacity, levels.most(last, block)))
+
+        def piece(words: Sequence[int]) -> None:
+            tape.add("GatherExtended", *words, *columns, written, base, gathers=[block.columns])
+            any_written = tape.jump("Written", written, base, count, 0, waits=True)
+            self._count(count)
+            tape.patch(any_written, 3, tape.here)
+
+        levels.tried(last, block, piece, most=self._most)
+
+    def _count(self, rows: int) -> None:
+        """Halts when the next rows might not find room."""
+        tape = self._tape
+        tape.add("Advance", rows, self._written, self._room)
+        full = tape.jump("Unless", self._room, self._most, 0)
         goes_on = tape.jump("Unless", tape.constant(0), 1, 0)
         tape.patch(full, 2, tape.here)
         tape.jump("Halt")
         tape.patch(goes_on, 2, tape.here)
         tape.wait()
 
-    def _columns(self) -> int:
-        """Where the words of each `Gathered` are."""
+    def _columns(self) -> tuple[int, int, int]:
+        """The words of `Columns`."""
         by_vertex, sets = self._table.program.space == "vertices", self._table.sets
         words: list[int] = []
         for (level, values), out in zip(self._asked, self._out, strict=True):
             positions = 0 if by_vertex else sets[level].vertices
             words += level, positions, self._tape.device.address(values), values.dtype.itemsize, out
-        return self._tape.data(words)
+        return self._tape.data(words), len(self._asked), self._written
 
     def hand_over(self, run: Run, known: int | None) -> list[DeviceArray]:
         """Arrays that the next launches write to. known: so many rows are there in all, and find room; else these halt

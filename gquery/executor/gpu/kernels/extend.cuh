@@ -4,10 +4,19 @@
 // in it says which partial match the item belongs to.
 
 const int TILE = 4 * BLOCK;         // items that a block takes at a time, at most
+const int TURNS = TILE / BLOCK;
 const int ROWS_AT_HAND = 4 * BLOCK;  // of a tile, whose ends are kept near
 
-struct EndsAtHand {
+// What a warp has found and not written yet: the number that all of them add to is asked for some at a time.
+const int QUEUED = 4 * WARP;
+
+struct Queued {
+    int rows[QUEUED], positions[QUEUED];
+};
+
+struct ItemsAtHand {
     int ends[ROWS_AT_HAND];
+    Queued of_warp[WARPS];
 };
 
 // A block of partial matches: columns as in `Frontier`; offset, count: registers.
@@ -93,42 +102,60 @@ INNER int64 tile_of(int64 items) {
     return even < TILE ? even : TILE;
 }
 
+// Where the items of a tile are: in the rows from `low` to `high`, `at_hand` of which have their ends near.
+struct Tile {
+    const int64 *ends;
+    const int *near;
+    int64 begin, end, low, high;
+    int at_hand;
+
+    INNER_MEMBER int64 row_of(int64 item) const {
+        if (at_hand) return low + first_above(near, 0, at_hand, int(item - begin));
+        return first_above(ends, low, high, item);
+    }
+};
+
+// Calls `each(tile)` for all items, by all threads of a block at once.
+template <typename Each>
+INNER void each_tile(const Work &work, int64 count, int64 first, int64 last, Each each) {
+    __shared__ int64 low, high;
+    int *ends = at_desk<ItemsAtHand>().ends;  // after the first item of the tile
+    int64 size = tile_of(last - first);
+    for (int64 tile = first + blockIdx.x * size; tile < last; tile += gridDim.x * size) {
+        int64 end = tile + size < last ? tile + size : last;
+        __syncthreads();
+        if (threadIdx.x < WARP) low = first_above_together(work.ends, 0, count, tile);
+        if (threadIdx.x >= BLOCK - WARP) high = first_above_together(work.ends, 0, count, end - 1);
+        __syncthreads();
+        int rows = high - low < ROWS_AT_HAND ? int(high - low) : 0;
+        for (int i = threadIdx.x; i < rows; i += BLOCK) ends[i] = int(work.ends[low + i] - tile);
+        __syncthreads();
+        each(Tile{work.ends, ends, tile, end, low, high, rows});
+    }
+}
+
 // Calls `each(match, passed)` for all items, by all lanes of a warp at once; `passed` is false past the last.
 template <typename Each>
 INNER void try_all(const Asked &asked, const Work &work, const Items &items, const int64 *registers, Each each) {
     const Level &level = asked.level();
     const bool all_pass = passes_all(level);
     Frontier frontier = asked.given.now(registers);
-    __shared__ int64 low, high;
-    int *ends = at_hand<EndsAtHand>().ends;  // after the first item of the tile
-    int64 first = registers[items.first], last = registers[items.last], size = tile_of(last - first);
-    for (int64 tile = first + blockIdx.x * size; tile < last; tile += gridDim.x * size) {
-        int64 end = tile + size < last ? tile + size : last;
-        __syncthreads();
-        if (threadIdx.x < WARP) low = first_above_together(work.ends, 0, frontier.count, tile);
-        if (threadIdx.x >= BLOCK - WARP) high = first_above_together(work.ends, 0, frontier.count, end - 1);
-        __syncthreads();
-        int rows = high - low < ROWS_AT_HAND ? int(high - low) : 0;
-        for (int i = threadIdx.x; i < rows; i += BLOCK) ends[i] = int(work.ends[low + i] - tile);
-        __syncthreads();
-        for (int64 begin = tile; begin < end; begin += BLOCK) {
+    each_tile(work, frontier.count, registers[items.first], registers[items.last], [&](const Tile &tile) {
+        for (int64 begin = tile.begin; begin < tile.end; begin += BLOCK) {
             int64 item = begin + threadIdx.x;
-            Item found{int(high), 0, 0};
-            if (item < end) {
-                int64 row = rows ? low + first_above(ends, 0, rows, int(item - tile))
-                                 : first_above(work.ends, low, high, item);
-                found = item_of(level, work, item, row);
-            }
+            Item found{int(tile.high), 0, 0};
+            if (item < tile.end) found = item_of(level, work, item, tile.row_of(item));
             Match match{*asked.program, frontier, level.given, found.row, level.index, found.position};
-            bool passed = item < end;
+            bool passed = item < tile.end;
             if (passed && !all_pass) passed = passes(level, match, found.walked, work.at(found.row), work.stride);
             each(match, passed);
         }
-    }
+    });
 }
 
-// Writes what passes, in any order: the kept columns, the new position as the last of them, and the row that it is of.
-// written: how many have been written, those of earlier pieces included, which are as many as the register `base` says.
+// Writes what passes: the kept columns, the new position as the last of them, and the row that it is of; in the order of
+// the items where nothing is asked of these, else in any. written: how many have been written, those of earlier pieces
+// included, which are as many as the register `base` says.
 struct Extend {
     Asked asked;
     Work work;
@@ -138,39 +165,32 @@ struct Extend {
     int *parents;
     uint64 *written;
     int64 base;
-};
 
-// What a warp has found and not written yet: the number that all of them add to is asked for some at a time.
-const int QUEUED = 4 * WARP;
-
-struct Queued {
-    int rows[QUEUED], positions[QUEUED];
-};
-
-struct QueuesAtHand {
-    Queued of_warp[WARPS];
-};
-
-INNER void write_queued(const Extend &extend, const Frontier &frontier, const Queued &queued, int count, int64 base) {
-    const Level &level = extend.asked.level();
-    uint64 place = 0;
-    if (lane() == 0) place = atomicAdd(extend.written, uint64(count));
-    place = __shfl_sync(ALL, place, 0) - base;
-    for (int i = lane(); i < count; i += WARP) {
-        for (int64 k = 0; k < level.kept_count; k++)
-            extend.out[k * extend.stride + place + i] = frontier.at(level.kept[k], queued.rows[i]);
-        extend.out[level.kept_count * extend.stride + place + i] = queued.positions[i];
-        extend.parents[place + i] = queued.rows[i];
+    INNER_MEMBER void write(const Level &level, const Frontier &frontier, int row, int position, int64 place) const {
+        for (int64 k = 0; k < level.kept_count; k++) out[k * stride + place] = frontier.at(level.kept[k], row);
+        out[level.kept_count * stride + place] = position;
+        parents[place] = row;
     }
+};
+
+// Hands what passes to `write(row, position, place)`, warp by warp: the places behind those that are taken already.
+template <typename Write>
+INNER void write_queued(const Queued &queued, int count, uint64 *written, int64 base, Write write) {
+    uint64 place = 0;
+    if (lane() == 0) place = atomicAdd(written, uint64(count));
+    place = __shfl_sync(ALL, place, 0) - base;
+    for (int i = lane(); i < count; i += WARP) write(queued.rows[i], queued.positions[i], place + i);
     __syncwarp();
 }
 
-APART void perform(const Extend &extend, int64 *registers) {
-    Queued &queued = at_hand<QueuesAtHand>().of_warp[threadIdx.x / WARP];
-    Frontier frontier = extend.asked.given.now(registers);
-    int64 base = registers[extend.base];
+template <typename Write>
+INNER void write_passing(
+    const Asked &asked, const Work &work, const Items &items, const int64 *registers, uint64 *written, int64 base,
+    Write write
+) {
+    Queued &queued = at_desk<ItemsAtHand>().of_warp[threadIdx.x / WARP];
     int count = 0;
-    try_all(extend.asked, extend.work, extend.items, registers, [&](const Match &match, bool passed) {
+    try_all(asked, work, items, registers, [&](const Match &match, bool passed) {
         unsigned found = __ballot_sync(ALL, passed);
         if (!found) return;
         if (passed) {
@@ -180,10 +200,30 @@ APART void perform(const Extend &extend, int64 *registers) {
         count += in_all(found);
         __syncwarp();
         if (count <= QUEUED - WARP) return;
-        write_queued(extend, frontier, queued, count, base);
+        write_queued(queued, count, written, base, write);
         count = 0;
     });
-    if (count) write_queued(extend, frontier, queued, count, base);
+    if (count) write_queued(queued, count, written, base, write);
+}
+
+APART void perform(const Extend &extend, int64 *registers) {
+    const Level &level = extend.asked.level();
+    Frontier frontier = extend.asked.given.now(registers);
+    if (!passes_all(level)) {
+        write_passing(
+            extend.asked, extend.work, extend.items, registers, extend.written, registers[extend.base],
+            [&](int row, int position, int64 place) { extend.write(level, frontier, row, position, place); }
+        );
+        return;
+    }
+    int64 first = registers[extend.items.first], last = registers[extend.items.last];
+    each_tile(extend.work, frontier.count, first, last, [&](const Tile &tile) {
+        for (int64 item = tile.begin + threadIdx.x; item < tile.end; item += BLOCK) {
+            Item found = item_of(level, extend.work, item, tile.row_of(item));
+            extend.write(level, frontier, found.row, found.position, item - first);
+        }
+    });
+    if (thread() == 0) atomicAdd(extend.written, uint64(last - first));
 }
 
 // Counts what passes, for each partial match.

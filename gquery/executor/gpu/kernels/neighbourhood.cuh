@@ -219,7 +219,7 @@ APART void write_rows(const Inside &inside, const RowInside &row, unsigned *buff
 
 APART void perform(const WriteInside &write, int64 *registers) {
     const Inside &inside = *write.roots.inside;
-    unsigned *buffer = at_hand<RowsAtHand>().words[threadIdx.x / WARP];
+    unsigned *buffer = at_desk<RowsAtHand>().words[threadIdx.x / WARP];
     int64 first = registers[write.roots.first], last = registers[write.roots.last];
     RowInside none{};
     none.level = -1;

@@ -26,6 +26,17 @@ APART void perform(const AddUpShares &asked, int64 *registers) {
 // The register that counts what has been tried: what a search has cost, whatever the machine.
 const int STEPS = 0;
 
+// A register that becomes larger by another one, and one that becomes as much smaller.
+struct Advance {
+    int64 by, up, down;
+};
+
+APART void perform(const Advance &advance, int64 *registers) {
+    if (threadIdx.x) return;
+    registers[advance.up] += registers[advance.by];
+    registers[advance.down] -= registers[advance.by];
+}
+
 // In place. Sets the register `total`, and `first` to 0.
 struct RunningSums {
     int64 *values;

@@ -22,15 +22,19 @@ class Levels:
     def new_sums(self, count: int) -> Sums:
         return Sums(self.tape.room.take(8 * count), self.tape.room.take(8 * count))
 
+    def most(self, level: int, block: Block) -> int:
+        """At least as many as a level tries of a block."""
+        most = block.most * self.table.longest[level]
+        return min(most, self.table.entries[level]) if block.once else most
+
     def _work(self, level: int, block: Block, sums: Sums) -> Work:
         """Measures rows; the sums of all partial matches are zero then."""
         tape, take = self.tape, self.tape.room.take
         rows = len(self.table.program.levels[level].backward)
         ranges = take(16 * rows * block.most) if rows > 1 else 0
-        most = block.most * self.table.longest[level]
         work = Work(
             take(8 * block.most), take(block.most), take(8 * block.most), ranges, block.most, tape.register(),
-            tape.register(), min(most, self.table.entries[level]) if block.once else most,
+            tape.register(), self.most(level, block),
         )  # fmt: skip
         partials = take(8 * self.tape.device.blocks)
         tape.add(

@@ -227,8 +227,11 @@ class Table:
         return self._edges[rows, self.sets[rows.level], self.sets[target]]
 
     def different(self, level: int) -> tuple[int, ...]:
-        """The levels whose vertices must be others."""
-        return () if self.upwards else self.program.levels[level].different
+        """The levels whose vertices must be others, where rows are not cut above these."""
+        if self.upwards:
+            return ()
+        smaller = self.smaller(level)
+        return tuple(each for each in self.program.levels[level].different if each not in smaller)
 
     def smaller(self, level: int) -> tuple[int, ...]:
         """The levels whose vertices must be smaller."""

@@ -89,15 +89,16 @@ class Writing:
                 hint="use device='cpu'",
             )
 
-    def matches(self, behind: Callable[[Block], None]) -> None:
-        """Writes all: what is behind gets the matches of the listed levels, block by block."""
+    def matches(self, behind: Callable[[Block], None], until: int | None = None) -> None:
+        """Writes all: what is behind gets the matches of the listed levels, or until another one, block by block."""
         self._fold()
         most = min(self._capacity, self._pushing.roots) if self._pushing else self._capacity
         first = most if self.program.limit is None else min(most, _FIRST_LIMITED)
 
         def piece(first: int, last: int, count: int, most: int) -> None:
             self._reached = first
-            self._listed(self.width, Block(self._pool, self.given, first, count, most, self._at_all), behind)
+            begun = Block(self._pool, self.given, first, count, most, self._at_all)
+            self._listed(self.width, begun, behind, self.table.last if until is None else until)
 
         if self._share is None:
             self._in_pieces(self.given, first, most, piece)
@@ -181,12 +182,14 @@ class Writing:
 
     # --- listing -------------------------------------------------------------------------------------------------
 
-    def _listed(self, level: int, block: Block, behind: Callable[[Block], None]) -> None:
-        """The matches of all listed levels that begin with the partial matches of a block."""
-        if level > self.table.last:
+    def _listed(self, level: int, block: Block, behind: Callable[[Block], None], until: int) -> None:
+        """The matches of the levels until another that begin with the partial matches of a block."""
+        if level > until:
             behind(block)
         else:
-            self.levels.extend(level, block, NO_SUMS, lambda extended, _: self._listed(level + 1, extended, behind))
+            self.levels.extend(
+                level, block, NO_SUMS, lambda extended, _: self._listed(level + 1, extended, behind, until)
+            )
 
     # --- sums ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,47 @@
+"""Tapes with all lanes of a block: what lanes do together, some before others."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+import gquery
+from gquery.executor.devices import BACKENDS
+from gquery.executor.gpu.engine import GpuBackend
+from gquery.planner.search import costs
+from tests.differential.test_neighbourhoods import WAYS
+from tests.emulated.device import COMPILER, LaneDevice
+from tests.executor.test_gpu_orders import CLIQUES, PUSHED, skewed, written
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
+
+LISTED = {
+    "all that is tried": "MATCH REPEATABLE ELEMENTS (a)-[]->(b)-[]->(c) RETURN id(a), id(b), id(c)",
+    "what passes": "MATCH DIFFERENT NODES (a)-[]->(b)-[]-(c)-[]->(d) RETURN id(a), id(d)",
+    "what is given": "MATCH (a) RETURN id(a)",
+}
+
+
+def rows(graph: gquery.Graph, text: str) -> list[tuple[object, ...]]:
+    return sorted(map(tuple, gquery.Graph(graph.snapshot).query(text, device="gpu")))
+
+
+@pytest.mark.parametrize("pattern", PUSHED)
+def test_pushed_sums(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = skewed(Random("lanes"))
+    expected = sorted(map(tuple, graph.query(written(PUSHED[pattern]), device="cpu")))
+    for owner, name, value in WAYS["pushed"]:
+        monkeypatch.setattr(owner, name, value)
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(patience=1.0, excluding=1.0))
+    for seed in range(2):
+        monkeypatch.setitem(BACKENDS, "gpu", lambda _, seed=seed: GpuBackend(LaneDevice(seed)))
+        assert rows(graph, written(PUSHED[pattern])) == expected
+
+
+@pytest.mark.parametrize("text", [*LISTED.values(), written(CLIQUES["triangles"])], ids=[*LISTED, "triangles"])
+def test_rows(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = skewed(Random("lanes"))
+    expected = sorted(map(tuple, graph.query(text, device="cpu")))
+    monkeypatch.setitem(BACKENDS, "gpu", lambda _: GpuBackend(LaneDevice(1)))
+    assert rows(graph, text) == expected
