@@ -47,7 +47,7 @@ INNER Kind &at_hand() {
 
 // The same for operations of a tape, which come one after another: all kinds share one place, so that more is left for
 // the cache.
-const int DESK = 48 * BLOCK;
+const int DESK = 48 * BLOCK + 512;
 
 INNER byte *desk() {
     alignas(16) __shared__ byte place[DESK];
