@@ -6,7 +6,6 @@ decided as it is fed, from the state it is in: a keyword where the parser can ta
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import islice
 
@@ -32,7 +31,7 @@ from gquery.grammar.refused.complaints import complaint
 from gquery.grammar.refused.unsupported import refuse_function, refuse_subquery
 from gquery.grammar.scanner import NAME, Lexicon, Token, scan
 from gquery.grammar.table import read_table
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.stopping import Check, unchecked
 
 _PATTERN, _FUNCTION, _BAR = "PATTERN", "FUNCTION", "BAR"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from gquery.grammar.chains import balanced
 from gquery.grammar.literals import is_plain_name, quote_name, quote_string
 from gquery.grammar.parser import keywords
 from gquery.grammar.unparse_updates import update_text
+from gquery.records import replace
 
 # How tightly an expression binds, loosest first. Where the grammar wants a tighter one, brackets are written.
 _OR, _XOR, _AND, _NOT, _COMPARISON, _PREDICATE = range(6)

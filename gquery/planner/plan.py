@@ -9,7 +9,6 @@ the filters left for a run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan, Step
 from gquery.planner.ir.segments import Apply, BoundQuery, Match, OptionalMatch, Paths, Project, Segment
@@ -38,7 +37,7 @@ from gquery.planner.passes.seeds import with_seeds
 from gquery.planner.passes.steps.measuring import measured
 from gquery.planner.passes.steps.splicing import spliced
 from gquery.planner.search.context import Context
-from gquery.records import record
+from gquery.records import record, replace
 
 PASSES: tuple[Pass, ...] = (
     plain_parts,  # OPTIONAL MATCH and patterns as conditions: two plain shapes

@@ -4,7 +4,7 @@ Names are held as written (back-quotes removed). Nothing here is resolved: that 
 Spans take no part in equality, so that two texts that say the same compare equal.
 """
 
-from gquery.grammar.ast.base import Node, parts_of
+from gquery.grammar.ast.base import Node, parts_in, parts_of
 from gquery.grammar.ast.clauses import (
     Call,
     Clause,
@@ -140,5 +140,6 @@ __all__ = [
     "Update",
     "Variable",
     "With",
+    "parts_in",
     "parts_of",
 ]

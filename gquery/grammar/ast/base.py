@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field, fields
+from operator import attrgetter
+from typing import Any
 
 from gquery.errors import Span
 from gquery.records import record
@@ -23,6 +26,16 @@ def parts_of(node: Node) -> tuple[str, ...]:
     return _parts[kind]
 
 
+def parts_in(node: Node) -> tuple[object, ...]:
+    """What these fields of a node hold."""
+    kind = type(node)
+    if kind not in _getters:
+        names = parts_of(node)
+        several = len(names) > 1  # of which one call makes a tuple
+        _getters[kind] = attrgetter(*names) if several else lambda each: tuple([getattr(each, name) for name in names])
+    return _getters[kind](node)
+
+
 _PLAIN = {
     "Span", "bool", "str", "str | None", "int", "int | None", "bool | int | float | str | None", "Form", "Direction",
     "PathMode | None", "MatchMode | None", "Command | None",
@@ -30,3 +43,4 @@ _PLAIN = {
 """Types of fields that hold no nodes."""
 
 _parts: dict[type[Node], tuple[str, ...]] = {}
+_getters: dict[type[Node], Callable[[Any], tuple[object, ...]]] = {}

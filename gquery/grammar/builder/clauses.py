@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from gquery.errors import ParseError
@@ -10,6 +9,7 @@ from gquery.grammar import ast
 from gquery.grammar.builder.children import Children, nodes, span_of, word
 from gquery.grammar.literals import read_name
 from gquery.grammar.scanner import Token
+from gquery.records import replace
 
 
 class ClauseRules:

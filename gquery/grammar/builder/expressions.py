@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from gquery.errors import ParseError
@@ -11,6 +10,7 @@ from gquery.grammar.builder.children import Children, span_of
 from gquery.grammar.chains import balanced
 from gquery.grammar.literals import read_float, read_integer, read_name, read_string, shown
 from gquery.grammar.scanner import NAME, Token
+from gquery.records import replace
 
 _CONSTANTS = {"TRUE": True, "FALSE": False, "NULL": None}
 

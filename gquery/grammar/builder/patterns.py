@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gquery.errors import ParseError, UnsupportedError
 from gquery.grammar import ast
 from gquery.grammar.builder.children import Children, nodes, span_of
 from gquery.grammar.chains import balanced
 from gquery.grammar.literals import read_integer, read_name
 from gquery.grammar.scanner import Token
+from gquery.records import replace
 
 
 class PatternRules:

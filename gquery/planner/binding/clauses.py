@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 
 from gquery.errors import BindError, Notice, Span
@@ -18,6 +19,7 @@ from gquery.planner.binding.lengths.alternatives import (
     returning,
 )
 from gquery.planner.binding.lengths.names import expect_names
+from gquery.planner.binding.lengths.repeats import names_no_path, repeats_matter
 from gquery.planner.binding.lengths.searches import Search, can_be_swept, searches
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, names_in
@@ -41,6 +43,7 @@ from gquery.planner.ir.expr import BOOLEAN, INTEGER, Type
 from gquery.planner.ir.problem import parts_are_checked
 from gquery.planner.ir.segments import Apply, Asked, BoundQuery, Match, Project, Segment, Variable
 from gquery.planner.ir.types.common_type import list_of, unify
+from gquery.records import replace
 from gquery.settings import MatchMode
 from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Schema
@@ -56,10 +59,12 @@ def bind(
     check: Check = unchecked,
     *,
     strict: bool = True,
+    hops: bool = False,
 ) -> BoundQuery:
     """Binds a query against a graph's schema. `mode` is the session's, for clauses that name none. `check` is called
     for every clause, condition and expression. strict: labels, types and properties that the graph does not have are
-    errors; else they are what no element has, and a notice says so.
+    errors; else they are what no element has, and a notice says so. hops: whether few lengths are bound hop by hop
+    even where a plan is sure to do without.
 
     Raises BindError for anything unknown or ill-typed and UnsupportedError for what the engine lacks.
     """
@@ -67,7 +72,7 @@ def bind(
     matches = MatchBinder(schema, parameters, mode, strict, check, notices)
     projections = ProjectionBinder(schema, parameters, strict, check, notices)
     refuse_writing(tree)
-    segments = ClauseBinder(matches, projections).chain(tree, ())
+    segments = ClauseBinder(matches, projections, hops=hops).chain(tree, (), whole=True)
     assert isinstance(segments[-1], Project)  # a query ends with RETURN
     return BoundQuery(segments, tuple(dict.fromkeys(notices)), matches.hints.device)
 
@@ -75,25 +80,32 @@ def bind(
 @dataclass(slots=True)
 class ClauseBinder:
     """Binds chains of clauses, those of subqueries within each other. numbers: for names that nobody has written.
-    apart: whether OPTIONAL MATCHes and patterns that are conditions are never matched together with others."""
+    apart: whether OPTIONAL MATCHes and patterns that are conditions are never matched together with others. hops:
+    whether few lengths are always bound hop by hop."""
 
     matches: MatchBinder
     projections: ProjectionBinder
     numbers: count[int] = field(default_factory=count)
     apart: bool = False
+    hops: bool = False
 
-    def chain(self, query: ast.Query, rows: Rows, per: Variable | None = None) -> tuple[Segment, ...]:
-        """The segments of a query over the rows before it. per: tells the rows of an outer query apart."""
+    def chain(
+        self, query: ast.Query, rows: Rows, per: Variable | None = None, *, whole: bool = False
+    ) -> tuple[Segment, ...]:
+        """The segments of a query over the rows before it. per: tells the rows of an outer query apart. whole: nothing
+        is made of what it gives."""
         if isinstance(query.clauses[-1], ast.Union):
             return self._union(query.clauses[-1], rows, per)
         clauses = [each for clause in query.clauses for each in written_out(clause, self.matches.schema)]
-        return self._segments(without_plain_projections(clauses), rows, per)
+        return self._segments(without_plain_projections(clauses), rows, per, whole=whole)
 
-    def _segments(self, clauses: Iterable[ast.Clause], rows: Rows, per: Variable | None) -> tuple[Segment, ...]:
+    def _segments(
+        self, clauses: Sequence[ast.Clause], rows: Rows, per: Variable | None, *, whole: bool = False
+    ) -> tuple[Segment, ...]:
         segments: list[Segment] = []
         waiting: list[ast.Match] = []
         known = {variable.name for variable in rows}
-        for written in clauses:
+        for place, written in enumerate(clauses, 1):
             names, seen = {variable.name for variable in rows}, known  # before the clauses that wait, and before it
             for clause in _apart(written, names, seen, self.apart):
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
@@ -105,7 +117,11 @@ class ClauseBinder:
                     continue
                 segments += self._matched(waiting, clause, rows)
                 waiting = []
-                segments += self._carried(clause, segments[-1].output if segments else rows, per)
+                rows = segments[-1].output if segments else rows
+                if isinstance(clause, ast.Match):
+                    segments += self._of_lengths(clause, rows, per, partial(repeats_matter, clauses[place:], whole))
+                else:
+                    segments += self._carried(clause, rows, per)
                 rows = segments[-1].output
                 known = {variable.name for variable in rows}
             for clause in waiting[-1:]:
@@ -116,16 +132,14 @@ class ClauseBinder:
         for together in grouped(waiting, after, {variable.name for variable in rows}, self.apart):
             found: Sequence[Segment] = tuple(self.matches.bind(together, rows))
             if not self.apart and not all(parts_are_checked(each.graph) for each in found if isinstance(each, Match)):
-                found = replace(self, apart=True)._segments(together, rows, None)
+                alone = ClauseBinder(self.matches, self.projections, self.numbers, apart=True, hops=self.hops)
+                found = alone._segments(together, rows, None)
             for segment in found:
                 yield segment
                 rows = segment.output
 
     def _carried(self, clause: ast.Clause, rows: Rows, per: Variable | None) -> Iterator[Segment]:
-        """A clause that is no MATCH of fixed lengths, behind what its subqueries compute."""
-        if isinstance(clause, ast.Match):
-            yield from self._of_lengths(clause, rows, per)
-            return
+        """A clause that is no MATCH, behind what its subqueries compute."""
         if isinstance(clause, Search):
             yield self.matches.bind_search(clause, rows)
             return
@@ -144,12 +158,20 @@ class ClauseBinder:
 
     # --- lengths -----------------------------------------------------------------------------------------------
 
-    def _of_lengths(self, clause: ast.Match, rows: Rows, per: Variable | None) -> Iterator[Segment]:
+    def _of_lengths(
+        self, clause: ast.Match, rows: Rows, per: Variable | None, matter: Callable[[], bool | None]
+    ) -> Iterator[Segment]:
         """A MATCH with relationships of variable length: alternatives of fixed lengths where these are few, else
-        searches for paths."""
+        searches for paths. matter: whether it does how often a row comes, None where that is not known yet: where it
+        may not, a sweep is thought of too, and nothing else where it is sure to be one."""
         expect_names(clause, rows)
         clause = replace(clause, where=in_mode(clause.where, clause.mode))
-        few, mode = has_few_lengths(clause), clause.mode or self.matches.mode
+        mode = clause.mode or self.matches.mode
+        few = has_few_lengths(clause)
+        swept = few and can_be_swept(clause, mode, self.matches.schema)
+        if swept and not self.hops:
+            told = matter()
+            few, swept = told is not False or not names_no_path(clause), told is not True
         names = {variable.name for variable in rows if not is_hidden(variable.name)}
         if not few and not clause.optional:
             yield from self._segments(searches(clause, mode, names, self.matches.schema), rows, per)
@@ -165,7 +187,7 @@ class ClauseBinder:
 
         queries = tuple(alternatives(clause, seen)) if few else (searched(),)
         apply = self._united(queries, rows, (begin, row), clause.span)
-        if few and can_be_swept(clause, mode, self.matches.schema):
+        if few and swept:
             apply = replace(apply, swept=self.chain(searched(), begin, row))
         if clause.optional:
             new = (replace(variable, nullable=True) for variable in apply.new)

@@ -9,7 +9,6 @@ matched together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from gquery.grammar import ast
 from gquery.planner.binding.mentions import (
@@ -26,6 +25,7 @@ from gquery.planner.binding.mentions import (
 )
 from gquery.planner.binding.subqueries.in_expressions import holds_subquery
 from gquery.planner.binding.subqueries.pattern_condition import is_checked_while_matching
+from gquery.records import replace
 
 MOST_NODES = 300  # of a query whose patterns are put together
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gquery.errors import BindError, Notice, Span, UnsupportedError
 from gquery.grammar import ast
@@ -22,6 +22,7 @@ from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVert
 from gquery.planner.ir.relations import Types
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Paths, Variable
 from gquery.planner.ir.types.common_type import list_of
+from gquery.records import replace
 from gquery.settings import MatchMode
 from gquery.stopping import Check
 from gquery.storage.schema import Schema

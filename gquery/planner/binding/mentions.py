@@ -14,7 +14,7 @@ def below(node: ast.Node) -> Iterator[ast.Node]:
         found = pending.pop()
         if isinstance(found, ast.Node):
             yield found
-            pending += [getattr(found, name) for name in ast.parts_of(found)]
+            pending += ast.parts_in(found)
         elif isinstance(found, tuple):
             pending.extend(found)
 
@@ -41,7 +41,7 @@ def _names_in(pending: list[object], items: frozenset[str]) -> Iterator[str]:
             pending += [found.initial, found.items]
             yield from _names_in([found.step], items | {found.accumulator.name, found.variable.name})
         elif isinstance(found, ast.Node):
-            pending += [getattr(found, name) for name in ast.parts_of(found)]
+            pending += ast.parts_in(found)
 
 
 def is_random(node: ast.Node) -> bool:

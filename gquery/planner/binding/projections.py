@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gquery.errors import BindError, Notice, Span
 from gquery.grammar import ast
@@ -28,6 +28,7 @@ from gquery.planner.ir.expr import (
     is_aggregated,
 )
 from gquery.planner.ir.segments import Project, Projection, ProjectionItem, SortItem, Unwind, Variable
+from gquery.records import replace
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
 
@@ -191,16 +192,18 @@ def _name(item: ast.ProjectionItem, word: str) -> str:
 
 def _check_grouping(items: tuple[ProjectionItem, ...], word: str) -> None:
     """Beside an aggregate, an item may speak of grouping keys only (openCypher's rule against ambiguity)."""
+    aggregated = [item.expression for item in items if is_aggregated(item.expression)]
+    if not aggregated:
+        return
     keys = _Allowed(item.expression for item in items if not is_aggregated(item.expression))
-    for item in items:
-        if is_aggregated(item.expression):
-            loose = _outside(item.expression, keys)
-            if loose is not None:
-                raise BindError(
-                    "this is neither aggregated nor a grouping key",
-                    span=loose.span,
-                    hint="return it as a column of its own too" if word == "RETURN" else "name it in WITH too",
-                )
+    for expression in aggregated:
+        loose = _outside(expression, keys)
+        if loose is not None:
+            raise BindError(
+                "this is neither aggregated nor a grouping key",
+                span=loose.span,
+                hint="return it as a column of its own too" if word == "RETURN" else "name it in WITH too",
+            )
 
 
 def _check_built(

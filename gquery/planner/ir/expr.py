@@ -8,7 +8,7 @@ and the local names that these give.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field, replace
+from dataclasses import field
 from decimal import Decimal
 from enum import Enum
 from typing import Literal as OneOf
@@ -16,7 +16,7 @@ from typing import Literal as OneOf
 import pyarrow as pa
 
 from gquery.errors import Span
-from gquery.records import record
+from gquery.records import record, replace
 
 Form = OneOf["list", "all", "any", "none", "single"]
 
@@ -38,6 +38,8 @@ class Kind(Enum):
     RELATIONSHIP = "RELATIONSHIP"
     PATH = "PATH"
     ANY = "ANY"
+
+    __hash__ = object.__hash__  # there is one of each; the hash of its name is computed in Python
 
 
 @record(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Attribute(Enum):
     ID = "id"
     LABELS = "labels"
     TYPE = "type"
+
+    __hash__ = object.__hash__
 
 
 @record(frozen=True, slots=True)
@@ -177,6 +181,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Call():
             return expression.arguments
+        case Column() | Constant():  # which most are
+            return ()
         case Comprehension(items=items, where=where, result=result):
             return tuple(part for part in (items, where, result) if part is not None)
         case Reduce(initial=initial, items=items, step=step):
@@ -222,15 +228,19 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 def columns(expression: Expression) -> tuple[Column, ...]:
     """The distinct columns that the expression reads, in order of appearance."""
-    return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Column)))
+    if isinstance(expression, Column):
+        return (expression,)
+    return tuple(dict.fromkeys([node for node in walk(expression) if isinstance(node, Column)]))
 
 
 def variables(expression: Expression) -> frozenset[str]:
     """The graph elements that the expression speaks of."""
-    return frozenset(column.variable for column in columns(expression))
+    return frozenset([column.variable for column in columns(expression)])
 
 
 def is_aggregated(expression: Expression) -> bool:
+    if isinstance(expression, Column):
+        return False
     return any(isinstance(node, Aggregate) for node in walk(expression))
 
 

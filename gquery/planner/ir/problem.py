@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, variables
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.types.common_type import is_number
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.storage.schema import TURNED, Direction
 
 Pair = tuple[int, int]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from gquery.planner.ir.expr import Column, Expression, with_children
+from gquery.records import replace
 
 
 def renamed(expression: Expression, name: Callable[[str], str]) -> Expression:

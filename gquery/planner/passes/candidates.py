@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gquery.planner.ir.filters import BindingFilter, EndsFilter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Counted
@@ -18,6 +17,7 @@ from gquery.planner.search.context import Context
 from gquery.planner.search.costs import GUESSES
 from gquery.planner.search.matching import estimated_tree, is_doubted, led_by
 from gquery.planner.search.sums.factorise import Tree, folds_whole
+from gquery.records import replace
 from gquery.storage.invariants import Invariants
 
 

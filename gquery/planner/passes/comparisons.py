@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gquery.errors import UnsupportedError
 from gquery.planner.ir.expr import Expression, Kind
@@ -11,6 +10,7 @@ from gquery.planner.ir.problem import Comparison, Pair, compared
 from gquery.planner.ir.query_graph import Part, QueryGraph
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
+from gquery.records import replace
 
 
 def split_predicates(draft: Draft, context: Context) -> Draft:

@@ -8,7 +8,6 @@ of one country. A cycle through them ("in the same country") is otherwise search
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import inf
 
 from gquery.planner.ir.problem import Problem
@@ -17,6 +16,7 @@ from gquery.planner.ir.relations import Composed
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import kept_share
 from gquery.planner.search.context import Context
+from gquery.records import replace
 from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Hop
 from gquery.storage.statistics import Statistics

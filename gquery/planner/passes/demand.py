@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from gquery.errors import Span
 from gquery.planner.ir.expr import (
@@ -35,6 +34,7 @@ from gquery.planner.ir.segments import (
 from gquery.planner.ir.updates import Update
 from gquery.planner.passes.draft import Draft, Wanted
 from gquery.planner.search.context import Context
+from gquery.records import replace
 
 
 def demand(draft: Draft, context: Context) -> Draft:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 from gquery.planner.ir.expr import Expression
@@ -12,7 +11,7 @@ from gquery.planner.ir.problem import Comparison, Constraints, Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Match
 from gquery.planner.search.context import Context
-from gquery.records import record
+from gquery.records import record, replace
 
 
 @record(frozen=True, slots=True)

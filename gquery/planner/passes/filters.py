@@ -3,8 +3,6 @@ are not."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gquery.planner.ir.expr import Attribute, Expression, columns
 from gquery.planner.ir.filters import (
     BindingFilter,
@@ -18,6 +16,7 @@ from gquery.planner.ir.query_graph import QueryGraph, QueryVertex
 from gquery.planner.passes.draft import Draft
 from gquery.planner.passes.reaching import Reaching, names_values
 from gquery.planner.search.context import Context
+from gquery.records import replace
 
 
 def required_filters(draft: Draft, context: Context) -> Draft:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Binding
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
+from gquery.records import replace
 
 
 def keep_what_is_listed(draft: Draft, context: Context) -> Draft:

@@ -7,7 +7,6 @@ have several columns, each seed may name but few vertices in each: look-ups by w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TypeGuard
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Ty
 from gquery.planner.ir.segments import Lookup, Match
 from gquery.planner.ir.types.common_type import DATE
 from gquery.planner.search.context import Context
+from gquery.records import replace
 
 
 def with_lookups(match: Match, context: Context) -> Match:

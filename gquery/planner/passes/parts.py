@@ -7,8 +7,6 @@ afterwards, tied to the originals by an edge that leads from each vertex to itse
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gquery.planner.ir.expr import variables
 from gquery.planner.ir.problem import Absence, Constraints
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, Scope
@@ -16,6 +14,7 @@ from gquery.planner.ir.relations import Identity
 from gquery.planner.ir.rename import renamed
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
+from gquery.records import replace
 
 
 def plain_parts(draft: Draft, context: Context) -> Draft:

@@ -7,11 +7,11 @@ vertex that it binds. The planner may begin with them or elsewhere, and needs to
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import SEED, Binding
 from gquery.planner.ir.segments import Lookup
+from gquery.records import replace
 
 
 def with_seeds(graph: QueryGraph, bound: Iterable[str], lookups: Iterable[Lookup] = ()) -> QueryGraph:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.search.costs import CostModel
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.stopping import Check, unchecked
 from gquery.storage.invariants import Invariants
 from gquery.storage.statistics import Statistics

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 
-from gquery.records import record
+from gquery.records import record, replace
 
 
 @record(frozen=True, slots=True)

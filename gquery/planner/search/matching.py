@@ -7,7 +7,6 @@ be searched for one match of every symmetric class only, and each sums its verti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, Space
@@ -22,6 +21,7 @@ from gquery.planner.search.solving import Solution, Solver
 from gquery.planner.search.sums.factorise import Level, Tree
 from gquery.planner.search.sums.inclusion import exclusions, less_tests, twins, without
 from gquery.planner.search.sums.strategy import strategy_of
+from gquery.records import replace
 from gquery.storage.schema import TURNED
 
 Item = TypeVar("Item")

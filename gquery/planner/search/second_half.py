@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
@@ -12,7 +11,7 @@ from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import for_card, on_card
 from gquery.planner.search.matching import is_doubted, pick_space, plan_matching
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.stopping import Check
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
@@ -12,6 +11,7 @@ from gquery.planner.ir.walks import Sampler
 from gquery.planner.memo.recent import Recent
 from gquery.planner.search.alike.orbits import Turn
 from gquery.planner.search.second_half import SecondHalf
+from gquery.records import replace
 from gquery.stopping import Check
 
 _KEPT = 16  # of sizes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from random import Random
 
@@ -23,7 +22,7 @@ from gquery.planner.search.sums.inside import Neighbourhoods
 from gquery.planner.search.sums.pushed import Pushing
 from gquery.planner.search.sums.strategy import adapts
 from gquery.planner.search.sums.ties import ties_of
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.stopping import Check
 
 Above = Mapping[int, tuple[int, ...]]  # vertices that must be smaller

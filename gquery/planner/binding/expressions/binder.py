@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 
 from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
@@ -35,6 +34,7 @@ from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepare
 from gquery.planner.ir.functions.operators import PERCENTILES, TEXT_TESTS
 from gquery.planner.ir.types.elements import ELEMENTS
 from gquery.planner.ir.types.value_types import type_of_value
+from gquery.records import replace
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
 from gquery.values.time_functions import FUNCTIONS

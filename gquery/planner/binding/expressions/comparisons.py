@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import pyarrow as pa
 
@@ -13,6 +12,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression
 from gquery.planner.ir.functions.calls import comparable, has_order
 from gquery.planner.ir.types.common_type import list_of, temporal_family, unify
 from gquery.planner.ir.types.temporal import Reading, plain, reading
+from gquery.records import replace
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _EXAMPLES = {"date": "2024-01-15", "datetime": "2024-01-15T10:00:00", "time": "10:00:00"}

@@ -8,7 +8,6 @@ node: there its name takes the place of the other's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -16,7 +15,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.mentions import below, binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
-from gquery.records import record
+from gquery.records import record, replace
 
 MOST_ALTERNATIVES = 24  # combinations of lengths of one clause
 MOST_HOPS = 12  # relationships that the longest of them has for those of variable length

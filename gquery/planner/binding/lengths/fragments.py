@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from gquery.grammar import ast
@@ -15,7 +15,7 @@ from gquery.planner.binding.lengths.written import binary, call, chained, negate
 from gquery.planner.binding.mentions import named, names_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
 from gquery.planner.ir.segments import PathMode
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.settings import MatchMode
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import count
 from operator import is_not
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from gquery.planner.binding.mentions import repeated_in
 from gquery.planner.binding.scope import is_hidden
 from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.segments import Variable
+from gquery.records import replace
 
 
 class Unused:

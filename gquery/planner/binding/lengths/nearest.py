@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from itertools import combinations
 
 from gquery.grammar import ast
@@ -13,7 +12,7 @@ from gquery.planner.binding.lengths.names import Unused
 from gquery.planner.binding.lengths.written import aliased, binary, call, chained, listed, number, with_items
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.settings import MatchMode
 from gquery.storage.schema import Schema
 

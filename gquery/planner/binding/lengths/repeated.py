@@ -7,13 +7,13 @@ What it asks of the nodes at its ends is asked of where each relationship begins
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from gquery.errors import Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.mentions import below, names_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of
+from gquery.records import replace
 
 _ENDS: Mapping[ast.Direction, tuple[str, str]] = {"out": ("startnode", "endnode"), "in": ("endnode", "startnode")}
 _PATTERNS = (ast.Subquery, ast.Exists, ast.PatternPredicate)

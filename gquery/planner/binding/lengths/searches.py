@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
 from gquery.errors import Span
 from gquery.grammar import ast
@@ -21,7 +20,7 @@ from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.planner.binding.subqueries.pattern_condition import all_of, pattern_test
 from gquery.planner.ir.segments import PathMode
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.settings import MatchMode
 from gquery.storage.schema import Schema
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -33,6 +32,7 @@ from gquery.planner.binding.subqueries.pattern_condition import (
     undefined,
 )
 from gquery.planner.ir.functions.calls import is_aggregate
+from gquery.records import replace
 from gquery.settings import MatchMode
 
 Asked = ast.Subquery | ast.Exists | ast.PatternPredicate
@@ -121,8 +121,9 @@ def filtering(where: ast.Expression) -> ast.With:
 
 def filters_only(clause: ast.Clause) -> bool:
     """Whether the clause is `WITH * WHERE ...`."""
-    return isinstance(clause, ast.With) and clause == replace(filtering(ast.Literal(value=True, span=clause.span)),
-                                                              where=clause.where)  # fmt: skip
+    if not isinstance(clause, ast.With) or not clause.star or clause.items or clause.distinct or clause.order_by:
+        return False
+    return clause.skip is None and clause.limit is None
 
 
 def in_sight(clause: ast.With, names: AbstractSet[str]) -> tuple[ast.With, ...]:
@@ -256,7 +257,7 @@ def _expect_conditions(clause: ast.Clause) -> None:
         if isinstance(node, tuple):
             pending.extend(node)
         elif isinstance(node, ast.Node) and not isinstance(node, _ASKING):
-            pending += [getattr(node, name) for name in ast.parts_of(node)]
+            pending += ast.parts_in(node)
 
 
 _ASKING = ast.Subquery | ast.Exists | ast.Comprehension | ast.Case

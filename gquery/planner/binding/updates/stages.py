@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from gquery.errors import BindError
 from gquery.grammar import ast
 from gquery.planner.binding.mentions import below, names_in
-from gquery.records import record
+from gquery.records import record, replace
 
 Writing = ast.Update | ast.Call | ast.Union
 """What changes the graph, or has queries that do."""

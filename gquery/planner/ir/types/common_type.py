@@ -7,13 +7,13 @@ as for 64-bit integers beside floats, or numbers beside texts, the common type i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Literal, get_args
 
 import pyarrow as pa
 
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
+from gquery.records import replace
 from gquery.storage.schema import ZONED_TIME
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 from gquery.planner.ir.expr import INTEGER, Attribute, Call, Column, Expression, walk, with_children
 from gquery.planner.ir.query_plan import PathsPlan, Step
 from gquery.planner.ir.segments import Project, Variable
+from gquery.records import replace
 
 
 def measured(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -3,12 +3,11 @@ that there is something. What is looked up for a search alone is a part of it.""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gquery.planner.ir.expr import Attribute, Column
 from gquery.planner.ir.query_plan import ApplyPlan, PathsPlan, QueryPlan, Step
 from gquery.planner.ir.segments import Match, Project, ProjectionItem, Unwind
 from gquery.planner.passes.demand import ROW
+from gquery.records import replace
 
 
 def spliced(steps: tuple[Step, ...], whole: bool) -> tuple[Step, ...]:

@@ -9,7 +9,6 @@ one data edge are all less those where they are one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge
@@ -18,6 +17,7 @@ from gquery.planner.search.alike.asked import Asked, asked_of
 from gquery.planner.search.sums.equal_edges import choices_of, coincidences
 from gquery.planner.search.sums.implied import spoken_of
 from gquery.planner.search.sums.merging import groups_of, merge
+from gquery.records import replace
 from gquery.storage.invariants import Invariants
 
 

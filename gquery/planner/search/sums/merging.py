@@ -6,12 +6,11 @@ becomes one to a vertex of its own, along the self-loops alone (`Loops`), and is
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gquery.planner.ir.problem import Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Loops
 from gquery.planner.search.sums.equal_edges import choices_of
+from gquery.records import replace
 
 Groups = tuple[tuple[int, ...], ...]
 

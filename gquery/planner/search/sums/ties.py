@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from gquery.planner.ir.problem import Problem
 from gquery.planner.search.alike.asked import Asked
 from gquery.planner.search.sums.implied import alike_in, certainly_apart, implied_in
-from gquery.records import record
+from gquery.records import record, replace
 
 _ALL = ~0
 
