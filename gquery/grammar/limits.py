@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gquery.errors import ParseError, Span
-from gquery.grammar.ast import Node, parts_of
+from gquery.grammar.ast import Node, parts_in
 
 MAX_TOKENS = 100_000
 MAX_DEPTH = 200
@@ -44,8 +44,7 @@ def check_tree(root: Node, tokens: int) -> None:
         depth += 1
         below: list[Node] = []
         for node in level:
-            for name in parts_of(node):
-                value = getattr(node, name)
+            for value in parts_in(node):
                 if isinstance(value, tuple):
                     below += value
                 elif isinstance(value, Node):

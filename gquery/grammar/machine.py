@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gquery.grammar.scanner import Token
 from gquery.grammar.table import Table
@@ -14,13 +14,17 @@ END = "$END"
 Make = Callable[[list[Any]], Any]
 
 
+Effect = Literal["the same", "in a list", "out of its list"]
+
+
 class Reduction(NamedTuple):
-    """So many symbols become one by this name, whose value `make` gives. passed_on: it is that of the one symbol."""
+    """So many symbols become one by this name, whose value `make` gives. effect: what a value alone becomes, where it
+    is no other; out of its list comes what is alone in it."""
 
     size: int
     name: str
     make: Make
-    passed_on: bool
+    effect: Effect | None
 
 
 Actions = Mapping[str, int | Reduction]
@@ -28,11 +32,13 @@ Actions = Mapping[str, int | Reduction]
 
 
 class Automaton(NamedTuple):
-    """By state, what can come there. begin, end: the states before the first token and after the last."""
+    """By state, what can come there. begin, end: the states before the first token and after the last. skipped: by two
+    states, the later one of the last symbol, and what comes: where `skip` leads to, as far as that was asked."""
 
     actions: list[Actions]
     begin: int
     end: int
+    skipped: dict[tuple[int, int, str], int]
 
     @classmethod
     def of(cls, table: Table, builder: object) -> Automaton:
@@ -43,7 +49,24 @@ class Automaton(NamedTuple):
             {symbols[int(symbol)]: to if to >= 0 else reductions[-1 - to] for symbol, to in row.items()}
             for row in table["states"]
         ]
-        return cls(states, table["begin"], table["end"])
+        return cls(states, table["begin"], table["end"], {})
+
+    def skip(self, before: int, state: int, kind: str) -> int:
+        """The state after all reductions of one symbol that leave its value as it is: an operand alone is a sum of one
+        product, which is a product of one power, and so on for every operator that could have stood there."""
+        key, found, depth = (before, state, kind), state, 0
+        while True:
+            action = self.actions[state].get(kind)
+            if not isinstance(action, Reduction) or action.size > 1 or action.effect is None:
+                break
+            depth += _DEPTHS[action.effect]
+            if depth < 0:
+                break
+            state = self.actions[before][action.name]  # type: ignore[assignment]
+            if depth == 0:
+                found = state
+        self.skipped[key] = found
+        return found
 
     def accepted_after(self, tokens: Iterable[Token]) -> set[str]:
         """The terminals that could follow these tokens, which are fed to it anew: a parser that has refused a token may
@@ -68,6 +91,9 @@ class Automaton(NamedTuple):
                 return True
 
 
+_DEPTHS: dict[Effect, int] = {"the same": 0, "in a list": 1, "out of its list": -1}
+
+
 def _reduction(
     builder: object,
     size: int,
@@ -82,7 +108,14 @@ def _reduction(
         make = _unless_single(make)
     if spread or children != list(range(size)):
         make = _arranged(make, children, frozenset(spread))
-    return Reduction(size, name, make, single and size == 1 and children == [0] and not spread)
+    return Reduction(size, name, make, _effect(method, single, spread) if size == 1 and children == [0] else None)
+
+
+def _effect(method: str | None, single: bool, spread: list[int]) -> Effect | None:
+    """Of a rule of one symbol."""
+    if single:
+        return "out of its list" if spread else "the same"
+    return "in a list" if method is None and not spread else None
 
 
 def _children(children: list[Any]) -> list[Any]:
@@ -132,6 +165,8 @@ class Machine:
         self.fed: list[Token] = []
         self._actions = automaton.actions
         self._end = automaton.end
+        self._skip = automaton.skip
+        self._skipped = automaton.skipped
         self._states = [automaton.begin]
         self._values: list[Any] = []
 
@@ -143,6 +178,7 @@ class Machine:
     def feed(self, token: Token) -> Any:
         """Takes the next token; END gives the value of the whole. Raises Unexpected."""
         actions, states, values, kind = self._actions, self._states, self._values, token.type
+        skipped = self._skipped
         while True:
             action = actions[states[-1]].get(kind)
             if action is None:
@@ -152,11 +188,17 @@ class Machine:
                 values.append(token)
                 self.fed.append(token)
                 return None
-            size, name, make, passed_on = action
+            size, name, make, effect = action
             if size == 1:  # which is what most are
-                if not passed_on:
+                before, state = states[-2:]
+                to = state
+                if effect is not None:
+                    known = skipped.get((before, state, kind))
+                    to = self._skip(before, state, kind) if known is None else known
+                if to == state:
                     values[-1] = make([values[-1]])
-                states[-1] = actions[states[-2]][name]  # type: ignore[assignment]
+                    to = actions[before][name]  # type: ignore[assignment]
+                states[-1] = to
             else:
                 first = len(values) - size
                 values[first:] = (make(values[first:]),)

@@ -57,8 +57,8 @@ class MatchBinder:
         if optional and patterns.deferred:
             raise _foreign(patterns.deferred[0][0].span)
         match = self._bound(patterns, OptionalMatch if optional else Match, clauses[0].span.to(clauses[-1].span))
-        match = replace(match, lead=self.hints.lead(clauses, patterns.names))
-        yield match
+        lead = self.hints.lead(clauses, patterns.names)
+        yield replace(match, lead=lead) if lead else match
         for test, mode, visible in patterns.deferred:
             known = tuple(variable for variable in match.output if variable.name in visible)
             yield replace(self.bind_test(test, known, mode), input=match.output, output=match.output)

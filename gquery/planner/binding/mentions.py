@@ -7,41 +7,43 @@ from collections.abc import Iterable, Iterator
 from gquery.grammar import ast
 
 
-def below(node: ast.Node) -> Iterator[ast.Node]:
+def below(node: ast.Node) -> list[ast.Node]:
     """A node and all below it."""
+    found: list[ast.Node] = []
     pending: list[object] = [node]
     while pending:
-        found = pending.pop()
-        if isinstance(found, ast.Node):
-            yield found
-            pending += ast.parts_in(found)
-        elif isinstance(found, tuple):
-            pending.extend(found)
+        each = pending.pop()
+        if isinstance(each, ast.Node):
+            found.append(each)
+            pending += ast.parts_in(each)
+        elif isinstance(each, tuple):
+            pending += each
+    return found
 
 
-def names_in(node: ast.Node) -> Iterator[str]:
+def names_in(node: ast.Node) -> list[str]:
     """The names of all variables below a node, those that are bound there among them, but for items of lists."""
-    return _names_in([node], frozenset())
+    found: list[str] = []
+    _gather([node], frozenset(), found)
+    return found
 
 
-def _names_in(pending: list[object], items: frozenset[str]) -> Iterator[str]:
+def _gather(pending: list[object], items: frozenset[str], found: list[str]) -> None:
     while pending:
-        found = pending.pop()
-        if found is None:
-            continue
-        if isinstance(found, ast.Variable):
-            if found.name not in items:
-                yield found.name
-        elif isinstance(found, tuple):
-            pending.extend(found)
-        elif isinstance(found, ast.Comprehension):
-            pending.append(found.items)
-            yield from _names_in([found.where, found.result], items | {found.variable.name})
-        elif isinstance(found, ast.Reduce):
-            pending += [found.initial, found.items]
-            yield from _names_in([found.step], items | {found.accumulator.name, found.variable.name})
-        elif isinstance(found, ast.Node):
-            pending += ast.parts_in(found)
+        each = pending.pop()
+        if isinstance(each, ast.Variable):
+            if each.name not in items:
+                found.append(each.name)
+        elif isinstance(each, tuple):
+            pending += each
+        elif isinstance(each, ast.Comprehension):
+            pending.append(each.items)
+            _gather([each.where, each.result], items | {each.variable.name}, found)
+        elif isinstance(each, ast.Reduce):
+            pending += [each.initial, each.items]
+            _gather([each.step], items | {each.accumulator.name, each.variable.name}, found)
+        elif isinstance(each, ast.Node):
+            pending += ast.parts_in(each)
 
 
 def is_random(node: ast.Node) -> bool:

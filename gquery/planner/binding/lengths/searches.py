@@ -62,15 +62,18 @@ def can_be_swept(clause: ast.Match, mode: MatchMode, schema: Schema) -> bool:
 
 
 def searches(clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str], schema: Schema) -> tuple[ast.Clause, ...]:
-    """Matches and searches, and a WITH of what the clause and those before it bind. mode: where the clause names none.
-    incoming: the names that are bound before."""
+    """Matches and searches, and a WITH of what the clause and those before it bind, unless they bind just that. mode:
+    where the clause names none. incoming: the names that are bound before."""
     clause = replace(clause, mode=clause.mode or mode)
     pieces = Pieces(clause, incoming)
     between = conditions_between(pieces, schema)
     if pieces.mode == "induced" and not _are_apart(pieces):
         clause = replace(clause, mode="different nodes")
-    found = tuple(_Order(pieces, clause, incoming, schema).clauses())
+    order = _Order(pieces, clause, incoming, schema)
+    found = tuple(order.clauses())
     left = [*between, *pieces.again, *pieces.waiting]
+    if not left and not pieces.lets and order.known == {*incoming, *binds(clause)}:
+        return found
     return (*found, _together(clause, incoming, pieces, left))
 
 
@@ -100,41 +103,41 @@ def _is_short(length: ast.Length) -> bool:
 
 
 class _Order:
-    """The clauses in the order in which they run."""
+    """The clauses in the order in which they run. known: what those bind that are made."""
 
     def __init__(self, pieces: Pieces, clause: ast.Match, incoming: AbstractSet[str], schema: Schema) -> None:
         self._pieces = pieces
         self._clause = clause
         self._schema = schema
-        self._known = set(incoming)
+        self.known = set(incoming)
         self._left = list(pieces.pieces)
 
     def clauses(self) -> Iterator[ast.Clause]:
         links = list(self._pieces.links)
         while self._left or links:
-            begun = [piece for piece in self._left if not self._known.isdisjoint(piece.names)]
-            link = next((each for each in links if not self._known.isdisjoint(each.nodes)), None)
+            begun = [piece for piece in self._left if not self.known.isdisjoint(piece.names)]
+            link = next((each for each in links if not self.known.isdisjoint(each.nodes)), None)
             if begun or link is None:
                 yield from self._match(min(begun or self._left, key=self._rank))
                 continue
             links.remove(link)
-            start, end = link.nodes if link.left in self._known else link.nodes[::-1]
+            start, end = link.nodes if link.left in self.known else link.nodes[::-1]
             piece = next((each for each in self._left if end in each.names), None)
             if piece is not None and self._is_pinned(piece, {end} if _is_short(link.length) else piece.names):
                 yield from self._match(piece)
                 piece = None
             yield self._search(link, start, self._target(end, piece, link.relationship.span))
-            self._known.add(end)
+            self.known |= {end, link.way.name}
         for nearest in self._pieces.nearest:
             yield self._nearest(nearest)
 
     def _nearest(self, nearest: Nearest) -> ast.Call:
         """What is asked of the ends alone holds for all paths between them."""
         assert self._pieces.mode is not None
-        conditions = [] if (where := self._conditions(self._known | {*nearest.ends})) is None else [where]
+        conditions = [] if (where := self._conditions(self.known | {*nearest.ends})) is None else [where]
         mode = "different nodes" if self._pieces.mode == "induced" else self._pieces.mode
-        found = nearest.clause(mode, self._known, conditions, self._schema)
-        self._known.update(binds(replace(self._clause, patterns=(nearest.path,))))
+        found = nearest.clause(mode, self.known, conditions, self._schema)
+        self.known.update(binds(replace(self._clause, patterns=(nearest.path,))))
         return found
 
     def _rank(self, piece: Piece) -> tuple[bool, int]:
@@ -155,10 +158,10 @@ class _Order:
     def _match(self, piece: Piece) -> Iterator[ast.Match]:
         """A piece that is known already, and of which nothing else is said, need not be matched."""
         self._left.remove(piece)
-        if piece.names <= self._known and not piece.says_something:
+        if piece.names <= self.known and not piece.says_something:
             return
-        self._known |= piece.names
-        where = self._conditions(self._known)
+        self.known |= piece.names
+        where = self._conditions(self.known)
         yield replace(self._clause, patterns=tuple(piece.fragments), where=where, optional=False)
 
     def _conditions(self, known: AbstractSet[str]) -> ast.Expression | None:
@@ -171,7 +174,7 @@ class _Order:
     def _target(self, name: str, piece: Piece | None, span: Span) -> ast.NodePattern:
         """The end of a search; with what is said of it, where it is new and alone."""
         plain = ast.NodePattern(ast.Variable(name, span=span), None, None, None, span=span)
-        if piece is None or not piece.is_node or name in self._known or piece.fragments[0].variable is not None:
+        if piece is None or not piece.is_node or name in self.known or piece.fragments[0].variable is not None:
             return plain
         target = piece.fragments.pop(0).nodes[0]
         return replace(target, where=self._conditions({name}))
@@ -188,7 +191,7 @@ class _Order:
 
     def _are_apart(self, link: Link) -> bool:
         """Whether a condition that waits tells the ends apart, of which one is new: it need not wait any longer."""
-        if self._known.issuperset(link.nodes):
+        if self.known.issuperset(link.nodes):
             return False
         waiting = self._pieces.waiting
         asked = [each for each in waiting if isinstance(each, ast.Binary) and _tells_apart(each, link.nodes)]

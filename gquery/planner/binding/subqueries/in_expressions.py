@@ -79,6 +79,9 @@ def _without_apart(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.Pa
         moved.extend(filter(is_apart, conditions))
         return replace(part, where=_together(each for each in conditions if not is_apart(each)))
 
+    parts: tuple[ast.NodePattern | ast.RelationshipPattern, ...] = (*path.nodes, *path.relationships)
+    if all(part.where is None for part in parts):
+        return path
     return replace(path, nodes=tuple(map(plain, path.nodes)), relationships=tuple(map(plain, path.relationships)))
 
 
@@ -87,7 +90,9 @@ def parted(
 ) -> tuple[ast.Expression | None, ast.Expression | None]:
     """The conditions that are asked with a clause, and those that need subqueries first. incoming: the names before the
     clauses that it may be matched with; names: all before it. all_tests: pattern tests, too, need subqueries."""
-    conditions = [] if clause.where is None else list(joined_by_and(clause.where))
+    if clause.where is None:
+        return None, None
+    conditions = list(joined_by_and(clause.where))
     apart = [
         is_apart(each) or (all_tests and pattern_test(each) is not None) or _is_no_part(each, clause, incoming, names)
         for each in conditions
