@@ -12,6 +12,8 @@ from gquery.values.time_arithmetic import between, in_days, in_months, in_second
 
 FAMILIES: tuple[Family, ...] = ("date", "localtime", "time", "localdatetime", "datetime")
 _CLOCKS = ("transaction", "statement", "realtime")
+EPOCHS = ("datetime.fromepoch", "datetime.fromepochmillis")
+"""Functions of whole numbers."""
 
 
 def calculated(name: str, arguments: list[Any]) -> Moment | Duration | None:
@@ -30,6 +32,15 @@ def _made(family: Family) -> Callable[[Any], Moment]:
         raise ValueError(f"{family}() takes a text, a map or another date or time, not {value!r}")
 
     return make
+
+
+def _since_epoch(*keys: str) -> Callable[..., Moment]:
+    def since(*numbers: Any) -> Moment:
+        if not all(type(number) is int for number in numbers):
+            raise ValueError("points in time are made of whole numbers here")
+        return moment_of(dict(zip(keys, numbers, strict=True)), "datetime")
+
+    return since
 
 
 def _made_duration(value: Any) -> Duration:
@@ -64,6 +75,8 @@ FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration]]] = {
     **{family: (1, _made(family)) for family in FAMILIES},
     **{f"{family}.{clock}": (1, _made(family)) for family in FAMILIES for clock in _CLOCKS},
     **{f"{family}.truncate": (3, _cut(family)) for family in FAMILIES},
+    "datetime.fromepoch": (2, _since_epoch("epochSeconds", "nanosecond")),
+    "datetime.fromepochmillis": (1, _since_epoch("epochMillis")),
     "duration": (1, _made_duration), "duration.between": (2, _between(between)),
     "duration.inmonths": (2, _between(in_months)), "duration.indays": (2, _between(in_days)),
     "duration.inseconds": (2, _between(in_seconds)),

@@ -62,6 +62,8 @@ VALUES: list[tuple[str, Any]] = [
     ("substring('abc', 1, 9223372036854775807)", "bc"), ("substring('abc', 9223372036854775807)", ""),
     ("substring('abc', null)", None), ("split('a,b', ',')", ["a", "b"]),
     ("reverse('abc')", "cba"), ("size('abc')", 3), ("length('abc')", 3),
+    ("isEmpty('')", True), ("isEmpty(' ')", False), ("isEmpty([])", True), ("isEmpty([null])", False),
+    ("isEmpty(null)", None),
     # conversions
     ("toInteger('12')", 12), ("toInteger('12.7')", 12), ("toInteger('x')", None), ("toInteger(-2.7)", -2),
     ("toInteger('9223372036854775807')", 2**63 - 1), ("toFloat('1.5')", 1.5), ("toFloat('x')", None),
@@ -80,7 +82,9 @@ VALUES: list[tuple[str, Any]] = [
     ("round(-0.5)", 0.0), ("round(4503599627370497.0)", 4503599627370497.0), ("round(3)", 3.0),
     ("sign(-5)", -1), ("sqrt(4)", 2.0), ("exp(0)", 1.0),
     ("log(1)", 0.0), ("log10(100)", 2.0), ("sin(0)", 0.0), ("cos(0)", 1.0), ("atan2(0, 1)", 0.0), ("pi()", math.pi),
-    ("e()", math.e), ("ceil(3) / 2", 1.5),
+    ("e()", math.e), ("ceil(3) / 2", 1.5), ("degrees(pi())", 180.0), ("radians(180)", math.pi),
+    ("haversin(pi())", 1.0), ("haversin(null)", None), ("cot(null)", None), ("cot(0)", math.inf),
+    ("isNaN(0.0 / 0.0)", True), ("isNaN(1)", False), ("isNaN(null)", None), ("timestamp() % 1", 0),
     # the rest
     ("coalesce(null, 2, 3)", 2), ("coalesce(null, null)", None), ("CASE WHEN false THEN 1 ELSE 2.5 END", 2.5),
     ("CASE 3 WHEN 1 THEN 'a' WHEN 3 THEN 'b' END", "b"), ("CASE WHEN null THEN 1 END", None),

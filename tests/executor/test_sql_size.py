@@ -15,7 +15,8 @@ from gquery.planner.ir.functions.scalars import SCALARS
 from tests.executor.relational_graph import tail_of, value_of
 
 DEPTH = 12
-FLOATS = ("abs", "ceil", "floor", "round", "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan")
+FLOATS = ("abs", "ceil", "floor", "round", "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan",
+          "cot", "degrees", "radians", "haversin")  # fmt: skip
 TEXTS = ("toLower", "toUpper", "lower", "upper", "trim", "ltrim", "rtrim", "reverse")
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 TRUTHS = (
@@ -46,6 +47,8 @@ NESTS = (
     "size(substring('abc', _))", "size(substring('abc', 0, _))", "size(substring(toString(_), 0, 1))",
     "size(replace(toString(_), 'a', 'b'))", "size(replace('a', toString(_), 'b'))", "size(split(toString(_), 'a'))",
     "size(replace('a', 'b', toString(_)))", "size(split('a', toString(_)))", "length(toString(_))", "length([_])",
+    "size([isEmpty(toString(_))])", "size([isEmpty([_])])", "size([isNaN(_)])",
+    "datetime.fromEpoch(_, 0).year", "datetime.fromEpoch(0, _).year", "datetime.fromEpochMillis(_).year",
     "coalesce(_, 1)", "coalesce(null, _)", "{a: _}.a", "{a: {b: _}}.a.b", "date(toString(_)).year",
     "datetime(toString(_)).year", "size(toString(date(toString(_))))", "date(datetime(toString(_))).year",
     "CASE WHEN _ = 1 THEN 2 END", "CASE WHEN true THEN _ END", "CASE WHEN true THEN 1 ELSE _ END",
@@ -64,6 +67,7 @@ NESTS = (
 )  # fmt: skip
 GIVEN = {"list": [1, 2], "lists": [[1], [2]], "texts": ["a"]}
 ALONE = {"pi", "e", "rand", "nodes", "relationships", "startnode", "endnode"}  # nothing is nested in them
+ALONE |= {"timestamp", "datetime.fromepoch", "datetime.fromepochmillis"}
 ALONE |= {"moment", "truncate", "time", "duration", "date.truncate"}  # calculated before, or by `calculate`
 ALONE |= {f"duration.{name}" for name in ("between", "inmonths", "indays", "inseconds")}
 ALONE |= {"join paths", "unwind", "percentilecont", "percentiledisc"}

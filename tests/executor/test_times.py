@@ -34,6 +34,9 @@ TRUE = [
     "datetime({epochSeconds: 1704049200}) = datetime('2023-12-31T19:00Z')",
     "datetime({datetime: datetime('2024-01-01T12:00+01:00'), timezone: '+05:00'}).hour = 16",
     "localdatetime({date: date('2024-01-02'), time: time('10:30+01:00')}) = localdatetime('2024-01-02T10:30')",
+    "datetime.fromEpoch(1704049200, 5) = datetime('2023-12-31T19:00:00.000000005Z')",
+    "datetime.fromEpochMillis(-1) = datetime('1969-12-31T23:59:59.999Z')", "datetime.fromEpochMillis(null) IS NULL",
+    "[x IN [60, null] | datetime.fromEpoch(1, x) IS NULL] = [false, true]",
     # parts
     "date('2010-01-01').weekYear = 2009", "date('2024-05-17').dayOfQuarter = 47", "date('2024-05-17').weekDay = 5",
     "localtime('12:31:14.645876123').microsecond = 645876", "time('12:00-01:30').offsetMinutes = -90",
@@ -77,6 +80,7 @@ MISTAKES = [
     ("date.truncate('moth', date('2024-01-01'))", "there is no unit 'moth'"), ("duration('P1D').dais", "has no `dais`"),
     ("duration({seconds: 1e300})", "at most 2^31 months"), ("duration({days: 2147483648})", "at most 2^31 months"),
     ("duration('P1M') * 1e300", "at most 2^31 months"),
+    ("datetime.fromEpoch('x', 0)", "whole numbers"), ("datetime.fromEpochMillis(toFloat(1))", "cannot take FLOAT"),
     ("localdatetime({year: 9223372036854775807})", "of the years -290,000 to 290,000"),
     ("date('+99999999-01-01')", "to 5,750,000 only"),
     ("date('2024-01-01') + 1", "cannot take"), ("duration.between(1, 2)", "between two dates or times"),

@@ -12,7 +12,7 @@ from gquery.planner.ir.expr import Call, Constant, Expression, Kind, Type
 from gquery.planner.ir.types.common_type import DATE, DURATION, TIME, temporal_family
 from gquery.values.durations import PARTS
 from gquery.values.moments import DATE_PARTS, TIME_PARTS, Moment, offset_text, placed
-from gquery.values.time_functions import FUNCTIONS
+from gquery.values.time_functions import EPOCHS, FUNCTIONS
 
 _BASES = ("date", "time", "datetime", "timezone", "epochSeconds", "epochMillis")
 _TAKEN = frozenset({Kind.STRING, Kind.MAP, Kind.TEMPORAL, Kind.NULL})
@@ -31,7 +31,7 @@ def type_of_calculated(tree: ast.FunctionCall, arguments: tuple[Expression, ...]
     for argument in arguments:
         _expect_parts(argument, family)
     moments = arguments[1:] if tree.name.endswith(".truncate") else arguments
-    unit = "ns" if any(map(_is_fine, moments)) else "us"
+    unit = "ns" if any(map(_is_fine, moments)) or tree.name == "datetime.fromepoch" else "us"
     match family:
         case "duration":
             return DURATION
@@ -53,7 +53,7 @@ def _taken(name: str) -> tuple[tuple[Kind, ...], ...]:
         return (Kind.STRING,), (Kind.TEMPORAL,), (Kind.MAP,)
     if name.startswith("duration."):
         return ((Kind.TEMPORAL,),) * 2
-    return ((Kind.STRING, Kind.MAP, Kind.TEMPORAL),)
+    return ((Kind.INTEGER,),) * 2 if name in EPOCHS else ((Kind.STRING, Kind.MAP, Kind.TEMPORAL),)
 
 
 def _expect_parts(argument: Expression, family: str) -> None:

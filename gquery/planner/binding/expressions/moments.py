@@ -24,7 +24,7 @@ from gquery.planner.ir.types.temporal import known_moment
 from gquery.values.durations import Duration, duration_of, plus, times
 from gquery.values.moments import Moment, offset_text
 from gquery.values.time_arithmetic import in_seconds, later
-from gquery.values.time_functions import FUNCTIONS
+from gquery.values.time_functions import EPOCHS, FUNCTIONS
 
 if TYPE_CHECKING:
     from gquery.planner.binding.expressions.binder import ExpressionBinder
@@ -57,7 +57,7 @@ def bind_function(binder: ExpressionBinder, tree: ast.FunctionCall, arguments: t
     computed = _computed(binder, tree.name, arguments, tree.span)
     if computed is not None:
         return computed
-    if not arguments and FUNCTIONS[tree.name][0] == 1:  # now, by whatever clock
+    if not arguments and FUNCTIONS[tree.name][0] == 1 and tree.name not in EPOCHS:  # now, by whatever clock
         return binder.call(tree.name.partition(".")[0], arguments, tree.span, tree.name_span)
     if tree.name in _CONVERTED and len(arguments) == 1 and arguments[0].type.kind not in (Kind.STRING, Kind.MAP):
         return binder.call(tree.name, arguments, tree.span, tree.name_span)

@@ -97,10 +97,17 @@ def _of_numbers() -> Iterator[Scalar]:
         ("asin", "asin", "the angle in radians that has this sine", "asin(0) = 0.0"),
         ("acos", "acos", "the angle in radians that has this cosine", "acos(1) = 0.0"),
         ("atan", "atan", "the angle in radians that has this tangent", "atan(0) = 0.0"),
+        ("cot", "cot", "the cotangent of an angle in radians", "round(cot(1), 2) = 0.64"),
+        ("degrees", "degrees", "an angle in radians in degrees", "degrees(pi()) = 180.0"),
+        ("radians", "radians", "an angle in degrees in radians", "radians(180) = pi()"),
     ):
         yield Scalar(_TO_FLOAT, f"{sql}({{0}})", f"{name}(number)", says, example)
     says = "the angle in radians of the point (x, y)"
     yield Scalar(fixed(FLOAT, NUMBER, NUMBER), "atan2({0}, {1})", "atan2(y, x)", says, "atan2(0, 1) = 0.0")
+    says = "half of the versed sine of an angle in radians, for distances on a sphere"
+    yield Scalar(_TO_FLOAT, "(0.5 - 0.5 * cos({0}))", "haversin(number)", says, "haversin(pi()) = 1.0")
+    says = "whether a float is no number, as 0.0 / 0.0 is none"
+    yield Scalar(fixed(BOOLEAN, NUMBER), "isnan({0}::DOUBLE)", "isNaN(number)", says, "isNaN(0.0 / 0.0)")
     yield Scalar(fixed(FLOAT), "pi()", "pi()", "3.14159…", "pi() > 3.14")
     yield Scalar(fixed(FLOAT), "exp(1)", "e()", "2.71828…", "e() > 2.71")
     says = "a random number, at least 0.0 and less than 1.0, for each row"
@@ -136,6 +143,9 @@ def _of_texts() -> Iterator[Scalar]:
     yield Scalar(same(TEXT | LIST), reversed_, "reverse(text)", says, "reverse('abc') = 'cba'")
     says = "the number of characters of a text, of items of a list"
     yield Scalar(fixed(INTEGER, TEXT | LIST), _SIZES, "size(text)", says, "size('abc') = 3 AND size([1, 2]) = 2")
+    empty = {kind: f"({size} = 0)" for kind, size in _SIZES.items()}
+    says = "whether a text has no characters, or a list no items"
+    yield Scalar(fixed(BOOLEAN, TEXT | LIST), empty, "isEmpty(text)", says, "isEmpty('') AND NOT isEmpty([null])")
 
 
 def _of_lists() -> Iterator[Scalar]:
@@ -153,6 +163,14 @@ def _of_time() -> Iterator[Scalar]:
     says = "a point in time in its zone, or in UTC where it says none; without any, now"
     example = "datetime('2024-01-15T10:00+02:00').hour = 10"
     yield Scalar(Signature(0, 1, datetime_type), None, "datetime(value?)", says, example)
+    says = "the point in time so many seconds, and nanoseconds, after 1970 began in UTC"
+    example = "datetime.fromEpoch(60, 0) = datetime('1970-01-01T00:01Z')"
+    yield Scalar(_CALCULATED, None, "datetime.fromEpoch(seconds, nanoseconds)", says, example)
+    says = "the point in time so many milliseconds after 1970 began in UTC"
+    example = "datetime.fromEpochMillis(60000) = datetime('1970-01-01T00:01Z')"
+    yield Scalar(_CALCULATED, None, "datetime.fromEpochMillis(milliseconds)", says, example)
+    says = "the milliseconds from 1970 to now"
+    yield Scalar(fixed(INTEGER), "epoch_ms(now())", "timestamp()", says, "timestamp() > 1700000000000")
     says = "a point in time without a zone"
     example = "localdatetime({year: 2024, week: 3}).day = 15"
     yield Scalar(Signature(0, 1, local_datetime_type), None, "localdatetime(value?)", says, example)
