@@ -178,14 +178,16 @@ def _opened(path: str) -> BinaryIO:
 
 def _explain(chosen: Namespace) -> int:
     text, console = query_text(chosen.query), stderr_console()
-    result = ask(_graph(chosen, console), f"EXPLAIN {text}", dict(chosen.param), console)
+    with GQueryError.behind("EXPLAIN "):
+        result = ask(_graph(chosen, console), f"EXPLAIN {text}", dict(chosen.param), console)
     _print("\n".join(result.to_arrow()["plan"].to_pylist()))
     return ANSWERED
 
 
 def _profile(chosen: Namespace) -> int:
     text, console = query_text(chosen.query), stderr_console()
-    result = ask(_graph(chosen, console), f"PROFILE {text}", dict(chosen.param), console)
+    with GQueryError.behind("PROFILE "):
+        result = ask(_graph(chosen, console), f"PROFILE {text}", dict(chosen.param), console)
     _print("\n".join(watch(result, result.to_arrow, console)["plan"].to_pylist()))
     return ANSWERED
 

@@ -7,7 +7,8 @@ once, at the top of the pipeline (`GQueryError.with_text`). `str(error)` then sh
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -44,6 +45,19 @@ class GQueryError(Exception):
 
     def __str__(self) -> str:
         return render(self)
+
+    @staticmethod
+    @contextmanager
+    def behind(prefix: str) -> Iterator[None]:
+        """Errors in a text that nobody has written so: they are shown without the prefix."""
+        try:
+            yield
+        except GQueryError as error:
+            if error.text is not None and error.text.startswith(prefix):
+                error.text = error.text[len(prefix) :]
+                if error.span is not None:
+                    error.span = Span(*(max(0, place - len(prefix)) for place in error.span))
+            raise
 
 
 class ParseError(GQueryError):

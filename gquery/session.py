@@ -100,11 +100,15 @@ class Graph:
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""
-        return _plan_text(self.query(f"EXPLAIN {text}", parameters, mode=mode))
+        return self._commanded("EXPLAIN ", text, parameters, mode)
 
     def profile(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """Runs a query and returns its plan with actual rows, times and bytes."""
-        return _plan_text(self.query(f"PROFILE {text}", parameters, mode=mode))
+        return self._commanded("PROFILE ", text, parameters, mode)
+
+    def _commanded(self, command: str, text: str, parameters: Parameters | None, mode: str | None) -> str:
+        with GQueryError.behind(command):
+            return "\n".join(self.query(command + text, parameters, mode=mode).to_arrow()["plan"].to_pylist())
 
     def save(self, path: str | Path) -> None:
         """Saves the graph as a folder that `gquery.open` maps into memory. An earlier graph there is replaced at once
@@ -267,10 +271,6 @@ class Prepared(Planned):
         """The plan as an answer of one column, a row a line."""
         import_apart(CONVERSION, control.check)
         return as_rows(self.plan_lines(profiled, control))
-
-
-def _plan_text(result: Result) -> str:
-    return "\n".join(result.to_arrow()["plan"].to_pylist())
 
 
 PLAN = pa.schema([("plan", pa.string())])

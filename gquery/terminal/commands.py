@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from gquery.errors import did_you_mean
+from gquery.errors import GQueryError, did_you_mean
 from gquery.settings import Settings
 from gquery.terminal.graphs import add_loading_options, loading_options
 from gquery.terminal.literals import read_literal
@@ -104,13 +104,15 @@ def _save(shell: Shell, path: str) -> None:
 
 
 def _explain(shell: Shell, query: str) -> None:
-    result = shell.ask(f"EXPLAIN {query or _last_text(shell)}")
+    with GQueryError.behind("EXPLAIN "):
+        result = shell.ask(f"EXPLAIN {query or _last_text(shell)}")
     text = "\n".join(result.to_arrow()["plan"].to_pylist())
     shell.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _profile(shell: Shell, query: str) -> None:
-    result = shell.ask(f"PROFILE {query or _last_text(shell)}")
+    with GQueryError.behind("PROFILE "):
+        result = shell.ask(f"PROFILE {query or _last_text(shell)}")
     found = watch(result, lambda: head(result), shell.notes)
     shell.console.print(answer(found, found.table.num_rows, shell.console))
 

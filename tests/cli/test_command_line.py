@@ -134,6 +134,13 @@ def test_plans(cli: Cli, saved: str) -> None:
     assert "Total" in cli("profile", saved, "MATCH (a)-[:KNOWS]->(b) RETURN a")[1].decode()
 
 
+@pytest.mark.parametrize("command", ["explain", "profile"])
+def test_errors_of_plans_show_what_was_written(cli: Cli, saved: str, command: str) -> None:
+    code, _, err = cli(command, saved, "MATCH (a:Persn) RETURN a")
+    assert code == 1
+    assert "  1 | MATCH (a:Persn) RETURN a\n    |          ^^^^^" in err
+
+
 def test_info(cli: Cli, saved: str) -> None:
     code, out, _ = cli("info", saved)
     assert code == 0
