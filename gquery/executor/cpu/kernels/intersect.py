@@ -252,7 +252,7 @@ def common_size(  # type: ignore[no-untyped-def]
     return count
 
 
-@inner
+@inlined
 def taken_size(tables, walk, level, floor, words):  # type: ignore[no-untyped-def]
     """How many of a leaf's candidates from the position `floor` on are in the row that it must miss or matched already,
     and the looks. There is at most one such row, of a level with one row, where positions are vertices."""
@@ -291,7 +291,7 @@ def taken_size(tables, walk, level, floor, words):  # type: ignore[no-untyped-de
     return taken, looks
 
 
-@inner
+@inlined
 def set_size(tables, walk, level):  # type: ignore[no-untyped-def]
     """Matches of a leaf by set size: the rows' intersection less the rows that must be missed and the vertices matched
     already, looked for or known to be there. Returns the size and the number of neighbours looked at. `last` of the
