@@ -23,6 +23,11 @@ class Degree:
     biased: float = 0.0
     with_any: int = 0
 
+    @property
+    def skew(self) -> float:
+        """How many times as many neighbours as the mean vertex one has that an edge leads to."""
+        return self.biased / self.mean if self.mean else 1.0
+
 
 @record(frozen=True, slots=True)
 class TypeEstimates:

@@ -9,8 +9,9 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
-from gquery.planner.ir.relations import Binding
+from gquery.planner.ir.relations import Binding, Relation
 from gquery.planner.search.costs import GUESSES, CostModel
+from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics
 
 
@@ -22,24 +23,30 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
     else:
         sizes = estimated_sizes(graph, statistics)
     own = counted.shares if counted else {}
-    edges, degrees = [], []
+    edges, degrees, skews = [], [], []
     for edge in graph.edges:
         if isinstance(edge.relation, Binding):
             seeds, bound = sizes[edge.source], sizes[edge.target]
             edges.append(seeds if edge.relation.functional else max(seeds, bound))
             degrees.append((edges[-1] / seeds, edges[-1] / bound))
+            skews.append((1.0, 1.0))
             continue
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
         total = edges_between(edge, source.tables, target.tables, statistics)
         kept = total * kept_share(edge.predicates, total)
         known = counted.edges.get(edge.index) if counted else None
+        having = [max(1e-9, own.get((end, edge.index), 1.0)) for end in (edge.source, edge.target)]
         shares = [
-            min(1.0, sizes[end] / everything[end] / max(1e-9, own.get((end, edge.index), 1.0)))
-            for end in (edge.source, edge.target)
+            min(1.0, sizes[end] / everything[end] / each)
+            for end, each in zip((edge.source, edge.target), having, strict=True)
         ]
         edges.append(kept * shares[0] * shares[1] if known is None else float(known))
         degrees.append((kept / everything[source.index], kept / everything[target.index]))
-    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees), counted.vain if counted else frozenset())
+        # Those that a filter leaves out have few neighbours: the mean gets nearer to the degree of who has many.
+        one, other = _skews(edge, source.tables, target.tables, statistics)
+        skews.append((max(1.0, one * having[0]), max(1.0, other * having[1])))
+    vain = counted.vain if counted else frozenset()
+    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees), tuple(skews), vain)
 
 
 def estimated_sizes(graph: QueryGraph, statistics: Statistics) -> list[float]:
@@ -59,7 +66,7 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
     vertices = problem.graph.vertices
     sizes = tuple(min(known.vertices[origin] for origin in group) for group in problem.merged)
     first = {origin: vertex for vertex, group in enumerate(problem.merged) for origin in group}
-    edges, degrees = [], []
+    edges, degrees, skews = [], [], []
     for edge, origin in zip(problem.graph.edges, problem.edges, strict=True):
         if origin is None or edge.relation != graph.edges[origin].relation:
             ends = [vertices[end] for end in (edge.source, edge.target)]
@@ -67,18 +74,31 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
             total = edges_between(edge, ends[0].tables, ends[1].tables, statistics)
             edges.append(total * sizes[edge.source] / counts[0] * sizes[edge.target] / counts[1])
             degrees.append((total / counts[0], total / counts[1]))
+            skews.append(_skews(edge, ends[0].tables, ends[1].tables, statistics))
         else:
             shrunk = 1.0
             for end in (graph.edges[origin].source, graph.edges[origin].target):
                 shrunk *= sizes[first[end]] / max(1e-9, known.vertices[end])
             edges.append(known.edges[origin] * shrunk)
             degrees.append(known.degrees[origin])
-    return Cardinalities(sizes, tuple(edges), tuple(degrees), known.vain)
+            skews.append(known.skews[origin])
+    return Cardinalities(sizes, tuple(edges), tuple(degrees), tuple(skews), known.vain)
 
 
 def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:
     """Entries that the edge's adjacency has from the source tables to the target tables, predicates aside."""
     return edge.relation.entries(statistics, edge.direction(edge.source), sources, targets)
+
+
+def _skews(
+    edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics
+) -> tuple[float, float]:
+    """By how many times rows are longer at a source that another such edge leads to, and at such a target."""
+    if not edge.relation.of_data_edges:
+        return 1.0, 1.0
+    source = statistics.degree(edge.types, edge.direction(edge.source), sources)
+    target = statistics.degree(edge.types, edge.direction(edge.target), targets)
+    return source.skew, target.skew
 
 
 def kept_share(predicates: tuple[Expression, ...], count: float) -> float:
@@ -100,6 +120,11 @@ def _selectivity(predicate: Expression, count: float) -> float:
 ENDLESS = 1e100  # estimates end here, so that products of them are numbers
 
 
+Link = tuple[float, int, float, int, float]
+"""An edge from a vertex to another: selectivity, the other (a bit mask), its row, whom edges of the kind lead to it
+from, and by how many times its row is longer once one of those is matched."""
+
+
 class PrefixModel:
     """Estimated partial matches and work along a matching order.
 
@@ -107,13 +132,17 @@ class PrefixModel:
     neighbours of neighbours are neighbours far more often than by chance, and taking the edges as independent would
     estimate almost nothing for dense patterns, so that every order looked alike. For the same reason an estimate never
     falls below one match.
+
+    On the raw adjacency a row is longer where another edge of the kind leads to its vertex: who is a neighbour often
+    has many. Where rows meet, the shorter one decides, and the number of matches grows by the root of that only.
     """
 
     def __init__(self, graph: QueryGraph, cardinalities: Cardinalities, raw: bool, costs: CostModel) -> None:
         """`raw`: lists are those of the raw adjacency, longer than the candidate edges."""
         self.costs = costs
         self.sizes = [max(size, 1e-9) for size in cardinalities.vertices]
-        self.links: list[list[tuple[float, int, float]]] = [[] for _ in graph.vertices]
+        self.links: list[list[Link]] = [[] for _ in graph.vertices]
+        alike = _alike(graph) if raw else {}
         for edge in graph.edges:
             if edge.source == edge.target:
                 continue
@@ -121,17 +150,19 @@ class PrefixModel:
             selectivity = min(1.0, count / (self.sizes[edge.source] * self.sizes[edge.target]))
             for vertex, other, side in ((edge.source, edge.target, 1), (edge.target, edge.source, 0)):
                 row = cardinalities.degrees[edge.index][side] if raw else count / self.sizes[other]
-                self.links[vertex].append((selectivity, 1 << other, row))
+                crowd = alike[other, edge.relation, edge.direction(other)] & ~(1 << vertex) if raw else 0
+                self.links[vertex].append((selectivity, 1 << other, row, crowd, cardinalities.skews[edge.index][side]))
         for links in self.links:
             links.sort()
         self.neighbours = [{link[1].bit_length() - 1 for link in links} for links in self.links]
         self.near = [_union(link[1] for link in links) for links in self.links]
+        self._looked_at = [_union(link[1] | link[3] for link in links) for links in self.links]
         self._extensions: list[dict[int, tuple[float, float, int]]] = [{} for _ in graph.vertices]
 
     def extension(self, vertex: int, matched: int) -> tuple[float, float, int]:
         """Extending a match of the set `matched` (a bit mask) by `vertex`: (factor of rows, neighbours looked at,
         backward edges)."""
-        matched &= self.near[vertex]
+        matched &= self._looked_at[vertex]
         known = self._extensions[vertex].get(matched)
         if known is None:
             known = self._extensions[vertex][matched] = self._extended(vertex, matched)
@@ -141,10 +172,24 @@ class PrefixModel:
         closing = [link for link in self.links[vertex] if matched & link[1]]
         if not closing:
             return self.sizes[vertex], self.sizes[vertex], 0
-        factor = self.sizes[vertex] * closing[0][0]
-        for selectivity, _, _ in closing[1:]:
+        selectivity, _, row, crowd, skew = closing[0]
+        factor, longer = self.sizes[vertex] * selectivity, skew if matched & crowd else 1.0
+        if len(closing) == 1:
+            return factor * longer, row * longer, 1
+        for selectivity, *_ in closing[1:]:
             factor *= max(selectivity, GUESSES.closing)
-        return factor, self.costs.intersection(link[2] for link in closing), len(closing)
+        looks = self.costs.intersection(link[2] for link in closing)
+        return factor * math.sqrt(longer), looks, len(closing)
+
+
+def _alike(graph: QueryGraph) -> dict[tuple[int, Relation, Direction], int]:
+    """For each vertex the others that edges of one relation lead to in one direction, as bit masks."""
+    found: dict[tuple[int, Relation, Direction], int] = {}
+    for edge in graph.edges:
+        for vertex, other in ((edge.source, edge.target), (edge.target, edge.source)):
+            key = vertex, edge.relation, edge.direction(vertex)
+            found[key] = found.get(key, 0) | 1 << other
+    return found
 
 
 def _union(masks: Iterable[int]) -> int:
