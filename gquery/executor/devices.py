@@ -23,10 +23,12 @@ def _cpu(settings: Settings) -> Backend:
 
 
 def _gpu(settings: Settings) -> Backend:
-    from gquery.executor.gpu.device import card
+    from gquery.executor.gpu.device import card, other_cards
     from gquery.executor.gpu.engine import GpuBackend
+    from gquery.executor.gpu.several import SharingBackend
 
-    return GpuBackend(card())
+    first, others = card(), other_cards()
+    return SharingBackend(first, others) if others else GpuBackend(first)
 
 
 class CardBeside:

@@ -221,8 +221,9 @@ def card(number: int = 0) -> Card:
         return Card(number)
 
 
-def other_cards() -> list[Callable[[], Card]]:
+@cache
+def other_cards() -> tuple[Callable[[], Card], ...]:
     """What makes the cards besides the first ready."""
     import cupy
 
-    return [partial(card, number) for number in range(1, cupy.cuda.runtime.getDeviceCount())]
+    return tuple(partial(card, number) for number in range(1, cupy.cuda.runtime.getDeviceCount()))

@@ -7,7 +7,7 @@ from threading import Lock, get_ident
 
 from gquery.executor.progress import Control
 
-_PARTS = 64  # of what each is about to do: no share is smaller
+_PARTS = 32  # of what each is about to do: no share is smaller
 _LARGEST = 8  # parts of all at least, while nobody has joined the first
 _SOON = 0.02  # seconds; what takes less is followed by twice as much
 
@@ -41,7 +41,7 @@ class Shares:
 
     def _size(self, left: int) -> int:
         if len(self._joined) > 1:
-            return max(self._least, left // (4 * len(self._joined)))
+            return max(self._least, left // (2 * len(self._joined)))
         before, self._asked = self._asked, time.monotonic()
         if self._begun and self._asked - before < _SOON:
             self._step = min(2 * self._step, max(self._step, self._count // _LARGEST))
