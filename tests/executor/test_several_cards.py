@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from threading import get_ident
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,11 @@ from gquery.executor.devices import BACKENDS
 from gquery.executor.gpu.several import SharingBackend
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.progress import Control
+from tests.differential.build import to_gquery
+from tests.differential.test_collisions import alike_graph
+from tests.differential.test_counting import WAYS as COUNTED
+from tests.differential.test_counting import costs
+from tests.differential.test_far_tests import ALONE as FAR
 from tests.differential.test_neighbourhoods import WAYS
 from tests.emulated.device import COMPILER, EmulatedDevice, emulated_device
 
@@ -133,3 +139,24 @@ def test_shares_of_several_end_small() -> None:
     assert sum(sizes) == 10_000
     assert sizes[0] < 200 < sizes[1]
     assert max(sizes[-5:]) < 200
+
+
+def test_what_a_card_without_a_share_makes_for_later_counts(
+    launches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A query is made of several counts, which share candidate edges; here whoever asks first gets all of a count."""
+    forced = costs({"gain": 1e9, "least_problems": 150}, worth_improving=-1.0, dear=-1.0, folds=1e9)
+    for patch in [*FAR, *COUNTED["candidate graph"], forced]:
+        monkeypatch.setattr(*patch)
+    asked, first = Shares.next, {}
+
+    def all_for_the_first(self: Shares) -> tuple[int, int] | None:
+        mine = first.setdefault(id(self), get_ident()) == get_ident()
+        time.sleep(0.001)
+        return asked(self) if mine else None
+
+    monkeypatch.setattr(Shares, "next", all_for_the_first)
+    for seed in range(3):
+        graph = to_gquery(alike_graph(Random(seed)))
+        text = "MATCH DIFFERENT NODES (a)--(b)--(c)--(d)--(e) RETURN count(*) AS n"
+        assert graph.query(text, device="gpu").scalar() == graph.query(text, device="cpu").scalar()

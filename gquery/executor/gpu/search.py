@@ -77,16 +77,19 @@ class GpuSlices:
         return self._writing.given
 
     def shared_total(self, shares: Shares, modulus: int) -> tuple[int, float]:
-        """As `total`, of the shares that this one gets."""
+        """As `total`, of the shares that this one gets. A tape runs even if there are none left: what it makes for
+        others, too, is there only then."""
         with self.device.guarded():
+            share = shares.next() or (0, 0)
             totals = self._counted
             run = self._writing.tape.start(self.control, modulus)
-            while share := shares.next():
+            while share:
                 self._writing.take_share(run, *share)
                 for _ in run.launches():
                     self._writing.check_choices()
                     if shares.stopped:
                         return 0, 0.0
+                share = shares.next()
             return self._added_up(run, totals, modulus)
 
     def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
