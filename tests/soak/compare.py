@@ -33,15 +33,22 @@ def agrees(query: Query, expected: Answer, found: list[tuple[Any, ...]]) -> bool
 
 def _form(query: Query) -> Callable[[Iterable[Any]], tuple[Hashable, ...]]:
     """Rows in a form that can be compared. Where values are grouped, 1 and 1.0 may stand for each other, and so may one
-    moment in two zones; a collected list has no order."""
+    moment in two zones; a collected list has no order, nor have those that are collected in it."""
     loose = any(isinstance(clause, Projection | Called) and clause.grouped for clause in query.clauses)
     meant = [query.first_meant(item) for item, _ in query.returned.items]
     names = [item.name if isinstance(item, Aggregate) else "" for item in meant]
+    projections = [clause for clause in query.clauses if isinstance(clause, Projection)]
+    items = [item for clause in projections for item, _ in clause.items]
+    twice = sum(isinstance(item, Aggregate) and item.name == "collect" for item in items) > 1
+
+    def collected(value: list[Any]) -> Hashable:
+        parts = (collected(part) if twice and isinstance(part, list) else canonical(part, loose) for part in value)
+        return tuple(sorted(parts, key=repr))
 
     def column(name: str, value: Any) -> Hashable:
         match name, value:
             case "collect", list():
-                return tuple(sorted((canonical(part, loose) for part in value), key=repr))
+                return collected(value)
             # DuckDB goes over the values once, in floats: of numbers near 2^32 that differ by one, the deviation has an
             # error of 2^32 * 2^-53 for each of them, and a mean near zero of such numbers has no more right digits.
             case "stdev" | "stdevp" | "avg", float():

@@ -13,8 +13,10 @@ import pytest
 from gquery.executor.paths import hops, leading, listing, sides, sweep
 from gquery.planner.binding.lengths import alternatives
 from gquery.storage import indexes
+from tests.evaluator.answers import Answer
 from tests.soak.__main__ import REFUSED
 from tests.soak.check import Make
+from tests.soak.compare import agrees
 from tests.soak.queries import (
     calling_chain,
     counting_chain,
@@ -24,6 +26,7 @@ from tests.soak.queries import (
     random_query,
 )
 from tests.soak.run import reproduction, soaked
+from tests.soak.tree import Aggregate, Projection, Property, Query, Variable
 
 CHUNKS = 6
 MORE = 10 if os.environ.get("GQUERY_SLOW") else 1
@@ -33,6 +36,15 @@ COUNTED = 7 * MORE
 LOOKED_UP = 8 * MORE
 LONG = 4 * MORE
 CALLED = 2 * MORE
+
+
+def test_a_list_that_was_collected_has_no_order_in_another() -> None:
+    once = Projection(((Property(Variable("a"), "p"), "p"), (Aggregate("collect", Variable("a")), "x")))
+    twice = Query((once, Projection(((Aggregate("collect", Variable("x")), "x"),))))
+    expected = Answer(((([[1, 2], [3]],),),), 0, 1)
+    assert agrees(twice, expected, [([[3], [2, 1]],)])
+    assert not agrees(twice, expected, [([[3, 2], [1]],)])
+    assert not agrees(Query(twice.clauses[1:]), expected, [([[3], [2, 1]],)])
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
