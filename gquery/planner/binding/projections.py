@@ -173,9 +173,9 @@ def _bind_items(clause: ast.Projecting, word: str, binder: ExpressionBinder) -> 
         span = Span(clause.span.start, clause.span.start + len(word))
         items = [ProjectionItem(name, binder.bind(ast.Variable(name=name, span=span))) for name in names]
     items += [ProjectionItem(_name(item, word), binder.bind(item.expression)) for item in clause.items]
-    twice = [name for name, count in Counter(item.name for item in items).items() if count > 1]
-    if twice:
-        raise BindError(f"two columns are called `{twice[0]}`", span=clause.span, hint="tell them apart with AS")
+    if len({item.name for item in items}) < len(items):
+        twice = next(name for name, count in Counter(item.name for item in items).items() if count > 1)
+        raise BindError(f"two columns are called `{twice}`", span=clause.span, hint="tell them apart with AS")
     return tuple(items)
 
 

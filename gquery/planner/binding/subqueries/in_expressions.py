@@ -36,10 +36,11 @@ from gquery.records import replace
 from gquery.settings import MatchMode
 
 Asked = ast.Subquery | ast.Exists | ast.PatternPredicate
+_ASKED = (ast.Subquery, ast.Exists, ast.PatternPredicate)  # which is told faster
 
 
 def holds_subquery(node: ast.Node) -> bool:
-    return any(isinstance(each, Asked) for each in below(node))
+    return any(isinstance(each, _ASKED) for each in below(node))
 
 
 def is_apart(condition: ast.Expression) -> bool:
