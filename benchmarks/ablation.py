@@ -36,7 +36,7 @@ from gquery.executor.cpu.search import frames, pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
 from gquery.planner.passes.compose_functional_edges import compose
-from gquery.planner.search import matching, second_half, solving
+from gquery.planner.search import matching, orders, second_half, solving
 from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.sums import factorise, inclusion, strategy, ties
@@ -131,7 +131,7 @@ TECHNIQUES = (
     ),  # constants are of set sizes
     Technique("rows as bitsets while they stay", ((bitsets.Bitsets, "looked_into", _walked),)),
     Technique("rows cut to a label", ((pack._Packer, "_cut", _never),)),
-    Technique("first orders of few candidates", ((solving._Orders, "easy", _none),)),
+    Technique("first orders of few candidates", ((orders.Orders, "easy", _none),)),
     Technique("leaving filters to sweeps", (_costs(filter_begin=0.0),)),
     Technique("work below a vertex shared", ((frames, "half_of_tree", _none), (frames, "half_of_block", _none))),
     Technique("all workers at once", ((run, "_LASTING", math.inf),)),

@@ -12,13 +12,13 @@ import pytest
 import gquery
 from gquery.executor.cpu.search import adapting, frames
 from gquery.executor.progress import OrdersGivenUp
-from gquery.planner.search import solving
+from gquery.planner.search import orders
 from tests.differential.test_counting import WAYS, compare_counts, costs
 
 ALWAYS = [
     *WAYS["candidate graph"],
     costs({"trusted": 1}, dear=0.0, worth_walking=0.0, build=0.0, tried=1e12),
-    (solving._Orders, "easy", lambda _: None),
+    (orders.Orders, "easy", lambda _: None),
 ]
 CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as they are": [],

@@ -13,7 +13,7 @@ import gquery
 from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.candidates import candidate_graph
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
-from gquery.executor.cpu.search import frames, pack, run, sharing
+from gquery.executor.cpu.search import folding, frames, pack, run, sharing
 from gquery.planner.search.sums import strategy
 from gquery.storage.adjacency import Adjacency
 from tests.differential.test_collisions import WAYS as COLLISIONS
@@ -54,7 +54,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
     "candidate graph, short slices": [(candidate_graph, "SLICE", 3), *PLANNED["candidate graph"]],
     "no cut rows": [(pack._Packer, "_cut", _no)],
-    "sums in pages of their own": [(pack, "_SCATTERED", 0)],
+    "sums in pages of their own": [(folding, "_SCATTERED", 0)],
     "everything is given away": [(frames, "SLICE", 5), *GIVEN],
     "everything is given away, depth first": [
         (frames, "SLICE", 3),

@@ -15,7 +15,7 @@ import gquery
 from gquery.grammar.parser import _Reader
 from gquery.planner.binding import matches as binding
 from gquery.planner.passes.constraints import _Finder
-from gquery.planner.search.solving import _Orders
+from gquery.planner.search.orders import Orders
 from gquery.planner.search.sums.factorise import Factoriser
 from tests.conftest import patience
 from tests.planner.shapes import pattern, shape
@@ -96,7 +96,7 @@ def test_timeout_before_matching(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("holder", "method"),
-    [(_Reader, "_word"), (binding, "_place"), (_Finder, "_keep_apart"), (_Orders, "few"), (Factoriser, "tree")],
+    [(_Reader, "_word"), (binding, "_place"), (_Finder, "_keep_apart"), (Orders, "few"), (Factoriser, "tree")],
     ids=["parsing", "binding", "constraints", "orders", "trees"],
 )
 def test_the_clock_is_looked_at_in_every_phase(holder: Any, method: str, monkeypatch: pytest.MonkeyPatch) -> None:

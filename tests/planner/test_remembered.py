@@ -11,7 +11,7 @@ import gquery
 from gquery.planner.ir.match_plan import Counted
 from gquery.planner.memo.recent import Recent
 from gquery.planner.memo.remembered import Remembered
-from gquery.planner.search import second_half, solving
+from gquery.planner.search import orders, second_half
 from gquery.planner.search.settled import Settled
 from gquery.session import Prepared
 from gquery.settings import Settings
@@ -61,8 +61,8 @@ def test_a_shape_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [TRIANGLE.format(f"a.age <> {age}") for age in (1, 2, 3)]
     expected = [fresh.query(text).scalar() for text in texts]
     asked = []
-    best = solving._Orders.best
-    monkeypatch.setattr(solving._Orders, "best", lambda orders: asked.append(1) or best(orders))
+    best = orders.Orders.best
+    monkeypatch.setattr(orders.Orders, "best", lambda own: asked.append(1) or best(own))
     assert [graph.query(text).scalar() for text in texts] == expected
     assert len(asked) == 1
 

@@ -17,7 +17,8 @@ from gquery.planner.search.alike.asked import asked_by
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CostModel
 from gquery.planner.search.grouping import group_sizes, regions_of
-from gquery.planner.search.solving import Solution, Solver
+from gquery.planner.search.orders import Solution
+from gquery.planner.search.solving import Solver
 from gquery.planner.search.sums.factorise import Level, Tree
 from gquery.planner.search.sums.inclusion import exclusions, less_tests, twins, without
 from gquery.planner.search.sums.strategy import strategy_of

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 from gquery.executor.backend import Ranks
 from gquery.executor.cpu.candidates.addresses import rows_of
@@ -17,15 +12,13 @@ from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.blocks import Blocks
-from gquery.executor.cpu.kernels.sums.branch import NO_FACTORS, Branch, Factors, Fold
 from gquery.executor.cpu.kernels.sums.push import counter_bytes
-from gquery.executor.cpu.machine.heap import scattered_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search import packed
 from gquery.executor.cpu.search.adapting import adapting
+from gquery.executor.cpu.search.folding import CAPS, Folding
 from gquery.executor.cpu.search.link import link, link_chain, link_counters
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
-from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Level, Program, Rows, may_enumerate
 from gquery.executor.lowering.pushed import chains, pushed
 from gquery.executor.lowering.tallied import tallied_levels
@@ -33,13 +26,11 @@ from gquery.executor.progress import OrdersGivenUp
 from gquery.storage.adjacency import Adjacency
 
 _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=": packed.LESS_EQUAL}
-_CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXISTS, "absent": packed.NONE}
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
 _SMALLEST_MEMORY = 64  # slots
 _INSIDE = 1 << 23  # bytes for one neighbourhood as bitsets
 _ROOM, _SMALLEST_ROOM = 1 << 10, 1 << 6  # partial matches in a block: those of a few levels stay in the caches
-_SCATTERED = 1 << 9  # positions for each that is written: one page of 8-byte sums
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
 
 
@@ -67,9 +58,7 @@ class _Packer:
         self.bitsets = Bitsets(self.memory, self.threads, candidates.sliced, candidates.cache_of)
         self.slots = 0
         self.adjacencies: dict[tuple[Rows, int], Adjacency] = {}
-        self.factors: dict[int, Factors] = {}  # by level
-        self.is_folded = program.strategy == "fold" and program.listed == 0
-        self.bounded = self.is_folded and self._bound() < SAFE  # no sum can be too large for 64 bits
+        self.folding = Folding(program, candidates, self.sets, self._edges_to)
 
     def pack(self) -> PackedPlan:
         program = self.program
@@ -78,7 +67,7 @@ class _Packer:
         if program.space == "candidates":
             self.adjacencies = self._candidate_graph()
         choices, collides = self._choices()
-        folds = self._folds()
+        folds = self.folding.folds()
         steps = [self._step(number, level) for number, level in enumerate(program.levels)]
         link(steps, program)
         if self.counters:
@@ -100,7 +89,7 @@ class _Packer:
             self.bitsets.marks,
             self.bitsets.rows,
             folds,
-            self.is_folded,
+            self.folding.is_whole,
             room,
             is_chain,
             self._inside(),
@@ -156,7 +145,7 @@ class _Packer:
         if level.weights:
             row[packed.WEIGHTS_BEGIN], row[packed.WEIGHTS_END] = level.weights[0], level.weights[-1] + 1
         row[packed.SIMPLE] = all(adjacency.simple for adjacency in rows)
-        factors = self.factors.get(number)
+        factors = self.folding.factors.get(number)
         if factors:
             row[packed.FACTORS], row[packed.FACTOR_SIZES] = address(factors.sums), address(factors.sizes)
             row[packed.FACTOR_BASE] = factors.base
@@ -168,7 +157,7 @@ class _Packer:
         assert row[packed.SET_COUNT] or level.like >= 0 or not level.minus
         row[packed.MINUS] = level.minus
         row[packed.TALLIED] = number in self.tallied
-        row[packed.CAP] = _CAPS[level.cap]
+        row[packed.CAP] = CAPS[level.cap]
         self._remember(row, level)
         return row
 
@@ -267,48 +256,6 @@ class _Packer:
         masked = row[packed.CUT_END] > 0 or (row[packed.VERTICES] == 0 and row[packed.WORDS] != 0)
         if rows == 1 and not level.absent and row[packed.SIMPLE] and not (masked or level.different or level.smaller):
             row[packed.LENGTH] = 1
-
-    def _folds(self) -> tuple[Fold, ...]:
-        """A fold for each level with folded branches, the deepest first: they are needed above."""
-        folds = []
-        for number in range(len(self.sets) - 1, -1, -1):
-            branches = [child for child in self.children[number] if self.program.levels[child].folded]
-            if branches:
-                positions = self.sets[number].vertices
-                if self.program.space == "candidates":
-                    positions = np.arange(len(positions), dtype=np.int32)
-                self.factors[number] = self._new_factors(self.program.levels[number].described, positions)
-                folds.append(Fold(positions, self.factors[number], tuple(map(self._branch, branches))))
-        return tuple(folds)
-
-    def _bound(self) -> float:
-        """More than the matches of a program of which everything is folded, by the largest degrees."""
-        sums = [1.0] * len(self.sets)
-        for number in range(len(self.sets) - 1, 0, -1):
-            level = self.program.levels[number]
-            sums[level.parent] *= max(1, self.candidates.largest_row(level.backward[0])) * sums[number]
-        return sums[0] * len(self.sets[0].vertices)
-
-    def _branch(self, number: int) -> Branch:
-        level, child_set = self.program.levels[number], self.sets[number]
-        (rows,) = level.backward
-        words = self.candidates.mask(rows, child_set) if self.program.space == "vertices" else 0
-        child = self.factors.get(number, NO_FACTORS)
-        return Branch(self._edges_to(number, rows), words, child, level.minus, _CAPS[level.cap])
-
-    def _new_factors(self, described: str, positions: NDArray[np.int32]) -> Factors:
-        base, size = 0, 0
-        if len(positions):
-            base = int(positions[0])
-            size = int(positions[-1]) - base + 1
-        self.memory.reserve((8 if self.bounded else 16) * size, f"the sums at {described}")
-        new: Callable[[int, type[Any]], NDArray[Any]] = np.zeros
-        if size == len(positions):
-            new = np.empty  # each position is written before it is read
-        elif size >= _SCATTERED * (1 + len(positions)):
-            new = partial(scattered_zeros, written=positions - base)
-        sizes = np.zeros(0) if self.bounded else new(size, np.float64)
-        return Factors(base, new(size, np.uint64), sizes)
 
     def _remember(self, row: list[int], level: Level) -> None:
         """Gives a level its part of the memory of sums: room for all its contexts, or for as many as there is space."""
