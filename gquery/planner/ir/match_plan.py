@@ -69,14 +69,14 @@ class Counted:
 @record(frozen=True, slots=True)
 class Cardinalities:
     """vertices[u] = |C(u)|; edges[e] = candidate edges of query edge e; degrees[e] = mean row of the raw adjacency
-    seen from (source, target); skews[e] = by how many times a row is longer where another such edge leads to its
-    vertex, seen likewise. Estimates before the filters ran, true numbers after but for the skews. vain: as in
-    `Counted`, of the query's own vertices and edges; certain, and empty before."""
+    seen from (source, target); having[e] = shares of the vertices there that a filter has found to have such an edge,
+    1 where none has asked. Estimates before the filters ran, true numbers after. vain: as in `Counted`, of the query's
+    own vertices and edges; certain, and empty before."""
 
     vertices: tuple[float, ...]
     edges: tuple[float, ...]
     degrees: tuple[tuple[float, float], ...]
-    skews: tuple[tuple[float, float], ...]
+    having: tuple[tuple[float, float], ...]
     vain: frozenset[tuple[int, int]] = frozenset()
 
 

@@ -24,8 +24,11 @@ def required_filters(draft: Draft, context: Context) -> Draft:
     graph, all_types = draft.graph, tuple(sorted(context.invariants.types))
     bindings = graph.bindings()
     seeds = {edge.source for edge in bindings}
+    joined = {end for edge in graph.edges for end in (edge.source, edge.target)}
     filters: list[Filter] = [
-        SeedFilter(vertex.index) if vertex.index in seeds else _start(vertex, graph, context)
+        SeedFilter(vertex.index)
+        if vertex.index in seeds
+        else _start(vertex, graph, vertex.index not in joined, context)
         for vertex in graph.vertices
     ]
     looked_up = {each.vertex: each.predicate for each in filters if isinstance(each, LookupFilter)}
@@ -41,11 +44,10 @@ def required_filters(draft: Draft, context: Context) -> Draft:
     return replace(draft, filters=tuple(filters))
 
 
-def _start(vertex: QueryVertex, graph: QueryGraph, context: Context) -> LookupFilter | LabelFilter:
+def _start(vertex: QueryVertex, graph: QueryGraph, alone: bool, context: Context) -> LookupFilter | LabelFilter:
     """The vertices of the labels, or of a large table those that a predicate names one by one; of any, where there is
-    nothing else to do for a vertex."""
+    nothing else to do for a vertex, which is alone."""
     scanned = context.costs.filter_scan * context.statistics.vertex_count(vertex.tables)
-    alone = not graph.incident()[vertex.index]
     large = scanned > context.costs.filters_weighed
     if alone or (large and all(edge.target != vertex.index for edge in graph.bindings())):
         named = sorted(filter(names_values, vertex.predicates), key=_names_ids, reverse=True)

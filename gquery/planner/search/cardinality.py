@@ -23,30 +23,27 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
     else:
         sizes = estimated_sizes(graph, statistics)
     own = counted.shares if counted else {}
-    edges, degrees, skews = [], [], []
+    edges, degrees, having = [], [], []
     for edge in graph.edges:
         if isinstance(edge.relation, Binding):
             seeds, bound = sizes[edge.source], sizes[edge.target]
             edges.append(seeds if edge.relation.functional else max(seeds, bound))
             degrees.append((edges[-1] / seeds, edges[-1] / bound))
-            skews.append((1.0, 1.0))
+            having.append((1.0, 1.0))
             continue
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
         total = edges_between(edge, source.tables, target.tables, statistics)
         kept = total * kept_share(edge.predicates, total)
         known = counted.edges.get(edge.index) if counted else None
-        having = [max(1e-9, own.get((end, edge.index), 1.0)) for end in (edge.source, edge.target)]
+        ends = (edge.source, edge.target)
+        having.append((own.get((ends[0], edge.index), 1.0), own.get((ends[1], edge.index), 1.0)))
         shares = [
-            min(1.0, sizes[end] / everything[end] / each)
-            for end, each in zip((edge.source, edge.target), having, strict=True)
+            min(1.0, sizes[end] / everything[end] / max(1e-9, each)) for end, each in zip(ends, having[-1], strict=True)
         ]
         edges.append(kept * shares[0] * shares[1] if known is None else float(known))
         degrees.append((kept / everything[source.index], kept / everything[target.index]))
-        # Those that a filter leaves out have few neighbours: the mean gets nearer to the degree of who has many.
-        one, other = _skews(edge, source.tables, target.tables, statistics)
-        skews.append((max(1.0, one * having[0]), max(1.0, other * having[1])))
     vain = counted.vain if counted else frozenset()
-    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees), tuple(skews), vain)
+    return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees), tuple(having), vain)
 
 
 def estimated_sizes(graph: QueryGraph, statistics: Statistics) -> list[float]:
@@ -66,7 +63,7 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
     vertices = problem.graph.vertices
     sizes = tuple(min(known.vertices[origin] for origin in group) for group in problem.merged)
     first = {origin: vertex for vertex, group in enumerate(problem.merged) for origin in group}
-    edges, degrees, skews = [], [], []
+    edges, degrees, having = [], [], []
     for edge, origin in zip(problem.graph.edges, problem.edges, strict=True):
         if origin is None or edge.relation != graph.edges[origin].relation:
             ends = [vertices[end] for end in (edge.source, edge.target)]
@@ -74,31 +71,20 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
             total = edges_between(edge, ends[0].tables, ends[1].tables, statistics)
             edges.append(total * sizes[edge.source] / counts[0] * sizes[edge.target] / counts[1])
             degrees.append((total / counts[0], total / counts[1]))
-            skews.append(_skews(edge, ends[0].tables, ends[1].tables, statistics))
+            having.append((1.0, 1.0))
         else:
             shrunk = 1.0
             for end in (graph.edges[origin].source, graph.edges[origin].target):
                 shrunk *= sizes[first[end]] / max(1e-9, known.vertices[end])
             edges.append(known.edges[origin] * shrunk)
             degrees.append(known.degrees[origin])
-            skews.append(known.skews[origin])
-    return Cardinalities(sizes, tuple(edges), tuple(degrees), tuple(skews), known.vain)
+            having.append(known.having[origin])
+    return Cardinalities(sizes, tuple(edges), tuple(degrees), tuple(having), known.vain)
 
 
 def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:
     """Entries that the edge's adjacency has from the source tables to the target tables, predicates aside."""
     return edge.relation.entries(statistics, edge.direction(edge.source), sources, targets)
-
-
-def _skews(
-    edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics
-) -> tuple[float, float]:
-    """By how many times rows are longer at a source that another such edge leads to, and at such a target."""
-    if not edge.relation.of_data_edges:
-        return 1.0, 1.0
-    source = statistics.degree(edge.types, edge.direction(edge.source), sources)
-    target = statistics.degree(edge.types, edge.direction(edge.target), targets)
-    return source.skew, target.skew
 
 
 def kept_share(predicates: tuple[Expression, ...], count: float) -> float:
@@ -137,21 +123,28 @@ class PrefixModel:
     has many. Where rows meet, the shorter one decides, and the number of matches grows by the root of that only.
     """
 
-    def __init__(self, graph: QueryGraph, cardinalities: Cardinalities, raw: bool, costs: CostModel) -> None:
-        """`raw`: lists are those of the raw adjacency, longer than the candidate edges."""
+    def __init__(
+        self, graph: QueryGraph, cardinalities: Cardinalities, statistics: Statistics | None, costs: CostModel
+    ) -> None:
+        """statistics: of the raw adjacency, if that has the lists that are looked at, longer than the candidate
+        edges."""
         self.costs = costs
         self.sizes = [max(size, 1e-9) for size in cardinalities.vertices]
         self.links: list[list[Link]] = [[] for _ in graph.vertices]
-        alike = _alike(graph) if raw else {}
+        alike = _alike(graph) if statistics is not None else {}
         for edge in graph.edges:
             if edge.source == edge.target:
                 continue
             count = max(cardinalities.edges[edge.index], 1e-9)
             selectivity = min(1.0, count / (self.sizes[edge.source] * self.sizes[edge.target]))
             for vertex, other, side in ((edge.source, edge.target, 1), (edge.target, edge.source, 0)):
-                row = cardinalities.degrees[edge.index][side] if raw else count / self.sizes[other]
-                crowd = alike[other, edge.relation, edge.direction(other)] & ~(1 << vertex) if raw else 0
-                self.links[vertex].append((selectivity, 1 << other, row, crowd, cardinalities.skews[edge.index][side]))
+                row, crowd, skew = count / self.sizes[other], 0, 1.0
+                if statistics is not None:
+                    row = cardinalities.degrees[edge.index][side]
+                    crowd = alike[other, edge.relation, edge.direction(other)] & ~(1 << vertex)
+                    if crowd:
+                        skew = _skew(graph, edge, other, cardinalities.having[edge.index][side], statistics)
+                self.links[vertex].append((selectivity, 1 << other, row, crowd, skew))
         for links in self.links:
             links.sort()
         self.neighbours = [{link[1].bit_length() - 1 for link in links} for links in self.links]
@@ -180,6 +173,15 @@ class PrefixModel:
             factor *= max(selectivity, GUESSES.closing)
         looks = self.costs.intersection(link[2] for link in closing)
         return factor * math.sqrt(longer), looks, len(closing)
+
+
+def _skew(graph: QueryGraph, edge: QueryEdge, vertex: int, having: float, statistics: Statistics) -> float:
+    """By how many times a row is longer where another such edge leads to its vertex. Those that a filter leaves out
+    have few neighbours: the mean gets nearer to the degree of who has many."""
+    if not edge.relation.of_data_edges:
+        return 1.0
+    degree = statistics.degree(edge.types, edge.direction(vertex), graph.vertices[vertex].tables)
+    return max(1.0, having * degree.skew)
 
 
 def _alike(graph: QueryGraph) -> dict[tuple[int, Relation, Direction], int]:

@@ -89,7 +89,7 @@ class Orders:
         self.kept = kept
         self.folds_whole = folds_whole(problem, kept)
         self.costs = context.costs
-        self.model = PrefixModel(problem.graph, cardinalities, raw, self.costs)
+        self.model = PrefixModel(problem.graph, cardinalities, context.statistics if raw else None, self.costs)
         self.factoriser = Factoriser(self.model, structure.ties, self.kept, problem.graph.parts, context.check)
         self.neighbourhoods = Neighbourhoods(problem, self.model, context.statistics) if raw else None
         self.pushing = Pushing(problem, self.model) if raw and not kept else None
