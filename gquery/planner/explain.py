@@ -28,7 +28,7 @@ _WAYS: Mapping[Strategy | None, str] = {
     "tree": " depth first",
     "fold": " in one pass",
     "push": ", pushed from each {root} to all {far}",
-    "adaptive": " depth first, next the vertex with the smallest set at hand, for {tried} looks at most",
+    "adaptive": " depth first, next the vertex with the smallest set at hand, for some {tried} looks",
     "inside": " inside the neighbourhood of each {root}",
 }
 

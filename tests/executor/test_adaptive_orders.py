@@ -112,6 +112,24 @@ def test_what_is_given_up_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> No
     assert "smallest set" not in again.profile(text)
 
 
+@pytest.mark.parametrize(
+    ("looks", "roots", "tired"),
+    [
+        (10, 0, False),  # nothing is known yet
+        (30, 0, True),
+        (30, 5, False),  # a twentieth of the roots by a third of the looks: the first ones take most
+        (90, 20, True),
+        (110, 60, False),  # it will not take twice as much
+        (210, 100, True),
+    ],
+)
+def test_a_sum_is_given_up_by_the_roots_that_are_done(looks: int, roots: int, tired: bool) -> None:
+    room = object.__new__(adapting.Room)
+    room._tried, room._share = 1e8, 100.0
+    room._done = np.array([0, looks * 1_000_000, roots])
+    assert room.is_tired is tired
+
+
 def _noting(raised: list[bool]) -> type[OrdersGivenUp]:
     class Noted(OrdersGivenUp):
         def __init__(self) -> None:

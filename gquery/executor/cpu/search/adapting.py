@@ -23,19 +23,22 @@ from gquery.storage.schema import TURNED
 _RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each place that its vertex comes later
 _MOST = 1 << 27  # bytes of rows, when no limit is set
 _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 21  # sums that a worker remembers, at first and at most
+_BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
+_BEHIND = 2.0  # times as many looks as the plan has: a sum that will take more is given up
 _ENTRY = 8 * (adaptive.MEMORY_COLUMNS + 1)  # bytes of each
 
 
 @record(frozen=True, slots=True)
 class Adapting:
     """pattern: as the kernels read it. bits: the candidates of all vertices. roots int32[]: by position of the first
-    vertex, its number. tried: looks of a worker after which it gives up, 0 for none. memory: of the query. keep: what
-    addresses point into."""
+    vertex, its number. tried: looks that the plan has for a worker, 0 where it may go on for ever; share: roots that
+    are a worker's, if all do as many. memory: of the query. keep: what addresses point into."""
 
     pattern: Pattern
     bits: NDArray[np.uint64]
     roots: NDArray[np.int32]
     tried: float
+    share: float
     memory: Budget
     keep: tuple[NDArray[np.uint64], ...]
 
@@ -45,7 +48,8 @@ class Room:
 
     def __init__(self, adapting: Adapting) -> None:
         pattern, width = adapting.pattern, adapting.pattern.width
-        self._most, self._tried, self._memory = _MOST_SLOTS, adapting.tried, adapting.memory
+        self._most, self._memory = _MOST_SLOTS, adapting.memory
+        self._tried, self._share = adapting.tried, adapting.share
         bits = np.empty((width + 1, len(adapting.bits)), np.uint64)
         bits[0] = adapting.bits
         table = (width + 1) * width
@@ -57,7 +61,7 @@ class Room:
             np.zeros((width + 1) * adaptive.PLACE_COLUMNS, np.int64),
             np.zeros((width + 1) * adaptive.SIZE_COLUMNS, np.float64),
         )
-        self._done = np.zeros(2, np.int64)
+        self._done = np.zeros(adaptive.DONE_SLOTS, np.int64)
         self.stack = self._with_memory(_SLOTS)
 
     def forget(self) -> None:
@@ -66,8 +70,13 @@ class Room:
 
     @property
     def is_tired(self) -> bool:
-        """Whether there were more looks than the plan has for it."""
-        return 0 < self._tried < int(self._done[adaptive.LOOKS])
+        """Whether it will take far more looks than the plan has for it, by the roots that are done. The first ones take
+        more than others, which find their sums remembered, so that early on they have to be further behind."""
+        looks = int(self._done[adaptive.LOOKS])
+        if not self._tried or looks <= min(self._tried, max(_LITTLE, _BELIEVED * self._tried)):
+            return False
+        used, done = looks / self._tried, min(1.0, int(self._done[adaptive.ROOTS]) / self._share)
+        return min(used, used**3) > _BEHIND * done
 
     def grow(self) -> None:
         """Makes room for more sums where as many were remembered as there is room for, if there is memory."""
@@ -118,7 +127,8 @@ def adapting(program: Program, candidates: CandidateSets, sets: Sequence[Candida
         np.bitwise_or.at(bits, begins[vertex] + (own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
     rows, keep = _rows(levels, candidates, kinds)
     pattern = Pattern(width, near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows.reshape(-1))
-    return Adapting(pattern, bits, numbers[0], program.tried, memory, keep)
+    share = max(1.0, len(numbers[0]) / candidates.threads)
+    return Adapting(pattern, bits, numbers[0], program.tried, share, memory, keep)
 
 
 def _near(level: Level) -> dict[int, list[Rows]]:

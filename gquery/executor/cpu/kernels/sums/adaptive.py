@@ -53,12 +53,12 @@ VERTEX, WORD, PLACE_COLUMNS = 0, 1, 2  # of `places`, int64: what is matched at 
 ABOUT_SUM, ABOUT_PRODUCT, SIZE_COLUMNS = 0, 1, 2  # of `sizes`, float64: about the same
 # Columns of the memory, uint64[slots * 3], a power of two of them.
 REMEMBERED_KEY, REMEMBERED_MORE, REMEMBERED, MEMORY_COLUMNS = 0, 1, 2, 3
-KEPT, LOOKS = 0, 1  # of `done`
+KEPT, LOOKS, ROOTS, DONE_SLOTS = 0, 1, 2, 3  # of `done`
 
 
 class Stack(NamedTuple):
-    """The sums in progress, and the memory of `slots` of those that are done. done int64[2]: how many were
-    remembered, and the looks of all slices."""
+    """The sums in progress, and the memory of `slots` of those that are done. done int64[DONE_SLOTS]: how many were
+    remembered, the looks of all slices, and the roots that are done."""
 
     nodes: NDArray[np.uint64]
     places: NDArray[np.int64]
@@ -223,6 +223,7 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
             sums[place] = reduced(sums[place] + stack.nodes[0 * NODE_COLUMNS + PRODUCT], modulus)
             about[place] += stack.sizes[0 * SIZE_COLUMNS + ABOUT_PRODUCT]
             state[ROW] += 1
+            stack.done[ROOTS] += 1
             depth = np.int64(-1)
         else:
             candidate = next_candidate(pattern, left, stack, depth)
