@@ -70,6 +70,11 @@ def test_counts(seed: int, mode: str, device: str) -> None:
         assert _some(found) == _some(expected), f"{query}, {mode}, seed {seed}"
 
 
+def test_vertices_beyond_all_rows_of_a_matrix() -> None:
+    """Two rows decide a sum, and the vertex of one is beyond all that have any: that ended the process."""
+    test_counts(102, "repeatable elements", "cpu")
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_several_batches_as_one_change(seed: int) -> None:
     random = np.random.default_rng([seed, 2])

@@ -117,7 +117,7 @@ def count_pairs(tables, walk, blocks, into, level, left):  # type: ignore[no-unt
         moving_bits = np.int64(0)
         if dense:
             moving_bits = bits_of(walk, moving, np.int64(movers[index]), high - low, np.int64(1))
-        if dense and matrix_words < high - low:
+        if dense and bits != 0 and matrix_words < high - low:  # a vertex that is beyond all rows has no bits
             looks += matrix_words
             last = min(ceiling, moving[MATRIX_END]) if ceiling > 0 else moving[MATRIX_END]
             found = count_both(moving_bits, bits, words, max(floor, moving[MATRIX_BEGIN]), last)
