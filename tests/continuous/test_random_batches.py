@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gquery.continuous.between import Between
 from gquery.continuous.standing import Emit, Standing
 from gquery.session import Graph
 from gquery.settings import Settings
@@ -93,13 +92,12 @@ def _changes(seed: int, mode: Any, device: Any, queries: tuple[str, ...], emit: 
     random = np.random.default_rng([seed, MODES.index(mode)])
     settings = Settings(mode=mode, device=device, strict=False)
     chosen = [Standing(query, {}, settings, emit) for query in random.choice(queries, 3, replace=False).tolist()]
-    for between in random_steps(random, random_graph(random).snapshot, BATCHES):
-        for standing in chosen:
-            yield standing.text, *_answers(between, standing.text, settings), *standing.change(between)
-
-
-def _answers(between: Between, query: str, settings: Settings) -> tuple[pa.Table, pa.Table]:
-    return _answer(between.old, query, settings), _answer(between.new, query, settings)
+    graph = random_graph(random)
+    answers = [_answer(graph.snapshot, standing.text, settings) for standing in chosen]
+    for between in random_steps(random, graph.snapshot, BATCHES):
+        for place, standing in enumerate(chosen):
+            before, answers[place] = answers[place], _answer(between.new, standing.text, settings)
+            yield standing.text, before, answers[place], *standing.change(between)
 
 
 def _answer(snapshot: Snapshot, query: str, settings: Settings) -> pa.Table:
