@@ -10,7 +10,7 @@ import pytest
 import gquery
 from gquery.continuous.answers import Answering
 from gquery.continuous.terms import terms_of
-from gquery.executor.chain.sieve import Sieve
+from gquery.executor.chain import sieve
 from gquery.executor.lowering.reading import AHEAD, BACK
 from gquery.executor.progress import Control
 from gquery.grammar.parser import parse
@@ -31,11 +31,11 @@ def sieved(pattern: str, graph: gquery.Graph) -> dict[int, list[tuple[int, int, 
     """By place: source and target, by users' ids, and in which ways the edge fits, of all edges of the graph."""
     snapshot = graph.snapshot
     bound = bind(parse(f"MATCH {pattern} RETURN count(*) AS n"), snapshot.schema, {}, "different edges", strict=True)
-    sieve: Sieve = terms_of(bound, snapshot.schema).sieve
+    terms = terms_of(bound, snapshot.schema)
     parted = Parted(snapshot, np.arange(snapshot.edge_count), snapshot)
     users = np.concatenate([each.ids.to_numpy() for each in snapshot.vertex_tables])
     found = {}
-    for place, leads in sieve.leads(parted, Control()).items():
+    for place, leads in terms.sieve.leads(parted, Control()).items():
         assert leads is not None
         kept = zip(*users[leads.ends].tolist(), leads.ways.tolist(), strict=True)
         found[place] = [each for each in kept if each[2]]
@@ -82,6 +82,16 @@ def test_common_neighbours_in_rows_of_many_labels() -> None:
         found = sieved(f"(a)-[:X]->(b), (a)-[:X]->(c:L{third}), (b)-[:X]->(c)", graph).get(0, [])
         pairs = ((a, b) for a, b in ends.T.tolist() if any(labels[c] == third for c in out[a] & out[b]))
         assert sorted(each[:2] for each in found) == sorted(pairs)
+
+
+def test_of_very_many_edges_none_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sieve, "_MOST", 1)
+    store = gquery.Store(gquery.from_arrow(vertices=VERTICES, edges=EDGES))
+    watch = store.watch("MATCH (a:A)-[:X]->(:B)-[:X]->(:C)-[:Y]->(a) RETURN a.id AS a")
+    store.apply(insert={("C", "Y", "A"): {"source": [21, 22], "target": [1, 0]}})
+    change = watch.next()
+    assert change is not None
+    assert change.added.to_pylist() == [{"a": 1}]
 
 
 def test_what_has_no_edge_left_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
