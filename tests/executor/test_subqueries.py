@@ -127,3 +127,14 @@ def test_what_a_subquery_does_not_share_with_a_row_is_multiplied() -> None:
     pairs = "MATCH (), () RETURN a.id AS id"
     assert counted(pairs) == [(1, 9), (2, 9), (3, 9)]
     assert counted(f"{pairs} UNION ALL UNWIND [1, 2] AS x RETURN a.id AS id") == [(1, 11), (2, 11), (3, 11)]
+
+
+def test_a_condition_that_is_matched_apart_keeps_the_rows_of_a_subquery_apart() -> None:
+    edges = {("A", "T", "B"): {"source": [4], "target": ["0"]}}
+    graph = gquery.from_arrow(vertices={"A": {"id": [4]}, "B": {"id": ["0"]}}, edges=edges)
+    text = """
+        MATCH (a) OPTIONAL MATCH (a)
+        WHERE EXISTS { MATCH (a)-[r]-(b WHERE $p <> 3) } AND EXISTS { MATCH REPEATABLE ELEMENTS (a) }
+        RETURN max(-1) AS c
+    """
+    assert graph.query(text, {"p": 1}).rows() == [(-1,)]

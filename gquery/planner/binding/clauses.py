@@ -111,11 +111,11 @@ class ClauseBinder:
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
                     if clause.optional and names_nothing_new(clause, seen):
                         # Whatever it finds, each row stays as it is: it only may be wrong.
-                        deque(self._matched([*waiting, replace(clause, optional=False)], None, rows), 0)
+                        deque(self._matched([*waiting, replace(clause, optional=False)], None, rows, per), 0)
                         continue
                     waiting.append(clause)
                     continue
-                segments += self._matched(waiting, clause, rows)
+                segments += self._matched(waiting, clause, rows, per)
                 waiting = []
                 rows = segments[-1].output if segments else rows
                 if isinstance(clause, ast.Match):
@@ -126,14 +126,16 @@ class ClauseBinder:
                 known = {variable.name for variable in rows}
             for clause in waiting[-1:]:
                 known.update(binds(clause))
-        return (*segments, *self._matched(waiting, None, rows))
+        return (*segments, *self._matched(waiting, None, rows, per))
 
-    def _matched(self, waiting: list[ast.Match], after: ast.Clause | None, rows: Rows) -> Iterator[Segment]:
+    def _matched(
+        self, waiting: list[ast.Match], after: ast.Clause | None, rows: Rows, per: Variable | None
+    ) -> Iterator[Segment]:
         for together in grouped(waiting, after, {variable.name for variable in rows}, self.apart):
             found: Sequence[Segment] = tuple(self.matches.bind(together, rows))
             if not self.apart and not all(parts_are_checked(each.graph) for each in found if isinstance(each, Match)):
                 alone = ClauseBinder(self.matches, self.projections, self.numbers, apart=True, hops=self.hops)
-                found = alone._segments(together, rows, None)
+                found = alone._segments(together, rows, per)
             for segment in found:
                 yield segment
                 rows = segment.output
