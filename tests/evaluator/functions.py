@@ -82,6 +82,10 @@ def in_utc(moment: datetime.datetime) -> datetime.datetime:
 
 
 def to_string(value: Value) -> str:
+    if isinstance(value, float) and math.isfinite(value) and value and not 1e-3 <= abs(value) < 1e7:
+        first, *others = Decimal(repr(value)).normalize().as_tuple().digits
+        sign, exponent = "-" if value < 0 else "", Decimal(repr(value)).adjusted()
+        return f"{sign}{first}.{''.join(map(str, others)) or 0}E{exponent}"
     date = isinstance(value, datetime.date)
     return value.isoformat() if date else str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -443,3 +443,24 @@ def test_a_clause_without_names_is_told_apart_too(where: str) -> None:
     named, unnamed = "(x)-[:K*]->(y)", "()-[:K*]->()"
     texts = [f"MATCH INDUCED ALL SHORTEST {pattern}{where} RETURN count(*)" for pattern in (named, unnamed)]
     assert ask(TRIANGLE, texts[0]) == ask(TRIANGLE, texts[1]) != [(0,)]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "EXISTS { (x) WHERE x.id > r.weight - 1 }",
+        "COUNT { (x) WHERE x.id < r.weight } > 2",
+        "r.weight < 2 OR (b)-[:K]->()",
+        "EXISTS { (a)-[s:K]->() WHERE s.weight < 2 }",
+    ],
+)
+def test_conditions_on_relationships_of_any_length_may_have_subqueries(condition: str) -> None:
+    """There are no more than four of them in a path."""
+    text = f"MATCH (a)-[r:K* WHERE {condition}]->(b) RETURN a.id, b.id, size(r)"
+    assert ask(TRIANGLE, text) == ask(TRIANGLE, text.replace("*", "*1..4")) != []
+
+
+def test_conditions_on_relationships_of_shortest_paths_have_none() -> None:
+    for condition in ("EXISTS { (x) WHERE x.id > r.weight }", "(a)-->()", "COUNT { (x) } > r.weight"):
+        with pytest.raises(gquery.UnsupportedError, match="on relationships of shortest paths"):
+            TRIANGLE.query(f"MATCH ANY SHORTEST (a)-[r:K WHERE {condition}]->+(b) RETURN b.id")

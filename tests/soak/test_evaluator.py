@@ -16,6 +16,7 @@ from tests.conformance.tck_values import Reader, UnreadableError
 from tests.conftest import SHARED
 from tests.evaluator.answers import answer
 from tests.evaluator.evaluate import evaluate
+from tests.evaluator.functions import to_string
 from tests.evaluator.values import Edge, Failure, Graph, Path, Value, Vertex
 from tests.soak.read import read
 from tests.soak.tree import (
@@ -116,6 +117,12 @@ def test_a_float_that_is_written_beside_a_decimal_is_none() -> None:
     assert evaluate(Call("-", (written, given)), {}, NOTHING) == Decimal("9.93")
     for other in (Call("*", (Literal(10.5, "q"), given)), Call("/", (given, written))):
         assert isinstance(evaluate(other, {}, NOTHING), float)
+
+
+def test_floats_as_texts() -> None:
+    given = (1e7, 4294967295.0, -12345678.9, 1e-5, 0.001, 0.0, 1e20, 9999999.5)
+    expected = ["1.0E7", "4.294967295E9", "-1.23456789E7", "1.0E-5", "0.001", "0.0", "1.0E20", "9999999.5"]
+    assert list(map(to_string, given)) == expected
 
 
 def test_modes() -> None:

@@ -167,7 +167,8 @@ class ClauseBinder:
         searches for paths. matter: whether it does how often a row comes, None where that is not known yet: where it
         may not, a sweep is thought of too, and nothing else where it is sure to be one."""
         expect_names(clause, rows)
-        clause = replace(clause, where=in_mode(clause.where, clause.mode))
+        if clause.where is not None:
+            clause = replace(clause, where=in_mode(clause.where, clause.mode))
         mode = clause.mode or self.matches.mode
         few = has_few_lengths(clause)
         swept = few and can_be_swept(clause, mode, self.matches.schema)

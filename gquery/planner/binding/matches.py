@@ -9,7 +9,7 @@ from gquery.errors import BindError, Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.conditions import bind_conditions
 from gquery.planner.binding.describe import described_edge, described_vertex
-from gquery.planner.binding.expressions.binder import ExpressionBinder
+from gquery.planner.binding.expressions.binder import ExpressionBinder, no_pattern
 from gquery.planner.binding.hints import Hints
 from gquery.planner.binding.labels import expect_known, tables_of
 from gquery.planner.binding.lengths.searches import Search
@@ -80,8 +80,12 @@ class MatchBinder:
                 span=length.span,
                 hint="give the length an upper end, or write TRAIL, ACYCLIC, SIMPLE or ANY SHORTEST before the pattern",
             )
-        hop = ast.Match((search.hop,), None, "repeatable elements", False, span=span)
-        (match,) = self.bind((hop,), incoming)
+        self.check()
+        patterns = self._patterns(incoming)
+        patterns.declare(ast.Match((search.hop,), None, "repeatable elements", False, span=span), False)
+        if patterns.deferred or patterns.names.parts:
+            raise no_pattern(span)
+        match = self._bound(patterns, Match, span)
         if match.predicates or match.graph.predicates:
             condition = (*match.predicates, *match.graph.predicates)[0]
             raise UnsupportedError(
@@ -97,7 +101,7 @@ class MatchBinder:
         new = tuple(each for each in match.output if each not in incoming and each.name != edge.variable)
         way = Variable(search.way.name, self._path_type(edge))
         return Paths(
-            replace(match.graph, paths=()),
+            replace(match.graph, paths=()) if match.graph.paths else match.graph,
             match.bound,
             (),
             incoming,

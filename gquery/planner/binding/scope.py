@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import filterfalse
 from typing import Literal
 
 from gquery.errors import BindError, Notice, Span, did_you_mean
@@ -139,8 +138,8 @@ class Names:
 
     def named(self) -> list[str]:
         """The variables that a clause can name: what comes in, then elements, then paths."""
-        own = (variable for variable in (*self.vertices, *self.edges, *self.paths) if not is_hidden(variable))
-        return list(dict.fromkeys((*filterfalse(is_hidden, self.incoming), *own)))
+        known = dict.fromkeys((*self.incoming, *self.vertices, *self.edges, *self.paths))
+        return [variable for variable in known if not is_hidden(variable)]
 
     def lineage(self, part: int | None) -> Iterator[int | None]:
         """The part and all that it hangs on, innermost first; None, for what is required, comes last."""

@@ -189,6 +189,8 @@ _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 def parts_are_checked(graph: QueryGraph) -> bool:
     """Whether all that the optional and negated parts of a query graph ask of several elements, or none, is compared
     while these are matched: nothing of them can be asked afterwards."""
+    if not graph.parts:
+        return True
     index = {vertex.variable: vertex.index for vertex in graph.vertices}
     asked = (each for part in graph.parts for each in part.predicates if len(variables(each)) != 1)
     return all(compared(each, index) is not None for each in asked)

@@ -102,12 +102,8 @@ class ExpressionBinder:
                 return bind_reduce(self, tree)
             case ast.MapProjection():
                 return maps.bind_projection(self, tree)
-            case ast.PatternPredicate() | ast.Exists():
-                raise UnsupportedError(
-                    "gquery has no patterns as conditions in the property maps of patterns",
-                    span=tree.span,
-                    hint="write it in WHERE",
-                )
+            case ast.PatternPredicate() | ast.Exists() | ast.Subquery():
+                raise no_pattern(tree.span)
         raise AssertionError(tree)
 
     def _local(self, name: str, span: Span) -> Local | None:
@@ -311,6 +307,15 @@ class ExpressionBinder:
         result = resolve("coalesce", tuple(value.type for value in (*values, default)), tree.span)
         tests = (test for test, _ in branches)
         return Case(result, tree.span, tuple(zip(tests, values, strict=True)), default, subject)
+
+
+def no_pattern(span: Span) -> UnsupportedError:
+    """The error for a pattern that is a condition where nothing can ask for it."""
+    return UnsupportedError(
+        "gquery has no patterns as conditions in the property maps of patterns, nor on relationships of shortest paths",
+        span=span,
+        hint="write it in WHERE, or ask for it in a MATCH before",
+    )
 
 
 def _text(argument: Expression) -> Expression:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from operator import is_not
@@ -35,14 +34,15 @@ def expect_names(clause: ast.Match, rows: Iterable[Variable]) -> None:
     for something else than in the rows before."""
     parts = [(part.variable, what) for part, what in _parts(clause) if part.variable is not None]
     kinds: dict[str, _What] = {}
+    times: dict[str, int] = {}
     for variable, what in parts:
+        times[variable.name] = times.get(variable.name, 0) + 1
         if is_hidden(variable.name):
             raise BindError("a variable cannot begin with a blank", span=variable.span)
         if kinds.setdefault(variable.name, what) != what:
             told = f"`{variable.name}` is a {kinds[variable.name]} already, it cannot be a {what} too"
             raise BindError(told, span=variable.span)
     known = {variable.name: variable.type for variable in rows}
-    times = Counter(variable.name for variable, _ in parts)
     for variable, what in parts:
         name = variable.name
         if what == "path" and (times[name] > 1 or name in known):

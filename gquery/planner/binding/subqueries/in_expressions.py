@@ -73,15 +73,17 @@ def beside(clause: ast.Match) -> ast.Match:
 
 
 def _without_apart(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.PathPattern:
+    def asks(part: ast.NodePattern | ast.RelationshipPattern) -> bool:
+        return part.where is not None and not (isinstance(part, ast.RelationshipPattern) and part.length is not None)
+
     def plain(part: ast.NodePattern | ast.RelationshipPattern) -> Any:
-        if part.where is None or (isinstance(part, ast.RelationshipPattern) and part.length is not None):
+        if part.where is None or not asks(part):
             return part
         conditions = list(joined_by_and(part.where))
         moved.extend(filter(is_apart, conditions))
         return replace(part, where=_together(each for each in conditions if not is_apart(each)))
 
-    parts: tuple[ast.NodePattern | ast.RelationshipPattern, ...] = (*path.nodes, *path.relationships)
-    if all(part.where is None for part in parts):
+    if not any(map(asks, path.nodes)) and not any(map(asks, path.relationships)):
         return path
     return replace(path, nodes=tuple(map(plain, path.nodes)), relationships=tuple(map(plain, path.relationships)))
 
@@ -137,7 +139,7 @@ def in_sight(clause: ast.With, names: AbstractSet[str]) -> tuple[ast.With, ...]:
     before it. One that makes one row of several leaves nothing else to be seen."""
     if clause.where is None or clause.star or clause.distinct or any(map(_aggregates, clause.items)):
         return (clause,)
-    asked = [each for each in below(clause.where) if isinstance(each, Asked)]
+    asked = [each for each in below(clause.where) if isinstance(each, _ASKED) or _asks_for_items(each)]
     given = [name for item in clause.items if (name := name_of(item)) is not None]
     dropped = names & {name for each in asked for name in names_in(each)} - set(given)
     if not dropped:
@@ -145,6 +147,11 @@ def in_sight(clause: ast.With, names: AbstractSet[str]) -> tuple[ast.With, ...]:
     kept = replace(clause, items=(*clause.items, *_carrying(sorted(dropped), clause.span)))
     items = clause.items if given == [NOTHING] else tuple(_carrying(given, clause.span))
     return (kept, replace(filtering(clause.where), items=items, star=False, where=None))
+
+
+def _asks_for_items(node: ast.Node) -> bool:
+    """Whether a subquery is asked for each item of a list, which is part of one then."""
+    return isinstance(node, ast.Comprehension) and holds_subquery(node)
 
 
 def _aggregates(node: ast.Node) -> bool:
