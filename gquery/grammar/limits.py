@@ -45,6 +45,8 @@ def check_tree(root: Node, tokens: int) -> None:
         below: list[Node] = []
         for node in level:
             for value in parts_in(node):
+                if value is None:  # as most are
+                    continue
                 if isinstance(value, tuple):
                     below += value
                 elif isinstance(value, Node):

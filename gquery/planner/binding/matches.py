@@ -27,6 +27,7 @@ from gquery.settings import MatchMode
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
 
+_NOWHERE = Span(0, 0)
 MAX_ELEMENTS = 1_000  # nodes of one query graph, and relationships: most tests of a pattern are between two of them
 
 
@@ -163,8 +164,8 @@ class MatchBinder:
         binder = ExpressionBinder(
             self.schema, names, self.parameters, aggregates=False, place="MATCH", check=self.check
         )
-        new = (name for name in names.named() if name not in names.incoming)
-        found = (Variable(name, binder.variable(name, Span(0, 0)).type, nullable) for name in new)
+        new = [name for name in names.named() if name not in names.incoming]
+        found = [Variable(name, binder.variable(name, _NOWHERE).type, nullable) for name in new]
         return (*names.incoming.values(), *found)
 
 

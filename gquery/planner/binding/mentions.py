@@ -13,6 +13,8 @@ def below(node: ast.Node) -> list[ast.Node]:
     pending: list[object] = [node]
     while pending:
         each = pending.pop()
+        if each is None:
+            continue
         if isinstance(each, ast.Node):
             found.append(each)
             pending += ast.parts_in(each)
@@ -31,6 +33,8 @@ def names_in(node: ast.Node) -> list[str]:
 def _gather(pending: list[object], items: frozenset[str], found: list[str]) -> None:
     while pending:
         each = pending.pop()
+        if each is None:  # as most parts are
+            continue
         if isinstance(each, ast.Variable):
             if each.name not in items:
                 found.append(each.name)
