@@ -22,6 +22,7 @@ from gquery.storage.parted.snapshot import Parted
 from gquery.storage.schema import Schema
 
 _MOST = 1 << 20  # edges: what is found around so many takes a hundred megabytes, and some of them will fit
+_FEW = 1 << 8  # edges that need not be put together by class: each is a class of its own
 _SLICE = 1 << 13  # edges between two looks at the clock
 _LOOPS = 4  # as in the kernel
 _BITS = 64  # that tables share, where there are more
@@ -94,38 +95,60 @@ def _bits(tables: Iterable[int]) -> int:
     return found - (found >> _BITS - 1 << _BITS)
 
 
+_Lists = tuple[int, int, int, int]
+_NO_LISTS: _Lists = (0, 0, 0, 0)
+
+
+def _bit_of(tables: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same of one table each."""
+    bits: NDArray[np.int64] = np.left_shift(1, tables & _BITS - 1)
+    return bits
+
+
 class _Around:
     """What there is around the edges that are apart, as the kernel reads it."""
 
     def __init__(self, parted: Parted) -> None:
         numbers = parted.vertex_numbers
-        bits = np.array([_bits([table]) for table in range(max(len(parted.vertex_tables), len(parted.edge_tables)))])
-        ends = np.stack(parted.edges.ends_of(parted.apart))
-        tables = np.stack([parted.edges.numbers.tables_of(parted.apart), *numbers.tables_of(ends)])
-        order = np.lexsort(tables)
-        tables = tables[:, order]
-        begins = np.flatnonzero(np.append(True, (tables[:, 1:] != tables[:, :-1]).any(axis=0)))
-        self.ends = ends[:, order]
-        self.classes = np.zeros((4, len(begins) + 1), np.int64)
-        self.classes[0, :-1], self.classes[0, -1] = begins, len(order)
-        self.classes[1:, :-1] = bits[tables[:, begins]]
-        self.segments = np.stack([numbers.starts, np.append(bits[numbers.tables], 0)])
+        self.ends = np.stack(parted.edges.ends_of(parted.apart))
+        tables = np.empty(shape=(3, len(parted.apart)), dtype=np.int64)
+        tables[0], tables[1:] = parted.edges.numbers.tables_of(parted.apart), numbers.tables_of(self.ends)
+        begins = np.arange(len(parted.apart))
+        if len(begins) > _FEW:
+            order = np.lexsort(tables)
+            tables, self.ends = tables[:, order], self.ends[:, order]
+            begins = np.flatnonzero(np.append(True, (tables[:, 1:] != tables[:, :-1]).any(axis=0)))
+        self.classes = np.empty((4, len(begins) + 1), np.int64)
+        self.classes[0, :-1], self.classes[0, -1] = begins, len(parted.apart)
+        self.classes[1:, :-1] = _bit_of(tables[:, begins])
+        self.segments = np.empty((2, len(numbers.starts)), np.int64)
+        self.segments[0], self.segments[1, :-1] = numbers.starts, _bit_of(numbers.tables)
         self._whole = parted.whole
         self._signs: dict[Sign, tuple[int, ...]] = {}
+        self._rows: dict[Seen, _Lists] = {}
         self._keep: list[NDArray[np.uint64] | Adjacency] = []
 
     def sign(self, sign: Sign, control: Control) -> tuple[int, ...]:
         """Where its words are and what they are made of: a row of the kernel's `signs`."""
         if sign not in self._signs:
-            from gquery.executor.cpu.candidates.addresses import lists_of
             from gquery.executor.cpu.machine.native import address
 
-            rows = [self._whole.adjacency(*seen, control.memory) for seen in sign if seen is not None]
-            words, known = np.zeros((2, 2 * self.ends.shape[1]), np.uint64)
-            self._keep += [words, known, *rows]
-            lists = [number for each in rows for number in lists_of(each)]
-            self._signs[sign] = address(words), address(known), len(rows) - 1, *lists, *[0] * (8 - len(lists))
+            one, other = sign
+            both = np.zeros((2, 2 * self.ends.shape[1]), np.uint64)
+            self._keep.append(both)
+            words, lists = address(both), self._lists(one, control)
+            others = _NO_LISTS if other is None else self._lists(other, control)
+            self._signs[sign] = words, words + both.nbytes // 2, int(other is not None), *lists, *others
         return self._signs[sign]
+
+    def _lists(self, seen: Seen, control: Control) -> _Lists:
+        if seen not in self._rows:
+            from gquery.executor.cpu.candidates.addresses import lists_of
+
+            adjacency = self._whole.adjacency(*seen, control.memory)
+            self._keep.append(adjacency)
+            self._rows[seen] = lists_of(adjacency)
+        return self._rows[seen]
 
 
 _around: WeakKeyDictionary[Parted, _Around] = WeakKeyDictionary()
