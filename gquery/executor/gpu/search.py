@@ -80,7 +80,7 @@ class GpuSlices:
         """As `total`, of the shares that this one gets. A tape runs even if there are none left: what it makes for
         others, too, is there only then."""
         with self.device.guarded():
-            share = shares.next() or (0, 0)
+            share: tuple[int, int] | None = shares.next() or (0, 0)
             totals = self._counted
             run = self._writing.tape.start(self.control, modulus)
             while share:
