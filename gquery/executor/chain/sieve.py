@@ -53,11 +53,13 @@ class Sieve:
         count = len(parted.apart)
         if count > _MOST:
             return dict.fromkeys(range(len(self._places)))
-        from gquery.executor.cpu.kernels.nearby import sift  # Numba takes half a second to import
+        from gquery.executor.cpu.kernels.nearby import fits_any, sift  # Numba takes half a second to import
 
         around = _around.get(parted)
         if around is None:
             around = _around.setdefault(parted, _Around(parted))
+        if not fits_any(self._places, around.classes):
+            return {}
         signs = np.array([around.sign(sign, control) for sign in self._signs], np.int64).reshape(-1, 11)
         ways = np.zeros((len(self._places), count), np.uint8)
         for begin in range(0, count, _SLICE):

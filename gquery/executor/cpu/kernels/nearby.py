@@ -57,6 +57,16 @@ def sift(places, asks, signs, ends, classes, segments, begin, end, kept):  # typ
                     kept[place, edge] |= BACK
 
 
+@kernel
+def fits_any(places, classes):  # type: ignore[no-untyped-def]
+    """Whether the edges of any class may be at any place, whatever is around them."""
+    for number in range(classes.shape[1] - 1):
+        for place in range(len(places)):
+            if places[place, WAYS] & _ways(places[place], classes[:, number]):
+                return True
+    return False
+
+
 @pasted
 def _ways(place, of):  # type: ignore[no-untyped-def]
     """The ways in which the edges of a class may be at a place."""
