@@ -15,7 +15,11 @@ from tests.emulated.device import COMPILER, emulated
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
 
-CLIQUES = {"triangles": "0-1 1-2 2-0", "4-cliques": "0-1 1-2 2-0 0-3 1-3 2-3"}
+CLIQUES = {
+    "triangles": "0-1 1-2 2-0",
+    "4-cliques": "0-1 1-2 2-0 0-3 1-3 2-3",
+    "5-cliques": "0-1 1-2 2-0 0-3 1-3 2-3 4-0 4-1 4-2 4-3",
+}
 PUSHED = {
     "squares": "0-1 1-2 2-3 3-0",
     "three ways": "0-1 1-2 0-3 3-2 0-4 4-2",

@@ -155,7 +155,8 @@ static_assert(sizeof(Stop) <= 2048, "the host makes room for so many bytes");
 
 // Adds to the sums of roots what is below their members at the level `top`. second: the level of which a task has a
 // piece of a word, one of so many `pieces`; none where a task is all that is below a member. alone: a lane takes a task of
-// a root that has no more words than that. tasks: a register with how many there are. stops: one for each warp.
+// a root that has no more words than that, or a candidate of a task where there is a second level. tasks: a register with
+// how many there are. stops: one for each warp.
 struct SumInside {
     RootsInside roots;
     int64 tasks, top, second, pieces, alone;
@@ -239,10 +240,8 @@ INNER int sum_task(const SumInside &asked, InsideHand &hand, int from, uint64 mo
     return -1;
 }
 
-// Adds what a task comes to, by a lane.
-APART void sum_task_alone(
-    const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, unsigned *found, uint64 modulus
-) {
+// The neighbourhood that a task is in, for a lane.
+INNER Lone lone_of(const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task) {
     const Inside &inside = *asked.roots.inside;
     Lone own;
     own.inside = &inside;
@@ -252,10 +251,67 @@ APART void sum_task_alone(
     own.size = inside.sizes[task.root];
     own.words = words_of(own.size);
     own.positions[asked.top] = task.member;
+    return own;
+}
+
+// Adds what a task comes to, by a lane.
+APART void sum_task_alone(
+    const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, unsigned *found, uint64 modulus
+) {
+    Lone own = lone_of(asked, levels, first, task);
     Sum sum = sum_alone(own, int(asked.top), found, modulus);
     if (sum.size > 0) {
         atomicAdd(asked.sums + task.root, sum.value);
         atomicAdd(asked.sizes + task.root, sum.size);
+    }
+}
+
+INNER int bit_at(unsigned bits, int number) {
+    for (; number; number--) bits &= bits - 1;
+    return __ffs(bits) - 1;
+}
+
+// What is below a member and one candidate of the second level, by a lane.
+APART Sum sum_pair_alone(
+    const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, int candidate, unsigned *found,
+    uint64 modulus
+) {
+    Lone own = lone_of(asked, levels, first, task);
+    own.positions[asked.second] = candidate;
+    found[asked.second]++;
+    Sum sum = hanging(Lanes<1>(), AnyLeaf<Lone>(own, int(asked.top)), own, int(asked.top), task.member, modulus);
+    if (sum.size > 0) multiply(sum, sum_alone(own, int(asked.second), found, modulus), modulus);
+    return sum;
+}
+
+// Adds what the tasks of some lanes come to: all that they have at the second level is dealt out, a candidate a lane.
+APART void sum_pairs(
+    const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, bool any, unsigned *found,
+    uint64 modulus
+) {
+    unsigned left = 0;
+    if (any) {
+        Lone own = lone_of(asked, levels, first, task);
+        Possible<Lone> possible(own, int(asked.second));
+        if (task.word >= possible.begin()) left = possible.word_without_others(task.word) & task.bits;
+    }
+    int end = running_sum(__popc(left)), all = __shfl_sync(ALL, end, WARP - 1);
+    for (int begin = 0; begin < all; begin += WARP) {
+        int item = begin + lane(), of = lane_of(end, item);
+        unsigned its = __shfl_sync(ALL, left, of);
+        int number = item - __shfl_sync(ALL, end, of) + __popc(its);
+        Task own{
+            __shfl_sync(ALL, task.root, of), __shfl_sync(ALL, task.member, of), __shfl_sync(ALL, task.word, of), its, false
+        };
+        Sum sum{0, 0};
+        if (item < all)
+            sum = sum_pair_alone(asked, levels, first, own, own.word * BITS + bit_at(its, number), found, modulus);
+        sum.value = sum_of_row(sum.value, of);
+        sum.size = sum_of_row(sum.size, of);
+        if (begins_row(of) && sum.size > 0) {
+            atomicAdd(asked.sums + own.root, sum.value);
+            atomicAdd(asked.sizes + own.root, sum.size);
+        }
     }
 }
 
@@ -299,11 +355,11 @@ APART bool draw(
     if (drawn.begun >= rounds) return false;
     bool any = find_tasks(asked, registers, drawn);
     found[asked.top] += drawn.own.first;
-    if (any && words_of(asked.roots.inside->sizes[drawn.own.root]) <= asked.alone) {
-        sum_task_alone(asked, hand.levels, registers[asked.roots.first], drawn.own, found, modulus);
-        any = false;
-    }
-    drawn.left = __ballot_sync(ALL, any);
+    bool alone = any && words_of(asked.roots.inside->sizes[drawn.own.root]) <= asked.alone;
+    int64 first = registers[asked.roots.first];
+    if (asked.second >= 0) sum_pairs(asked, hand.levels, first, drawn.own, alone, found, modulus);
+    else if (alone) sum_task_alone(asked, hand.levels, first, drawn.own, found, modulus);
+    drawn.left = __ballot_sync(ALL, any && !alone);
     return true;
 }
 

@@ -16,6 +16,7 @@ _BITS = 32
 _PIECES = 4  # of a word, where little is below its members
 _STOP = 2048  # bytes of a `Stop` of kernels/inside.cuh, at most
 _ALONE = 8  # words of a root
+_ALONE_PAIRS = 8  # the same where a lane takes a candidate of the second level
 _ALONE_TALLIED = 4  # the same where a lane tallies: numbers of members have to fit FEW_PLANES of kernels/tally.cuh
 _NOT_TALLIED, _ANY_TALLY, _IN_PAIRS = range(3)  # as in kernels/possible.cuh
 
@@ -111,10 +112,13 @@ class Neighbourhoods:
 
     def _alone(self, level: int) -> int:
         """The most words of a root whose tasks are for a lane each: where there is one level of candidates below a
-        member, and roots have few members, since these lead up."""
+        member, or below one and a candidate, and roots have few members, since these lead up."""
         inner = self._inner(level)
-        if len(inner) != 1 or self._inner(inner[0]):
+        if len(inner) != 1:
             return 0
+        if below := self._inner(inner[0]):
+            lanes = self.table.upwards and len(below) == 1 and below[0] not in self._tallied
+            return _ALONE_PAIRS if lanes and not self._inner(below[0]) else 0
         return _ALONE_TALLIED if inner[0] in self._tallied else _ALONE if self.table.upwards else 0
 
     def _words(self, arrays: list[int]) -> int:
