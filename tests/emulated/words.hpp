@@ -19,7 +19,6 @@ struct Dimension {
 
 static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 static inline int __ffs(unsigned bits) { return __builtin_ffs(int(bits)); }
-static inline int __clz(int bits) { return bits ? __builtin_clz(unsigned(bits)) : 32; }
 
 template <typename Value>
 static inline Value atomicAdd(Value *place, Value value) {

@@ -13,10 +13,6 @@ INNER Stretch stretch_of(const Rows &rows, int position) {
     return Stretch{rows.neighbours + row.begin, int(row.end - row.begin)};
 }
 
-const int NOTHING = 0x7fffffff;  // no entry
-const int BITS_OF_INT = 32;
-const int STEP = 8;  // looks into memory that a step through held rows takes as long as
-
 INNER int running_sum(int value) {
     for (int step = 1; step < WARP; step *= 2) {
         int other = __shfl_up_sync(ALL, value, step);
@@ -53,56 +49,11 @@ INNER int count_in_rows(Stretch row, Passes passes) {
     return found;
 }
 
-// The larger of what two rows have, at the end of `count` entries that lanes hold from `begin` on.
-INNER int last_held(int held, int count, int begin) {
-    int behind = count - begin - 1;
-    return __shfl_sync(ALL, held, behind < WARP - 1 ? behind : WARP - 1);
-}
-
-// Calls `each(at, found, position, same)` for all entries of a row, by all lanes at once: where an entry is in it, and where
-// in another one, if that has the same. Lanes hold 32 of both rows at a time, and look into what others hold: of memory, where
-// each lane looks elsewhere, a multiprocessor reads one line a cycle.
-template <typename Each>
-INNER void each_held(Stretch walked, Stretch searched, Each each) {
-    for (int begin = 0, low = 0; begin < walked.count && low < searched.count;) {
-        int at = begin + lane(), held = low + lane() < searched.count ? searched.first[low + lane()] : NOTHING;
-        int position = at < walked.count ? walked.first[at] : NOTHING, found = 0;
-        UNROLLED
-        for (int step = WARP / 2; step; step /= 2)
-            if (__shfl_sync(ALL, held, found + step - 1) < position) found += step;
-        bool same = __shfl_sync(ALL, held, found) == position && position != NOTHING;
-        each(at, low + found, position, same);
-        int last = last_held(position, walked.count, begin), other = last_held(held, searched.count, low);
-        if (last <= other) begin += WARP;
-        if (other <= last) low += WARP;
-    }
-}
-
-// Whether that takes less than looking for each entry of the shorter row.
-INNER bool is_held(Stretch walked, Stretch searched) {
-    int steps = (walked.count + WARP - 1) / WARP + (searched.count + WARP - 1) / WARP;
-    return walked.count && STEP * steps < walked.count * (BITS_OF_INT - __clz(searched.count));
-}
-
-// What a lane has.
-INNER Stretch stretch_from(Stretch row, int from) {
-    return Stretch{pointer_of(row.first, from), __shfl_sync(ALL, row.count, from)};
-}
-
 // How many members each lane's two rows have in common.
 INNER int in_common(const byte *member, Stretch one, Stretch other) {
     bool shorter = one.count < other.count;
     Stretch walked = shorter ? one : other, searched = shorter ? other : one;
-    int found = 0;
-    for (unsigned left = __ballot_sync(ALL, is_held(walked, searched)); left; left &= left - 1) {
-        int from = __ffs(left) - 1, count = 0;
-        each_held(stretch_from(walked, from), stretch_from(searched, from), [&](int, int, int position, bool same) {
-            count += in_all(__ballot_sync(ALL, same && (!member || member[position])));
-        });
-        if (lane() == from) found = count;
-    }
-    if (is_held(walked, searched)) walked.count = 0;
-    return found + count_in_rows(walked, [&](Entry entry) {
+    return count_in_rows(walked, [&](Entry entry) {
         const int *among = pointer_of(searched.first, entry.of);
         int count = __shfl_sync(ALL, searched.count, entry.of);
         return entry.valid && is_among(among, count, entry.position) && (!member || member[entry.position]);

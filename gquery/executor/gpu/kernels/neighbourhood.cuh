@@ -92,20 +92,15 @@ struct WriteInside {
 };
 
 // Sets the bits of a stretch of members that a row has; by a warp.
-INNER void mark_common(Stretch members, Stretch row, unsigned *words) {
-    bool over_members = members.count <= row.count;
-    Stretch walked = over_members ? members : row, searched = over_members ? row : members;
-    auto mark = [&](int at, int found, bool same) {
-        int member = over_members ? at : found;
-        if (same) atomicOr(words + member / BITS, 1u << member % BITS);
-    };
-    if (is_held(walked, searched)) {
-        each_held(walked, searched, [&](int at, int found, int, bool same) { mark(at, found, same); });
-        return;
-    }
-    for (int at = lane(); at < walked.count; at += WARP) {
-        int found = int(first_above(searched.first, 0, searched.count, walked.first[at] - 1));
-        mark(at, found, found < searched.count && searched.first[found] == walked.first[at]);
+INNER void mark_common(const int *members, int size, const int *row, int length, unsigned *words) {
+    bool over_members = size <= length;
+    const int *walked = over_members ? members : row, *searched = over_members ? row : members;
+    int count = over_members ? size : length, among = over_members ? length : size;
+    for (int i = lane(); i < count; i += WARP) {
+        int at = int(first_above(searched, 0, among, walked[i] - 1));
+        if (at == among || searched[at] != walked[i]) continue;
+        int member = over_members ? i : at;
+        atomicOr(words + member / BITS, 1u << member % BITS);
     }
 }
 
@@ -176,7 +171,7 @@ APART void write_row(const Inside &inside, const RowInside &row, unsigned *buffe
         const int *stretch = row.members + begin * BITS;
         int size = left < count * BITS ? left : count * BITS;
         if (row.level >= 0) mark_possible(allowed, row.root, stretch, size, buffer);
-        else mark_common(Stretch{stretch, size}, Stretch{row.entries, row.length}, buffer);
+        else mark_common(stretch, size, row.entries, row.length, buffer);
         __syncwarp();
         for (int i = lane(); i < count; i += WARP) row.out[begin + i] = buffer[i];
         __syncwarp();
@@ -199,11 +194,6 @@ APART void write_rows(const Inside &inside, const RowInside &row, unsigned *buff
     Stretch walked = over_members ? members : entries, searched = over_members ? entries : members;
     Allowed allowed{};
     if (masks) allowed = allowed_of(inside.program->levels[row.level], inside.above);
-    for (unsigned left = __ballot_sync(ALL, !masks && is_held(walked, searched)); left; left &= left - 1) {
-        int from = __ffs(left) - 1;
-        mark_common(stretch_from(members, from), stretch_from(entries, from), buffer + from * A_ROW);
-    }
-    if (!masks && is_held(walked, searched)) walked.count = 0;
     count_in_rows(walked, [&](Entry entry) {
         bool its_masks = __shfl_sync(ALL, masks, entry.of), its_over = __shfl_sync(ALL, over_members, entry.of);
         const int *among = pointer_of(searched.first, entry.of);
