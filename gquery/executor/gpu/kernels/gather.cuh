@@ -9,46 +9,48 @@ struct Gathered {
     int64 width, out;
 };
 
-// Matches of a thread: partial matches and positions at one more level, and the row of the columns that each becomes; none
-// where it is negative.
-template <int COUNT>
-struct Found {
-    int rows[COUNT], positions[COUNT];
-    int64 places[COUNT];
+template <typename Place>
+struct Behind;
+
+template <typename Kind>
+struct Behind<Kind *> {
+    typedef Kind Type;
 };
 
-template <typename Value, int COUNT>
-INNER void gather(const Gathered &asked, const Frontier &frontier, int64 last, const Found<COUNT> &found, void *out) {
-    const Value *values = static_cast<const Value *>(asked.values);
-    UNROLLED
-    for (int k = 0; k < COUNT; k++) {
-        if (found.places[k] < 0) continue;
-        int position = asked.level == last ? found.positions[k] : frontier.at(asked.level, found.rows[k]);
-        static_cast<Value *>(out)[found.places[k]] = values[asked.vertices ? asked.vertices[position] : position];
-    }
-}
+// What a pointer points to.
+template <typename Place>
+using Value = typename Behind<Place>::Type;
 
 // Columns with so many rows written already, a register.
 struct Columns {
     const Gathered *columns;
     int64 count, written;
 
-    template <int COUNT>
-    INNER_MEMBER void write(
-        const int64 *registers, const Frontier &frontier, int64 last, const Found<COUNT> &found
-    ) const {
-        for (int64 i = 0; i < count; i++) {
-            const Gathered asked = columns[i];
-            byte *out = reinterpret_cast<byte *>(registers[asked.out]) + registers[written] * asked.width;
-            switch (asked.width) {
-                case 1: gather<byte>(asked, frontier, last, found, out); break;
-                case 2: gather<unsigned short>(asked, frontier, last, found, out); break;
-                case 4: gather<unsigned>(asked, frontier, last, found, out); break;
-                default: gather<uint64>(asked, frontier, last, found, out);
-            }
-        }
+    INNER_MEMBER void *out(const Gathered &asked, const int64 *registers) const {
+        return reinterpret_cast<byte *>(registers[asked.out]) + registers[written] * asked.width;
     }
 };
+
+// The number of a position.
+template <typename Value>
+INNER Value number_of(const Gathered &asked, int position) {
+    return static_cast<const Value *>(asked.values)[asked.vertices ? asked.vertices[position] : position];
+}
+
+// Calls `write(column, out)` for all columns, with numbers of the column's width at `out`.
+template <typename Write>
+INNER void each_column(const Columns &columns, const int64 *registers, Write write) {
+    for (int64 i = 0; i < columns.count; i++) {
+        const Gathered asked = columns.columns[i];
+        void *out = columns.out(asked, registers);
+        switch (asked.width) {
+            case 1: write(asked, static_cast<byte *>(out)); break;
+            case 2: write(asked, static_cast<unsigned short *>(out)); break;
+            case 4: write(asked, static_cast<unsigned *>(out)); break;
+            default: write(asked, static_cast<uint64 *>(out));
+        }
+    }
+}
 
 // Of partial matches as they are.
 struct Gather {
@@ -59,8 +61,10 @@ struct Gather {
 APART void perform(const Gather &gathering, int64 *registers) {
     Frontier frontier = gathering.given.now(registers);
     Share share = share_of(frontier.count);
-    for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK)
-        gathering.columns.write(registers, frontier, -1, Found<1>{{int(row)}, {0}, {row}});
+    each_column(gathering.columns, registers, [&](const Gathered &asked, auto *out) {
+        for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK)
+            out[row] = number_of<Value<decltype(out)>>(asked, frontier.at(asked.level, row));
+    });
 }
 
 // Of partial matches with one more vertex each, which are written nowhere else. written, base: as in `Extend`.
@@ -73,31 +77,63 @@ struct GatherExtended {
     int64 base;
 };
 
+// Besides the ends of a tile: numbers of its rows, each of which stands in many places of a column.
+struct RowsOfColumn {
+    int ends[ROWS_AT_HAND];
+    uint64 numbers[ROWS_AT_HAND];
+};
+
+// Writes the columns of a tile's items, each in its place; by a block.
+INNER void write_tile(
+    const GatherExtended &gathering, const int64 *registers, const Frontier &frontier, const Tile &tile, int64 first
+) {
+    const Level &level = gathering.asked.level();
+    uint64 *numbers = at_desk<RowsOfColumn>().numbers;
+    int rows[TURNS], positions[TURNS];
+    UNROLLED
+    for (int k = 0; k < TURNS; k++) {
+        int64 item = tile.begin + k * BLOCK + threadIdx.x;
+        Item own{0, 0, 0};
+        if (item < tile.end) own = item_of(level, gathering.work, item, tile.row_of(item));
+        rows[k] = own.row;
+        positions[k] = own.position;
+    }
+    each_column(gathering.columns, registers, [&](const Gathered &asked, auto *out) {
+        using Number = Value<decltype(out)>;
+        bool at_last = asked.level == level.index, held = !at_last && tile.high - tile.low < ROWS_AT_HAND;
+        __syncthreads();
+        for (int64 row = tile.low + threadIdx.x; held && row <= tile.high; row += BLOCK)
+            numbers[row - tile.low] = number_of<Number>(asked, frontier.at(asked.level, row));
+        __syncthreads();
+        UNROLLED
+        for (int k = 0; k < TURNS; k++) {
+            int64 item = tile.begin + k * BLOCK + threadIdx.x;
+            if (item >= tile.end) continue;
+            if (held) out[item - first] = Number(numbers[rows[k] - tile.low]);
+            else out[item - first] = number_of<Number>(asked, at_last ? positions[k] : frontier.at(asked.level, rows[k]));
+        }
+    });
+}
+
 APART void perform(const GatherExtended &gathering, int64 *registers) {
     const Level &level = gathering.asked.level();
     Frontier frontier = gathering.asked.given.now(registers);
     if (!passes_all(level)) {
+        auto write = [&](int row, int position, int64 place) {
+            each_column(gathering.columns, registers, [&](const Gathered &asked, auto *out) {
+                bool at_last = asked.level == level.index;
+                out[place] = number_of<Value<decltype(out)>>(asked, at_last ? position : frontier.at(asked.level, row));
+            });
+        };
         write_passing(
             gathering.asked, gathering.work, gathering.items, registers, gathering.written, registers[gathering.base],
-            [&](int row, int position, int64 place) {
-                gathering.columns.write(registers, frontier, level.index, Found<1>{{row}, {position}, {place}});
-            }
+            write
         );
         return;
     }
     int64 first = registers[gathering.items.first], last = registers[gathering.items.last];
     each_tile(gathering.work, frontier.count, first, last, [&](const Tile &tile) {
-        Found<TURNS> found;
-        UNROLLED
-        for (int k = 0; k < TURNS; k++) {
-            int64 item = tile.begin + k * BLOCK + threadIdx.x;
-            found.places[k] = item < tile.end ? item - first : -1;
-            Item own{0, 0, 0};
-            if (item < tile.end) own = item_of(level, gathering.work, item, tile.row_of(item));
-            found.rows[k] = own.row;
-            found.positions[k] = own.position;
-        }
-        gathering.columns.write(registers, frontier, level.index, found);
+        write_tile(gathering, registers, frontier, tile, first);
     });
     if (thread() == 0) atomicAdd(gathering.written, uint64(last - first));
 }
