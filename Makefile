@@ -66,7 +66,7 @@ bench-gpu: .venv/developing
 # Needs a card that CuPy finds.
 TOOL ?= memcheck
 sanitize: .venv/developing
-	compute-sanitizer --tool $(TOOL) --error-exitcode 1 $(BIN)/python -m tests.sanitized
+	compute-sanitizer --tool $(TOOL) --error-exitcode 1 $(BIN)/python -m tests.sanitized $(if $(filter racecheck,$(TOOL)),8)
 
 # The DuckDB extension under AddressSanitizer and UndefinedBehaviorSanitizer, with a fuzz of values and types.
 asan: .venv/developing

@@ -1,5 +1,8 @@
 """Queries that need every operation of a card between them, so few that the tools end which watch all of its memory
 (`make sanitize`). A count that is not the CPU's, or an operation that no query has needed, ends it with 1.
+
+python -m tests.sanitized [BLOCKS]: with so few blocks of threads; a tool that watches what threads of a block share sees
+as much, and takes a fraction of the time.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 import gquery
+from gquery.executor.gpu.device import _BLOCK, card
 from gquery.executor.gpu.tape import _NAMES, Run, Tape
 from gquery.executor.progress import Control
 from gquery.planner.search import costs
@@ -47,6 +51,12 @@ def labelled() -> gquery.Graph:
 
 
 @cache
+def sparse() -> gquery.Graph:
+    """The same with a small hub: there are few matches to remember."""
+    return graph_of(Random(5), 5)
+
+
+@cache
 def hub() -> gquery.Graph:
     """Rows that are a block's, and neighbourhoods of more words than a warp has at hand."""
     return hub_graph(4_300, 6_000, seed=5)
@@ -65,7 +75,8 @@ def several() -> gquery.Graph:
 SELECTION = [
     *(Asked(even, written(links), way) for way in _FORCED for links in (CLIQUES | PUSHED).values()),
     *(Asked(even, written(links), "pushed, modulo primes") for links in PUSHED.values()),
-    *(Asked(labelled, _HOUSE, way) for way in ("candidate graph", "everything remembered", "everything folded")),
+    *(Asked(labelled, _HOUSE, way) for way in ("candidate graph", "everything folded")),
+    Asked(sparse, _HOUSE, "everything remembered"),
     Asked(even, written("0-1 1-2 2-3 3-4 2-5"), "everything remembered"),
     *(Asked(labelled, text) for text in TEXTS.values()),
     *(
@@ -115,6 +126,15 @@ def differing() -> Iterator[str]:
         yield f"no query needs {', '.join(sorted(missing))}"
 
 
+def with_blocks(count: int) -> None:
+    """Launches have so many blocks from now on."""
+    first = card()
+    first.blocks = first._apart_blocks = count
+    first.threads = count * _BLOCK
+
+
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        with_blocks(int(sys.argv[1]))
     wrong = list(differing())
     sys.exit("\n".join(wrong) or 0)
