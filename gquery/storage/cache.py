@@ -77,6 +77,10 @@ class Cache:
             self._keep(key, made, min(bounds))
             return made
 
+    def has(self, key: object) -> bool:
+        with self._lock:
+            return key in self._kept
+
     def carried(self, of: Cache, carry: Callable[[object, Sized], Sized | None]) -> None:
         """Takes over what another one holds, as `carry` makes it of key and value; None is left there."""
         with of._lock:

@@ -146,6 +146,11 @@ class Snapshot:
         most, purpose = self.edges.most_for(key, self.vertex_count), f"an adjacency of {len(key.types)} edge types"
         return self.cache.get(key, lambda: self.edges.build(key), most, purpose, meter)
 
+    def has_adjacency(self, types: Iterable[str], direction: Direction) -> bool:
+        """Whether it need not be built for who asks."""
+        key = adjacency_key(tuple(types), direction)
+        return key in self.edges.known_keys if key.is_kept else self.cache.has(key)
+
     def composed(
         self, tables: tuple[int, ...], hops: tuple[Hop, ...], direction: Direction, meter: Meter | None = None
     ) -> Adjacency:

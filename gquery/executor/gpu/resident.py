@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.memory import Budget
 from gquery.executor.progress import Control
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Binding, Relation
+from gquery.planner.ir.relations import Binding, Relation, Types
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
@@ -75,8 +76,27 @@ class ResidentGraph:
     def adjacency(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceRows:
         key = (relation, direction)
         if key not in self._adjacencies:
-            self._adjacencies[key] = self.copied(adjacency_of(*key, snapshot, memory))
+            sorted_here = self._sorted_here(relation, direction, snapshot)
+            self._adjacencies[key] = sorted_here or self.copied(adjacency_of(*key, snapshot, memory))
         return self._adjacencies[key]
+
+    def _sorted_here(self, relation: Relation, direction: Direction, snapshot: Snapshot) -> DeviceRows | None:
+        """An adjacency that the host has not built, which takes it far longer. None where it has, or has to."""
+        if not isinstance(relation, Types) or snapshot.has_adjacency(relation.types, direction):
+            return None
+        source, target, _ = snapshot.edges.of_types(relation.types)
+        if not len(source) or 2 * _COPYING * len(source) > self.device.free_bytes():
+            return None
+        xp = self.device.xp
+        source, target = _seen(xp, xp.asarray(source), xp.asarray(target), direction)
+        first = int(source.min())
+        lengths = xp.bincount(source - np.int32(first))
+        offsets = xp.zeros(len(lengths) + 1, np.int64)
+        xp.cumsum(lengths, out=offsets[1:])
+        pairs = source.astype(np.int64) << 32 | target
+        pairs.sort()
+        simple = not bool((pairs[1:] == pairs[:-1]).any())
+        return self.placed(first, (offsets, (pairs & 0x7FFFFFFF).astype(np.int32)), simple, int(lengths.max()))
 
     def edges(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceArray:
         """The edge behind each entry of an adjacency, int64[m]."""
@@ -255,3 +275,11 @@ def _arrays(rows: DeviceRows) -> Arrays:
     """Of an adjacency that is no candidate graph's."""
     assert isinstance(rows.held, tuple)
     return rows.held
+
+
+def _seen(xp: ModuleType, source: DeviceArray, target: DeviceArray, direction: Direction) -> Arrays:
+    """As `seen` of storage/adjacency.py, on the device."""
+    if direction == "both":
+        turned = source != target
+        return xp.concatenate([source, target[turned]]), xp.concatenate([target, source[turned]])
+    return (target, source) if direction == "in" else (source, target)

@@ -78,6 +78,9 @@ class Parted(Snapshot):
         found = [self._apart[type_] for type_ in map(whole_type, types) if type_ in self._apart]
         return np.sort(np.concatenate([np.zeros(0, np.int64), *found]))
 
+    def has_adjacency(self, types: Iterable[str], direction: Direction) -> bool:
+        return True  # it is made of those of the parts
+
     def adjacency(self, types: Iterable[str], direction: Direction, meter: Meter | None = None) -> Adjacency:
         """Of edges that are apart, of the rest, or of both; of several types all in the same way."""
         key = tuple(types), direction
