@@ -1,8 +1,8 @@
 """Queries that need every operation of a card between them, so few that the tools end which watch all of its memory
 (`make sanitize`). A count that is not the CPU's, or an operation that no query has needed, ends it with 1.
 
-python -m tests.sanitized [BLOCKS]: with so few blocks of threads; a tool that watches what threads of a block share sees
-as much, and takes a fraction of the time.
+python -m tests.sanitized [BLOCKS]: with so few blocks of threads. A tool that watches what threads of a block share
+sees as much, and takes a fraction of the time.
 """
 
 from __future__ import annotations
