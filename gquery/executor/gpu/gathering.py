@@ -9,6 +9,8 @@ from gquery.executor.gpu.program.blocks import Block
 from gquery.executor.gpu.program.writing import Writing
 from gquery.executor.gpu.tape import Run
 
+_AT_ONCE = 1 << 22  # rows that are written in one go, and handed to the host where they go there
+
 
 class Gathering:
     """Columns of an answer. asked: of each the level whose vertices have these numbers, an array by vertex."""
@@ -38,7 +40,7 @@ class Gathering:
         """The last level's vertices go right where they belong."""
         tape, levels, last = self._tape, self._writing.levels, self._table.last
         columns, written, base, count = self._columns(), levels.found + last, tape.register(), tape.register()
-        self._most = max(1, min(levels.capacity, levels.most(last, block)))
+        self._most = max(1, min(_AT_ONCE, levels.capacity, levels.most(last, block)))
 
         def piece(words: Sequence[int]) -> None:
             tape.add("GatherExtended", *words, *columns, written, base, gathers=[block.columns])

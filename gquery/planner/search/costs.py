@@ -208,7 +208,7 @@ class CardCosts:
     """A card beside the CPU, in the CPU's looks at neighbours."""
 
     query: float = 300_000.0  # of one query: tapes are written, launched and waited for
-    ready: float = 4_000.0  # the same of a count that it has filtered for already: estimates are rather too low
+    ready: float = 1_000.0  # the same of a count that it has filtered for already: estimates are rather too low
     start: float = 1.2e8  # of the first query of a process: CuPy and the kernels are loaded
     byte: float = 0.01  # of a graph that is not on the card yet
     look: float = 0.02  # what the card takes for a look

@@ -23,7 +23,7 @@ from gquery.executor.lowering.pushed import pushed
 
 _ARENA = 2 << 30  # bytes at most, for the blocks of all levels together
 _LARGEST_BLOCK = 1 << 21  # partial matches
-_LISTED = 4  # times as large is the largest block where blocks are the answer, which the host gets one by one
+_LISTED = 4  # times as large are blocks and arena at most where blocks are the answer, which the host gets one by one
 _SMALLEST_BLOCK = 1 << 8
 _FIRST_LIMITED = 1 << 10  # partial matches of the first block when few matches are enough
 _LOOKS = 1 << 30  # into rows of what is tried, at most, in one operation
@@ -160,7 +160,7 @@ class Writing:
     def _block_size(self, available: int | None) -> int:
         """Partial matches of a block, so that one for each level fits the arena."""
         times = 1 if self.program.summing or self.program.limit is not None else _LISTED
-        arena = min(_ARENA, self.device.free_bytes() // (2 * times))
+        arena = min(times * _ARENA, self.device.free_bytes() // (2 * times))
         if available is not None:
             arena = min(arena, available // 2)
         levels = max(1, len(self.program.levels))
