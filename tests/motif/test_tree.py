@@ -35,7 +35,7 @@ def along_tree(graph: Coloured, codes: np.ndarray | None = None) -> tuple[dict[i
             shown = np.flatnonzero(worker.settle())
         else:
             pairs = worker.read(graph.arcs)
-            crew.classes.places(codes, new_search(graph.layout.size), lambda: None)
+            crew.classes.find(codes.copy(), new_search(graph.layout.size), np.empty(len(codes), np.int32))
             shown = np.arange(len(crew.classes))
         counts, sets = crew.matcher(crew.tree(shown)).count(pairs)
     return dict(zip(crew.classes.codes[shown].tolist(), counts.tolist(), strict=True)), sets
@@ -123,7 +123,8 @@ def test_limits() -> None:
     with pytest.raises(QueryTimeout):
         counted_along_tree(graph, NULL, 1000, 2, Control(timeout=1.0))
     crew = Crew(large(), 1, Control(memory_limit=10_000_000))
-    crew.classes.places(every_class(layout_of(4, 1, 1, True)), new_search(5), lambda: None)
+    codes = every_class(layout_of(4, 1, 1, True))
+    crew.classes.find(codes, new_search(4), np.empty(len(codes), np.int32))
     with pytest.raises(MemoryLimitError, match="counting motifs"):
         crew.tree(np.arange(10**5) % len(crew.classes))
 

@@ -52,19 +52,18 @@ def make_canonical(codes, layout, search):  # type: ignore[no-untyped-def]
         codes[index] = canonical(codes[index], layout, layout.size, search)
 
 
-@kernel
-def count_ways(codes, layout, search, ways):  # type: ignore[no-untyped-def]
-    """Writes how many connected sets of two vertices less each graph has."""
+@inlined
+def ways_of(code, layout, search):  # type: ignore[no-untyped-def]
+    """How many connected sets of two vertices less a graph has."""
     size = layout.size
     everyone = (np.int64(1) << size) - 1
-    for index in range(len(codes)):
-        unpack(codes[index], layout, size, search)
-        beside_each(search, size)
-        found = 0
-        for one in range(size):
-            for other in range(one):
-                found += is_connected(search.rows, size, everyone ^ (np.int64(1) << one) ^ (np.int64(1) << other))
-        ways[index] = found
+    unpack(code, layout, size, search)
+    beside_each(search, size)
+    found = 0
+    for one in range(size):
+        for other in range(one):
+            found += is_connected(search.rows, size, everyone ^ (np.int64(1) << one) ^ (np.int64(1) << other))
+    return found
 
 
 @inner
@@ -76,7 +75,7 @@ def canonical(code, layout, size, search):  # type: ignore[no-untyped-def]
     return pack(search, layout, size)
 
 
-@inner
+@inlined
 def unpack(code, layout, size, search):  # type: ignore[no-untyped-def]
     """Writes the matrix and the colours of a code."""
     arcs, colours = search.arcs, search.colours
@@ -94,7 +93,7 @@ def unpack(code, layout, size, search):  # type: ignore[no-untyped-def]
             word >>= layout.state_bits
 
 
-@inner
+@inlined
 def pack(search, layout, size):  # type: ignore[no-untyped-def]
     """The code of the matrix in the best order."""
     code = np.int64(0)
@@ -135,7 +134,7 @@ def is_connected(neighbours, size, among):  # type: ignore[no-untyped-def]
     return 1 if reached == among else 0
 
 
-@inner
+@inlined
 def find_twins(search, size):  # type: ignore[no-untyped-def]
     """Finds vertices that can change places without any other: of those that do, one stands for all."""
     arcs = search.arcs
@@ -153,7 +152,7 @@ def find_twins(search, size):  # type: ignore[no-untyped-def]
                 break
 
 
-@inner
+@inlined
 def find_order(search, size):  # type: ignore[no-untyped-def]
     """Finds the best order."""
     begin_order(search, size)
@@ -185,7 +184,7 @@ def find_order(search, size):  # type: ignore[no-untyped-def]
         search.tried[depth] = 0
 
 
-@inner
+@inlined
 def begin_order(search, size):  # type: ignore[no-untyped-def]
     """Sorts by colour."""
     order, cells, colours = search.orders[0], search.cells[0], search.colours
@@ -239,7 +238,7 @@ def has_twin_before(search, depth, position):  # type: ignore[no-untyped-def]
     return False
 
 
-@inner
+@inlined
 def sort_by(search, size, depth, position):  # type: ignore[no-untyped-def]
     """Puts the vertex of a position next and sorts the others behind it by its arcs, as far as they were alike. Returns
     its row as one number."""
@@ -266,7 +265,7 @@ def sort_by(search, size, depth, position):  # type: ignore[no-untyped-def]
     return close_row(search, size, depth, position)
 
 
-@inner
+@inlined
 def close_row(search, size, depth, position):  # type: ignore[no-untyped-def]
     """Says who is still alike, and writes the row of the vertex that came next."""
     above, order = search.orders[depth], search.orders[depth + 1]

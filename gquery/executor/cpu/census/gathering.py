@@ -15,7 +15,7 @@ from gquery.executor.cpu.census.settling import Known, settle, wider
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.progress import Control
 
-_SLOT = 16  # bytes of a code and its count
+_SLOT = 2 * 16 + 4  # bytes of a code and its count, of others that come meanwhile, and of what is known of it
 _TOGETHER = 1 << 18  # sums of graphs that are settled together, for each thread: some megabytes
 
 
@@ -36,7 +36,7 @@ class Gatherer:
         """Raises QueryTimeout, QueryCancelled and MemoryLimitError."""
         try:
             for some in tallies:
-                size = 2 * _SLOT * len(some.codes)  # others come meanwhile
+                size = _SLOT * len(some.codes)
                 self._control.memory.reserve(size, "counting motifs")
                 try:
                     self._take(some)

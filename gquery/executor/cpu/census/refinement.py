@@ -16,9 +16,11 @@ _ROUNDS = 2  # a third makes hardly any difference for graphs of so few vertices
 
 @kernel
 def make_refined(codes, layout, search):  # type: ignore[no-untyped-def]
-    """Replaces each code by one of the same graph with its vertices sorted."""
+    """Replaces each code by one of the same graph with its vertices sorted; -1 stays."""
     size = layout.size
     for index in range(len(codes)):
+        if codes[index] < 0:
+            continue
         unpack(codes[index], layout, size, search)
         refine(layout, size, search)
         sort_vertices(size, search)

@@ -25,7 +25,7 @@ from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.progress import Control
 
-_TOGETHER = 1 << 16  # codes for each thread that are looked up together: some megabytes
+_TOGETHER = 1 << 20  # codes for each thread that are looked up together: graphs are settled side by side
 _PARTS = 4  # classes that the count of a code counts for, itself first
 _SLOT = 40  # bytes of a known code
 _SHARE = 1 << 10  # codes that a thread places at a time
@@ -99,10 +99,7 @@ class Known:
             search = new_search(self._classes.layout.size)
         parts = np.empty((end - begin, _PARTS), np.int64)
         split(self._known.codes[begin:end], self._classes.layout, parts)
-        there = parts >= 0
-        places = self.places[begin:end]
-        places[:] = -1
-        places[there] = self._classes.places(parts[there], search, self._control.check)
+        self._classes.find(parts.ravel(), search, self.places[begin:end].ravel())
         self._searches.append(search)
 
     def _room_for(self, codes: int) -> int:

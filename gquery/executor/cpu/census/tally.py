@@ -1,4 +1,5 @@
-"""How often each code was met: a hash table that only grows, so that what is known of a code is kept by its slot."""
+"""How often each code was met, or what else is a number: a hash table that only grows, so that what is known of a code
+is kept by its slot."""
 
 from __future__ import annotations
 
