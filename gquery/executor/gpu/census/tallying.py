@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gquery.errors import MemoryLimitError, UnsupportedError
-from gquery.executor.census.counts import Tallies, too_many
+from gquery.executor.census.counts import AHEAD, Tallies, too_many
 from gquery.executor.census.graph import Coloured
 from gquery.executor.census.links import links_of
 from gquery.executor.census.null import Null
@@ -80,10 +80,13 @@ class Tallying:
         return seen
 
     def _together(self, graphs: int) -> int:
-        """Graphs of a batch: as many as fit, in batches of about the same size."""
+        """Graphs of a batch: as many as fit, in batches of about the same size. Where tallies are large no more than
+        are read ahead, so that their codes find their classes while the next are counted."""
         free = self._kernels.device.free_bytes() // _SHARE
-        slots = _SLOTS_OF_LARGE if self._given.large and free >= _SLOT * _SLOTS_OF_LARGE else _FEWEST_SLOTS
-        most = min(_MOST_GRAPHS, free // max(self._given.bytes_each, _SLOT * slots))
+        large = self._given.large and free >= _SLOT * _SLOTS_OF_LARGE
+        slots = _SLOTS_OF_LARGE if large else _FEWEST_SLOTS
+        together = AHEAD * _AT_ONCE // _SLOTS_OF_LARGE if large else _MOST_GRAPHS
+        most = min(together, free // max(self._given.bytes_each, _SLOT * slots))
         if not most:
             raise MemoryLimitError("the GPU has no room for a graph of this size", hint="use device='cpu'")
         return -(-graphs // -(-graphs // most))
