@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from threading import Event
 
 from gquery.errors import QueryCancelled
-from gquery.executor.census.counts import AHEAD, Census, Tallies
+from gquery.executor.census.counts import Census, Tallies
 from gquery.executor.census.graph import Coloured
 from gquery.executor.census.null import Null
 from gquery.executor.cpu.census.gathering import Gatherer
@@ -29,21 +28,19 @@ def counted_on_card(graph: Coloured, null: Null, graphs: int, threads: int, cont
             raise QueryCancelled("nobody waits for these counts any more")
 
     tallying = Tallying(kernels_of_card(), graph, null, control.memory_limit, check)
-    ahead = AHEAD if control.memory_limit is None else 1
-    with closing(_ahead(tallying.run(graphs), ahead, stopped)) as tallies:
+    with closing(_ahead(tallying.run(graphs), stopped)) as tallies:
         found = Gatherer(graph.layout, graphs, threads, control).gather(tallies)
     random = found.random._replace(changed=tallying.changed, left_out=tallying.left_out)
     return Census(found.codes, found.counts, random)
 
 
-def _ahead(tallies: Iterator[Tallies], ahead: int, stopped: Event) -> Generator[Tallies, None, None]:
-    """The same, of which the next are made while one is worked on: where these are all of a batch, the card goes on
-    with the next. ahead: how many; stopped: set when nobody wants more."""
+def _ahead(tallies: Iterator[Tallies], stopped: Event) -> Generator[Tallies, None, None]:
+    """The same, of which the next is made while one is worked on. stopped: set when nobody wants more."""
     with ThreadPoolExecutor(1) as card:
-        coming = deque(card.submit(next, tallies, None) for _ in range(ahead))
+        coming = card.submit(next, tallies, None)
         try:
-            while (some := coming.popleft().result()) is not None:
-                coming.append(card.submit(next, tallies, None))
+            while (some := coming.result()) is not None:
+                coming = card.submit(next, tallies, None)
                 yield some
         finally:
             stopped.set()

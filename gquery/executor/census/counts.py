@@ -13,8 +13,6 @@ from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.progress import Control
 from gquery.records import record
 
-AHEAD = 8  # tallies that wait while others are brought to their classes, where memory has no limit
-
 
 class Random(NamedTuple):
     """counts int64[graphs, classes]. totals int64[graphs]: subgraphs of all classes, also of those that the graph does

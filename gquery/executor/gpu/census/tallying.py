@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from gquery.errors import MemoryLimitError, UnsupportedError
-from gquery.executor.census.counts import AHEAD, Tallies, too_many
+from gquery.executor.census.counts import Tallies, too_many
 from gquery.executor.census.graph import Coloured
 from gquery.executor.census.links import links_of
 from gquery.executor.census.null import Null
@@ -15,10 +13,10 @@ from gquery.executor.gpu.census.batch import Batch, Given
 from gquery.executor.gpu.census.launching import COUNT, MAKE, Kernels
 from gquery.stopping import Check
 
-_FEW, _MOST_GRAPHS = 4, 1 << 12  # of a batch: where it is not known yet how many codes graphs have, and otherwise
+_MOST_GRAPHS = 1 << 12  # of a batch
 _FEWEST_SLOTS, _MOST_SLOTS = 1 << 10, 1 << 24
 _SLOTS_FOR_WARP = 1 << 12  # that a warp may reserve for a set
-_SLOTS_FOR_CODE = 3  # of what graphs have had: warps reserve more than they use
+_SLOTS_OF_LARGE = 1 << 22  # where a tally has millions of codes
 _SLOT = 16  # bytes
 _SHARE = 3  # of the free memory graphs take a third, tallies another: to read these takes memory, too
 _AT_ONCE, _HOST_SHARE = 1 << 25, 64  # slots whose codes are read together; of a memory limit, bytes for each of them
@@ -41,7 +39,6 @@ class Tallying:
                 f"motifs of {graph.layout.size} vertices have too many labels or types for the GPU",
                 hint="use device='cpu', or leave the colours out",
             )
-        self._wanted = _FEWEST_SLOTS  # of each tally, as far as that is known
         self.changed = self.left_out = 0
 
     def run(self, graphs: int) -> Iterator[Tallies]:
@@ -49,20 +46,11 @@ class Tallying:
         UnsupportedError, and ExecutionError where the device fails."""
         with self._kernels.device.guarded():
             self._kernels.device.use()
-            first = -1
-            if self._given.large:  # tallies that fill up are read several times
-                yield from self._of_graphs(first, some := min(graphs, first + _FEW))
-                first = some
-            if first < graphs:
-                yield from self._of_graphs(first, graphs)
-
-    def _of_graphs(self, first: int, end: int) -> Iterator[Tallies]:
-        """In batches of about the same size."""
-        together = self._together(end - first)
-        batch = Batch(self._kernels, self._given, together, self._slots(together))
-        for begin in range(first, end, together):
-            batch.turn_to(begin, min(together, end - begin))
-            yield from self._of_batch(batch)
+            together = self._together(graphs + 1)
+            batch = Batch(self._kernels, self._given, together, self._slots(together))
+            for first in range(-1, graphs, together):
+                batch.turn_to(first, min(together, graphs - first))
+                yield from self._of_batch(batch)
 
     def _of_batch(self, batch: Batch) -> Iterator[Tallies]:
         while self._launched(batch, MAKE, self._kernels.attempts)["unmade"]:
@@ -72,9 +60,7 @@ class Tallying:
             seen = self._launched(batch, COUNT, self._kernels.looks)
             ended = not seen["undone"]
             if ended or seen["full"]:
-                for some in batch.emptied(ended, self._read_together()):
-                    self._wanted = max(self._wanted, _SLOTS_FOR_CODE * int(np.diff(some.begins).max()))
-                    yield some
+                yield from batch.emptied(ended, self._read_together())
             if seen["full"]:
                 self._make_room(batch, seen["wanted"])
         changed, left_out, bound = batch.told()
@@ -94,19 +80,17 @@ class Tallying:
         return seen
 
     def _together(self, graphs: int) -> int:
-        """Graphs of a batch: as many as fit, in batches of about the same size; no more than are read ahead, so that
-        their codes find their classes while the next are counted."""
+        """Graphs of a batch: as many as fit, in batches of about the same size."""
         free = self._kernels.device.free_bytes() // _SHARE
-        fitting = free // max(self._given.bytes_each, _SLOT * self._wanted)
-        most = min(_MOST_GRAPHS, max(1, AHEAD * _AT_ONCE // self._wanted), fitting)
+        slots = _SLOTS_OF_LARGE if self._given.large and free >= _SLOT * _SLOTS_OF_LARGE else _FEWEST_SLOTS
+        most = min(_MOST_GRAPHS, free // max(self._given.bytes_each, _SLOT * slots))
         if not most:
             raise MemoryLimitError("the GPU has no room for a graph of this size", hint="use device='cpu'")
         return -(-graphs // -(-graphs // most))
 
     def _slots(self, graphs: int) -> int:
-        """Of each tally: what all warps may want at once, and what graphs have had, as far as there is memory."""
-        of_warps = _SLOTS_FOR_WARP * max(4, -(-self._kernels.warps // graphs))
-        wanted = 1 << (max(of_warps, self._wanted) - 1).bit_length()
+        """Of each tally: what all warps may want at once, as far as there is memory."""
+        wanted = 1 << (_SLOTS_FOR_WARP * max(4, -(-self._kernels.warps // graphs)) - 1).bit_length()
         return max(_FEWEST_SLOTS, min(wanted, self._most_slots(graphs)))
 
     def _most_slots(self, graphs: int) -> int:
@@ -119,6 +103,5 @@ class Tallying:
         slots = min(most, max(2 * batch.slots, 1 << (wanted * 4 // 3).bit_length()))
         if slots > batch.slots:
             batch.grow(slots)
-            self._wanted = slots
         if wanted > batch.most_codes:
             raise MemoryLimitError("the GPU has no room for the motifs of a set of vertices", hint="use device='cpu'")
