@@ -19,7 +19,8 @@ _SPARSE = 4  # places in the table of links for each that is in it
 _PATH = 14  # words that a warp keeps; as in walk.cuh
 _ORDER_BITS = 20
 _LARGE = 30  # bits of codes of which a graph may have millions
-_CHUNKS = 8  # for each block: the last to end keep the others waiting
+_PARTS, _SETS_OF_TWO = 8, 4  # tasks of a pair of neighbours; motifs whose sets are such a pair
+_TURNS = 8  # for each block: the last to end keep the others waiting
 _ITSELF = -1  # the number of the graph that others are like
 _MODELS = {"degrees": 0, "mutual": 0, "stubs": 1, "erdos-renyi": 2}  # as in census.cuh
 
@@ -59,6 +60,11 @@ class Given(NamedTuple):
         return bool(self.graph.layout.positions[self.graph.layout.size] >= _LARGE)
 
     @property
+    def parts(self) -> int:
+        """Of what a pair of neighbours begins, where that is much and a set has a third vertex."""
+        return _PARTS if self.large and self.graph.layout.size > _SETS_OF_TWO else 1
+
+    @property
     def order_bits(self) -> int:
         """Of a set of two vertices less, where it is worth keeping all their orders."""
         bits = int(self.graph.layout.positions[self.graph.layout.size - 2])
@@ -92,7 +98,8 @@ class Batch:
         self._blocks = kernels.blocks
         self._new("paths", (kernels.warps, _PATH), np.int64)
         self._new("scratch", (kernels.warps, given.scratch_size), np.uint8)
-        self._new("at_work", (kernels.blocks, 2), np.int64)
+        self._new("at_work", (kernels.blocks,), np.int64)
+        self._new("begun", (graphs,), np.int64)
         self._hold("orders", self._device.xp.full(1 << given.order_bits, -1, np.int64))
         self._set(order_bits=given.order_bits)
         self.counters = self._device.xp.zeros(len(COUNTERS), np.int64)
@@ -125,6 +132,7 @@ class Batch:
             vertices=links.vertices, links=len(links.tails), groups=len(links.symmetric), places=given.places,
             kinds=given.kinds, apart=links.apart, model=_MODELS[null.model], seed=null.seed,
             attempts=null.attempts(len(links.tails)), words=given.words, scratch_size=given.scratch_size,
+            parts=given.parts,
         )  # fmt: skip
 
     def _make_room(self, given: Given, graphs: int) -> None:
@@ -141,13 +149,14 @@ class Batch:
             self._new(name, (graphs, 2 * links), np.int32)
         self._new("last", (graphs, vertices), np.int32)
         self._new("degrees", (graphs, vertices, given.kinds), np.int32)
-        self._tasks = vertices if given.graph.layout.size == 3 else 2 * links
+        self._tasks = vertices if given.graph.layout.size == 3 else 2 * links * given.parts
 
     def turn_to(self, first: int, graphs: int) -> None:
         """Begins with graphs of these numbers, at most as many as there is room for."""
         self.graphs = graphs
-        chunks = min(self._tasks, -(-_CHUNKS * self._blocks // graphs))
-        self._set(first=first, graphs=graphs, tasks=self._tasks, chunks=max(1, chunks))
+        turns = min(self._tasks, -(-_TURNS * self._blocks // graphs))
+        self._set(first=first, graphs=graphs, tasks=self._tasks, turns=max(1, turns))
+        self._held["begun"].fill(0)
         self._held["at_work"].fill(-1)
         self._held["made"].fill(-1)
         self._held["bound"].fill(0)

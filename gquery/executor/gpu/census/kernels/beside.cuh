@@ -199,18 +199,17 @@ INNER int64 count_beside(Walker &walker, Cache &cache, Counters *counters) {
     return looks;
 }
 
-// What the warps of a block do together: a chunk of the tasks of a graph.
+// What the warps of a block do together: a turn at a graph.
 struct Work {
-    int64 chunk;
-    uint64 begun;
+    int64 turn;
 };
 
 struct Paths {
     Path of[WARPS];
 };
 
-// Goes on with a chunk for about so many looks at neighbours. Whether it found no room in the tally.
-INNER bool go_on(Walker &walker, Work &work, Cache &cache, Counters *counters, int64 &budget) {
+// Goes on with a graph for about so many looks at neighbours. Whether it found no room in the tally.
+INNER bool go_on(Walker &walker, Cache &cache, Counters *counters, int64 &budget) {
     const Census &census = walker.census;
     while (budget > 0) {
         if (walker.depth == walker.places()) {
@@ -223,8 +222,8 @@ INNER bool go_on(Walker &walker, Work &work, Cache &cache, Counters *counters, i
             budget -= walker.leave();
         } else {
             uint64 begun = 0;
-            if (lane() == 0) begun = atomicAdd(&work.begun, uint64(1));
-            int64 task = work.chunk % census.chunks + int64(__shfl_sync(ALL, begun, 0)) * census.chunks;
+            if (lane() == 0) begun = atomicAdd(census.begun + walker.graph, uint64(1));
+            const int64 task = int64(__shfl_sync(ALL, begun, 0));
             if (task >= census.tasks) return false;
             budget -= walker.begin(int(task));
         }
@@ -232,45 +231,43 @@ INNER bool go_on(Walker &walker, Work &work, Cache &cache, Counters *counters, i
     return false;
 }
 
-// Takes the next chunk, which the whole block waits for.
-INNER void take_chunk(const Census &census, Work &work, Counters *counters) {
+// Takes the next turn, which the whole block waits for.
+INNER void take_turn(const Census &census, Work &work, Counters *counters) {
     if (threadIdx.x == 0) {
         int64 next = int64(atomicAdd(&counters->next, uint64(1)));
-        work.chunk = next < census.graphs * census.chunks ? next : -1;
-        work.begun = 0;
+        work.turn = next < census.graphs * census.turns ? next : -1;
     }
     __syncthreads();
 }
 
-// Goes on with the chunks of all graphs, each warp for about so many looks. Tasks of vertices with many neighbours, which
-// take long, are the first of a chunk.
+// Goes on with all graphs, each warp for about so many looks.
 KERNEL count_sets(__grid_constant__ const Census census, Counters *counters, int64 budget) {
     Cache &cache = at_hand<Cache>();
     Work &work = at_hand<Work>();
-    int64 *at_work = census.at_work + 2 * blockIdx.x, *kept = census.paths + warp() * PATH;
-    if (threadIdx.x == 0) work.chunk = at_work[0], work.begun = uint64(at_work[1]);
+    int64 *at_work = census.at_work + blockIdx.x, *kept = census.paths + warp() * PATH;
+    if (threadIdx.x == 0) work.turn = *at_work;
     clear(cache);
     Walker walker{census, census.layout, at_hand<Paths>().of[threadIdx.x / WARP],
                   reinterpret_cast<int *>(census.scratch + warp() * census.scratch_size), 0, 0, 0, 0};
     walker.clear();
-    bool idle = work.chunk < 0;
+    bool idle = work.turn < 0;
     __syncthreads();  // all have seen it
-    if (idle) take_chunk(census, work, counters);
-    if (work.chunk >= 0) walker.graph = work.chunk / census.chunks;
+    if (idle) take_turn(census, work, counters);
+    if (work.turn >= 0) walker.graph = work.turn / census.turns;
     walker.resume(kept);
     bool full = false;
-    while (work.chunk >= 0) {
-        full = go_on(walker, work, cache, counters, budget);
+    while (work.turn >= 0) {
+        full = go_on(walker, cache, counters, budget);
         walker.settle();
         flush(cache, tally_of(census, walker.graph), census.room + walker.graph);
         if (sum_of_block(full || budget <= 0 || walker.depth)) break;
-        take_chunk(census, work, counters);
-        if (work.chunk >= 0) walker.graph = work.chunk / census.chunks;
+        take_turn(census, work, counters);
+        if (work.turn >= 0) walker.graph = work.turn / census.turns;
     }
     walker.save(kept);
     if (lane() == 0 && full) atomicAdd(&counters->full, uint64(1));
     if (threadIdx.x == 0) {
-        at_work[0] = work.chunk, at_work[1] = int64(work.begun);
-        if (work.chunk >= 0) atomicAdd(&counters->undone, uint64(1));
+        *at_work = work.turn;
+        if (work.turn >= 0) atomicAdd(&counters->undone, uint64(1));
     }
 }

@@ -40,14 +40,17 @@ struct Census {
     int64 *paths;            // [warps][PATH]
     byte *scratch;           // [warps][scratch_size]
     int64 scratch_size, words;
-    // The tasks of a graph are dealt out in chunks, which blocks take one after the other: the number of a block's chunk,
-    // -1 for none, and how many of its tasks have begun.
-    int64 tasks, chunks;
+    // So many blocks may work at a graph, each of which takes one of its turns, and then the graph's tasks one after the
+    // other as they come: those that take long are the first, and nobody waits for another's. Of a block the number of
+    // its turn, -1 for none; of a graph how many tasks have begun.
+    int64 tasks, turns;
+    int64 parts;             // of a pair of neighbours, each a task; a power of two
     int64 *orders, order_bits;  // [2^order_bits]: of sets, see `orders.cuh`; none where there would be too many
-    int64 *at_work;          // [blocks][2]
+    int64 *at_work;          // [blocks]
+    uint64 *begun;           // [graphs]
 };
 
-// What changes while kernels run. next: chunk; unmade: graphs that are not ready; undone: blocks that have not ended;
+// What changes while kernels run. next: turn; unmade: graphs that are not ready; undone: blocks that have not ended;
 // full: warps that found no room in a tally, and what was wanted there at most.
 struct Counters {
     uint64 next, unmade, undone, full;

@@ -1,5 +1,7 @@
 // Connected sets of two vertices less than a motif has, each once, by one warp: as `executor/cpu/census/walk.py`, where
-// it is said why. A task is a pair of neighbours, of which the first of the set is the lower one.
+// it is said why. A task is a pair of neighbours, of which the first of the set is the lower one; or a part of what such
+// a pair begins: every so many-th of the vertices that can come third. In large graphs with hubs one pair begins a
+// hundredth of all sets, which a warp takes seconds for.
 
 // Where an enumeration is, in memory that all lanes see and the first writes to. members and cursors are kept from launch
 // to launch. ends: how many vertices were beside the set with so many members; bases: codes of its beginnings.
@@ -98,7 +100,8 @@ struct Walker {
         const int end = path.ends[depth], first = path.members[0];
         int at = path.cursors[depth];
         while (at < end) {
-            unsigned found = __ballot_sync(ALL, at + lane() < end && beside()[at + lane()] >= first);
+            const bool own = depth != 2 || ((at + lane()) & (census.parts - 1)) == path.cursors[0];
+            unsigned found = __ballot_sync(ALL, own && at + lane() < end && beside()[at + lane()] >= first);
             if (found) {
                 at += __ffs(found) - 1;
                 break;
@@ -113,11 +116,16 @@ struct Walker {
     // Begins a task, where it is one: only from the lower end.
     INNER_MEMBER int begin(int task) {
         if (layout.size == 3) return enter(task);
-        if (task >= offsets()[census.vertices]) return 1;
-        const int root = census.rows[graph * 2 * census.links + task], second = neighbours()[task];
+        const int part = task & int(census.parts - 1), pair = task / int(census.parts);
+        if (pair >= offsets()[census.vertices]) return 1;
+        const int root = census.rows[graph * 2 * census.links + pair], second = neighbours()[pair];
         if (second < root) return 1;
         // Beside the root alone vertices stand as in its row.
-        if (lane() == 0) path.cursors[1] = task - offsets()[root], path.cursors[2] = path.cursors[1] + 1;
+        if (lane() == 0) {
+            path.cursors[0] = part;
+            path.cursors[1] = pair - offsets()[root];
+            path.cursors[2] = path.cursors[1] + 1;
+        }
         int looks = enter(root);
         return looks + enter(second);
     }
