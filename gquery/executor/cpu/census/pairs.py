@@ -76,8 +76,8 @@ def room_for_sorting(pairs: Pairs) -> Sorting:
 def fill_pairs(arcs, layout, pairs, sorting):  # type: ignore[no-untyped-def]
     """Makes the pairs of some arcs. Kinds that were met before keep their places."""
     sort_entries(arcs, sorting.ends, sorting.order, pairs.offsets)
-    deal(arcs, layout, pairs, sorting)
-    close_up(pairs, sorting.ends)
+    if deal(arcs, layout, pairs, sorting):
+        close_up(pairs, sorting.ends)
     count_kinds(layout, pairs, sorting.last)
 
 
@@ -93,18 +93,20 @@ def sort_entries(arcs, ends, order, offsets):  # type: ignore[no-untyped-def]
         ends[vertex + 1] += ends[vertex]
     for vertex in range(len(offsets)):
         offsets[vertex] = ends[vertex]
-    for entry in range(2 * len(arcs.tails)):
-        neighbour = arcs.tails[entry >> 1] if entry & 1 else arcs.heads[entry >> 1]
-        order[ends[neighbour]] = entry
-        ends[neighbour] += 1
+    for arc in range(len(arcs.tails)):
+        tail, head = arcs.tails[arc], arcs.heads[arc]
+        order[ends[head]] = 2 * arc
+        ends[head] += 1
+        order[ends[tail]] = 2 * arc + 1
+        ends[tail] += 1
     for vertex in range(len(offsets)):
         ends[vertex] = offsets[vertex]
 
 
 @inner
 def deal(arcs, layout, pairs, sorting):  # type: ignore[no-untyped-def]
-    """Writes sorted entries to their rows, those of one pair as one."""
-    ends = sorting.ends
+    """Writes sorted entries to their rows, those of one pair as one. Returns how many became part of another."""
+    ends, merged = sorting.ends, 0
     sorting.last[:] = -1
     for index in range(2 * len(arcs.tails)):
         entry = sorting.order[index]
@@ -115,10 +117,12 @@ def deal(arcs, layout, pairs, sorting):  # type: ignore[no-untyped-def]
         bit = np.int32(1) << (arcs.types[arc] + back * layout.types * layout.directed)
         if sorting.last[own] == other:
             pairs.states[ends[own] - 1] |= bit
+            merged += 1
         else:
             pairs.neighbours[ends[own]], pairs.states[ends[own]] = other, bit
             ends[own] += 1
             sorting.last[own] = other
+    return merged
 
 
 @inner

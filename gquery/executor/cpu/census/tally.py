@@ -27,7 +27,8 @@ class Tally(NamedTuple):
 
 def new_tally(slots: int = _FIRST) -> Tally:
     """An empty one, for a power of two."""
-    buckets = np.full(_SPARSE * slots, -1, np.int32)
+    buckets = np.empty(_SPARSE * slots, np.int32)
+    buckets.fill(-1)
     return Tally(buckets, np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(1, np.int64))
 
 
