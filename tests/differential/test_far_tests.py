@@ -17,7 +17,7 @@ from tests.differential.judged import written
 from tests.differential.test_collisions import WAYS, alike_graph
 from tests.differential.test_counting import costs
 
-GRAPHS, QUERIES = 2 * int(os.environ.get("GQUERY_FUZZ", "1")), 6
+GRAPHS, QUERIES = 2 * int(os.environ.get("GQUERY_FUZZ", "1")), 4
 ALONE: list[tuple[Any, str, Any]] = [(matching, name, lambda *_: iter(())) for name in ("twins", "exclusions")]
 EFFORT = {"gain": 1e9, "least_problems": 150}
 

@@ -23,7 +23,7 @@ from tests.differential.test_counting import WAYS
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 CHUNKS = 10
-GRAPHS = 15 * FUZZ  # a chunk
+GRAPHS = 9 * FUZZ  # a chunk
 QUERIES = 6  # a graph
 MAX_MATCHES = 2_000
 

@@ -22,7 +22,7 @@ from tests.differential.oracle import Oracle
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 CHUNKS = 20
-GRAPHS = 20 * FUZZ  # a chunk
+GRAPHS = 12 * FUZZ  # a chunk
 QUERIES = 6  # a graph
 MAX_MATCHES = 2_000
 

@@ -19,7 +19,7 @@ from tests.differential.generate import random_graph, random_query
 from tests.differential.judged import written
 from tests.differential.wild import with_wild_estimates
 
-SEEDS = 25 * test_random.FUZZ  # of each kind
+SEEDS = 15 * test_random.FUZZ  # of each kind
 
 
 @pytest.mark.parametrize("kind", [test_random, test_parts])

@@ -196,6 +196,8 @@ def _repeated(
     if least <= hops:
         yield way
     for edge in graph.edges if hops != most else ():
+        if way[-1] is not edge.source and way[-1] is not edge.target:
+            continue
         ends = (("in", edge.target, edge.source), ("out", edge.source, edge.target))
         # A loop leads to its own vertex, once also without a direction.
         for there in {end for to, begin_, end in ends if begin_ is way[-1] and step.direction in (to, "both")}:
@@ -231,6 +233,8 @@ def _can_be(binding: Binding, node: ast.Node, vertex: Vertex) -> bool:
 
 
 def _mode_allows(graph: Graph, clause: ast.Match, binding: Binding) -> bool:
+    if clause.mode == "repeatable elements":
+        return True
     places, pairs, edges = _laid_out(clause, binding)
     different = len(set(places.values())) == len(places)
     match clause.mode:
@@ -239,7 +243,7 @@ def _mode_allows(graph: Graph, clause: ast.Match, binding: Binding) -> bool:
         case "induced":  # all edges between the vertices are in the pattern; one without a direction is both
             free = {(places[one], places[two]) for one in places for two in places if (one, two) not in pairs}
             return different and not any((edge.source, edge.target) in free for edge in graph.edges)
-    return different or clause.mode != "different nodes"
+    return different  # nodes
 
 
 def _laid_out(clause: ast.Match, binding: Binding) -> tuple[dict[str, Vertex], set[tuple[str, str]], list[Edge]]:

@@ -130,7 +130,7 @@ def test_where_nobody_asks_where_paths_begin_they_begin_everywhere_at_once() -> 
     assert ask(pair, counted) == [(1,)]
 
 
-@pytest.mark.parametrize("length", ["*", "*0..2", "*1..2", "*2..3", "*0..9"])
+@pytest.mark.parametrize("length", ["*", "*0..2", "*1..2", "*2..3", "*0..5"])
 @pytest.mark.parametrize("arrow", ["-", "->"])
 def test_paths_end_at_another_vertex(arrow: str, length: str) -> None:
     """However they are searched for: `id(a) <> id(b)` is asked of the rows that a search has found."""
