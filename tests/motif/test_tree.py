@@ -124,7 +124,7 @@ def test_limits() -> None:
         counted_along_tree(graph, NULL, 1000, 2, Control(timeout=1.0))
     crew = Crew(large(), 1, Control(memory_limit=10_000_000))
     codes = every_class(layout_of(4, 1, 1, True))
-    crew.classes.find(codes, new_search(4), np.empty(len(codes), np.int32))
+    crew.classes.find(codes, new_search(5), np.empty(len(codes), np.int32))
     with pytest.raises(MemoryLimitError, match="counting motifs"):
         crew.tree(np.arange(10**5) % len(crew.classes))
 
