@@ -15,6 +15,7 @@ from gquery.executor.devices import BACKENDS
 from gquery.executor.gpu.several import SharingBackend
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.progress import Control
+from gquery.planner.search import costs as plan_costs
 from tests.differential.build import to_gquery
 from tests.differential.test_collisions import alike_graph
 from tests.differential.test_counting import WAYS as COUNTED
@@ -22,6 +23,7 @@ from tests.differential.test_counting import costs
 from tests.differential.test_far_tests import ALONE as FAR
 from tests.differential.test_neighbourhoods import WAYS
 from tests.emulated.device import COMPILER, EmulatedDevice, emulated_device
+from tests.executor.test_gpu_orders import CLIQUES, PUSHED, skewed, written
 
 CARDS = 3
 PATTERNS = {
@@ -81,7 +83,26 @@ def test_counts_are_those_of_one(pattern: str, way: str, launches: list[int], mo
     for mode in MODES:
         text = f"MATCH {mode} {pattern} RETURN count(*) AS n"
         assert graph.query(text, device="gpu").scalar() == graph.query(text, device="cpu").scalar(), (mode, pattern)
-    assert all(launches)
+    assert all(launches) or way == "pushed"  # of which the first card alone may do all
+
+
+@pytest.mark.parametrize("room", [8 << 20, 20_000])
+@pytest.mark.parametrize("pattern", [*CLIQUES, *PUSHED])
+def test_orders_by_numbers_of_neighbours(
+    pattern: str, room: int, launches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cards count symmetric matches in an order of their own, for which some have no room."""
+    backend = BACKENDS["gpu"](None)  # type: ignore[arg-type]
+    monkeypatch.setattr(backend.others[0](), "free_bytes", lambda: room)  # type: ignore[attr-defined]
+    monkeypatch.setattr(plan_costs, "CARD", plan_costs.CardCosts(patience=1.0, excluding=1.0))
+    for way in ("pushed", "inside", "as planned"):
+        for label in ("", ":A"):
+            graph, text = skewed(Random(f"cards {label}")), written({**CLIQUES, **PUSHED}[pattern], label)
+            with monkeypatch.context() as patched:
+                for patch in WAYS[way]:
+                    patched.setattr(*patch)
+                found = graph.query(text, device="gpu").scalar()
+            assert found == graph.query(text, device="cpu").scalar(), (way, label)
 
 
 def test_lists_are_the_first_cards(launches: list[int]) -> None:

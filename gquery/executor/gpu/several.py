@@ -1,7 +1,7 @@
 """Several cards of one machine: the roots of a long count go to all of them, from one queue.
 
 The graph is on every card that takes part. The first one does whatever does not pay to share: filters that planning
-asks for, short counts, lists.
+asks for, short counts, lists, and sums that are pushed, whose roots are numbered in an order of their own.
 """
 
 from __future__ import annotations
@@ -124,7 +124,8 @@ class SharingCandidates:
         return self.first.vertices(merged)
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> Slices:
-        if pool is not None or program.listed or program.strategy == "fold" or program.cost < self._sharing.worth:
+        alone = pool is not None or program.listed or program.strategy in ("fold", "push")
+        if alone or program.cost < self._sharing.worth:
             return self.first.start(program, ranks, pool)
         starts = [partial(self._started, number, program, ranks) for number in range(len(self._others))]
         return SharedSlices(self.first.start_shared(program, ranks), self._sharing, starts)
@@ -179,6 +180,8 @@ class SharedSlices:
                 self._sharing.devices[number - 1]().use()
             slices = self._slices[number] or self._others[number - 1]()
             self._slices[number] = slices
+            if slices.leads_up != self.first.leads_up:  # for want of room: what has this root has another one there
+                return 0, 0.0
             return slices.shared_total(shares, modulus)
         except BaseException:
             shares.stop()
