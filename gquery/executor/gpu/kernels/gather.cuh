@@ -9,18 +9,6 @@ struct Gathered {
     int64 width, out;
 };
 
-template <typename Place>
-struct Behind;
-
-template <typename Kind>
-struct Behind<Kind *> {
-    typedef Kind Type;
-};
-
-// What a pointer points to.
-template <typename Place>
-using Value = typename Behind<Place>::Type;
-
 // Columns with so many rows written already, a register.
 struct Columns {
     const Gathered *columns;
@@ -58,13 +46,23 @@ struct Gather {
     Columns columns;
 };
 
+// A column of some of them. Where the type of numbers is open, what is called is no lambda: some compilers take the body of
+// such a one for the host's.
+struct ColumnOfRows {
+    const Frontier &frontier;
+    Share share;
+
+    template <typename Number>
+    INNER_MEMBER void operator()(const Gathered &asked, Number *out) const {
+        for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK)
+            out[row] = number_of<Number>(asked, frontier.at(asked.level, row));
+    }
+};
+
 APART void perform(const Gather &gathering, int64 *registers) {
     Frontier frontier = gathering.given.now(registers);
     Share share = share_of(frontier.count);
-    each_column(gathering.columns, registers, [&](const Gathered &asked, auto *out) {
-        for (int64 row = share.begin + threadIdx.x; row < share.end; row += BLOCK)
-            out[row] = number_of<Value<decltype(out)>>(asked, frontier.at(asked.level, row));
-    });
+    each_column(gathering.columns, registers, ColumnOfRows{frontier, share});
 }
 
 // Of partial matches with one more vertex each, which are written nowhere else. written, base: as in `Extend`.
@@ -83,24 +81,17 @@ struct RowsOfColumn {
     uint64 numbers[ROWS_AT_HAND];
 };
 
-// Writes the columns of a tile's items, each in its place; by a block.
-INNER void write_tile(
-    const GatherExtended &gathering, const int64 *registers, const Frontier &frontier, const Tile &tile, int64 first
-) {
-    const Level &level = gathering.asked.level();
-    uint64 *numbers = at_desk<RowsOfColumn>().numbers;
-    int rows[TURNS], positions[TURNS];
-    UNROLLED
-    for (int k = 0; k < TURNS; k++) {
-        int64 item = tile.begin + k * BLOCK + threadIdx.x;
-        Item own{0, 0, 0};
-        if (item < tile.end) own = item_of(level, gathering.work, item, tile.row_of(item));
-        rows[k] = own.row;
-        positions[k] = own.position;
-    }
-    each_column(gathering.columns, registers, [&](const Gathered &asked, auto *out) {
-        using Number = Value<decltype(out)>;
-        bool at_last = asked.level == level.index, held = !at_last && tile.high - tile.low < ROWS_AT_HAND;
+// A column of a tile's items, which have these rows and positions. first: the item that is written first of all.
+struct ColumnOfTile {
+    const Frontier &frontier;
+    const Tile &tile;
+    int64 last_level, first;
+    const int *rows, *positions;
+
+    template <typename Number>
+    INNER_MEMBER void operator()(const Gathered &asked, Number *out) const {
+        uint64 *numbers = at_desk<RowsOfColumn>().numbers;
+        bool at_last = asked.level == last_level, held = !at_last && tile.high - tile.low < ROWS_AT_HAND;
         __syncthreads();
         for (int64 row = tile.low + threadIdx.x; held && row <= tile.high; row += BLOCK)
             numbers[row - tile.low] = number_of<Number>(asked, frontier.at(asked.level, row));
@@ -112,18 +103,44 @@ INNER void write_tile(
             if (held) out[item - first] = Number(numbers[rows[k] - tile.low]);
             else out[item - first] = number_of<Number>(asked, at_last ? positions[k] : frontier.at(asked.level, rows[k]));
         }
-    });
+    }
+};
+
+// Writes the columns of a tile's items, each in its place; by a block.
+INNER void write_tile(
+    const GatherExtended &gathering, const int64 *registers, const Frontier &frontier, const Tile &tile, int64 first
+) {
+    const Level &level = gathering.asked.level();
+    int rows[TURNS], positions[TURNS];
+    UNROLLED
+    for (int k = 0; k < TURNS; k++) {
+        int64 item = tile.begin + k * BLOCK + threadIdx.x;
+        Item own{0, 0, 0};
+        if (item < tile.end) own = item_of(level, gathering.work, item, tile.row_of(item));
+        rows[k] = own.row;
+        positions[k] = own.position;
+    }
+    each_column(gathering.columns, registers, ColumnOfTile{frontier, tile, level.index, first, rows, positions});
 }
+
+// The numbers of one match.
+struct NumberAt {
+    const Frontier &frontier;
+    int64 last_level, place;
+    int row, position;
+
+    template <typename Number>
+    INNER_MEMBER void operator()(const Gathered &asked, Number *out) const {
+        out[place] = number_of<Number>(asked, asked.level == last_level ? position : frontier.at(asked.level, row));
+    }
+};
 
 APART void perform(const GatherExtended &gathering, int64 *registers) {
     const Level &level = gathering.asked.level();
     Frontier frontier = gathering.asked.given.now(registers);
     if (!passes_all(level)) {
         auto write = [&](int row, int position, int64 place) {
-            each_column(gathering.columns, registers, [&](const Gathered &asked, auto *out) {
-                bool at_last = asked.level == level.index;
-                out[place] = number_of<Value<decltype(out)>>(asked, at_last ? position : frontier.at(asked.level, row));
-            });
+            each_column(gathering.columns, registers, NumberAt{frontier, level.index, place, row, position});
         };
         write_passing(
             gathering.asked, gathering.work, gathering.items, registers, gathering.written, registers[gathering.base],
