@@ -53,7 +53,7 @@ class GQueryError(Exception):
         try:
             yield
         except GQueryError as error:
-            if error.text is not None and error.text.startswith(prefix):
+            if isinstance(error.text, str) and error.text.startswith(prefix):
                 error.text = error.text[len(prefix) :]
                 if error.span is not None:
                     error.span = Span(*(max(0, place - len(prefix)) for place in error.span))

@@ -107,8 +107,9 @@ class Graph:
         return self._commanded("PROFILE ", text, parameters, mode)
 
     def _commanded(self, command: str, text: str, parameters: Parameters | None, mode: str | None) -> str:
+        written = command + text if isinstance(text, str) else text  # what is no text is refused as in a query
         with GQueryError.behind(command):
-            return "\n".join(self.query(command + text, parameters, mode=mode).to_arrow()["plan"].to_pylist())
+            return "\n".join(self.query(written, parameters, mode=mode).to_arrow()["plan"].to_pylist())
 
     def save(self, path: str | Path) -> None:
         """Saves the graph as a folder that `gquery.open` maps into memory. An earlier graph there is replaced at once

@@ -135,22 +135,28 @@ struct NumberAt {
     }
 };
 
-APART void perform(const GatherExtended &gathering, int64 *registers) {
-    const Level &level = gathering.asked.level();
+// Where some items do not pass.
+APART void gather_passing(const GatherExtended &gathering, int64 *registers) {
     Frontier frontier = gathering.asked.given.now(registers);
-    if (!passes_all(level)) {
-        auto write = [&](int row, int position, int64 place) {
-            each_column(gathering.columns, registers, NumberAt{frontier, level.index, place, row, position});
-        };
-        write_passing(
-            gathering.asked, gathering.work, gathering.items, registers, gathering.written, registers[gathering.base],
-            write
-        );
-        return;
-    }
+    int64 last_level = gathering.asked.level().index;
+    auto write = [&](int row, int position, int64 place) {
+        each_column(gathering.columns, registers, NumberAt{frontier, last_level, place, row, position});
+    };
+    write_passing(
+        gathering.asked, gathering.work, gathering.items, registers, gathering.written, registers[gathering.base], write
+    );
+}
+
+APART void gather_all(const GatherExtended &gathering, int64 *registers) {
+    Frontier frontier = gathering.asked.given.now(registers);
     int64 first = registers[gathering.items.first], last = registers[gathering.items.last];
     each_tile(gathering.work, frontier.count, first, last, [&](const Tile &tile) {
         write_tile(gathering, registers, frontier, tile, first);
     });
     if (thread() == 0) atomicAdd(gathering.written, uint64(last - first));
+}
+
+INNER void perform(const GatherExtended &gathering, int64 *registers) {
+    if (passes_all(gathering.asked.level())) gather_all(gathering, registers);
+    else gather_passing(gathering, registers);
 }

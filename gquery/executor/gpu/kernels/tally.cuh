@@ -158,7 +158,7 @@ APART Sum sum_tallied(InsideHand &hand, int number, uint64 modulus) {
 }
 
 // The same by a lane alone, in a neighbourhood of few members.
-INNER Sum sum_tallied_alone(const Lone &own, int number, unsigned *found, uint64 modulus) {
+APART Sum sum_tallied_alone(const Lone &own, int number, unsigned *found, uint64 modulus) {
     const LevelAtHand &level = own.levels[number];
     const int leaf = level.leaves[0];
     const Leading leading(own.levels[leaf], number);
