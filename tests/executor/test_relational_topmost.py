@@ -115,7 +115,8 @@ def test_few_rows_are_sorted(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> N
     set_fewest(monkeypatch, 2)
     monkeypatch.setattr(TopRows, "of", counted)
     text = "MATCH (a:Person)-[k:KNOWS]->(b:Person) RETURN a.name ORDER BY a.id * 1000 + b.id, b.name, a.age LIMIT 3"
-    assert len(graph.query(text).rows()) == 3
+    alone = graph.with_settings(threads=1)  # how many batches are on their way already is anyhow with more
+    assert len(alone.query(text).rows()) == 3
     assert 3 <= left < KNOWS // 4
 
 
