@@ -124,6 +124,18 @@ def test_an_error_of_one_is_that_of_all(launches: list[int], monkeypatch: pytest
         random_graph(3).query(f"MATCH {PATTERNS['hops']} RETURN count(*)", device="gpu").scalar()
 
 
+def test_a_card_without_room_does_not_join(launches: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: EmulatedDevice, size: int) -> None:
+        raise gquery.MemoryLimitError("this card is full")
+
+    card = BACKENDS["gpu"](None).others[-1]()  # type: ignore[arg-type, attr-defined]
+    monkeypatch.setattr(card, "empty", full.__get__(card))
+    graph, text = random_graph(3), f"MATCH {PATTERNS['hops']} RETURN count(*)"
+    assert graph.query(text, device="gpu").scalar() == graph.query(text, device="cpu").scalar()
+    assert launches[0]
+    assert not launches[-1]
+
+
 def test_a_timeout_stops_all(launches: list[int]) -> None:
     with pytest.raises(gquery.QueryTimeout):
         random_graph(3).query(f"MATCH {PATTERNS['hops']} RETURN count(*)", device="gpu", timeout=1e-9).scalar()

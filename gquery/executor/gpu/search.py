@@ -74,12 +74,14 @@ class GpuSlices:
 
     @property
     def roots(self) -> int:
-        return self._writing.given
+        with self.device.guarded():
+            return self._writing.given
 
     @property
     def leads_up(self) -> bool:
         """Whether cliques are counted at their vertex with the fewest neighbours."""
-        return self._writing.table.upwards is not None
+        with self.device.guarded():
+            return self._writing.table.upwards is not None
 
     def shared_total(self, shares: Shares, modulus: int) -> tuple[int, float]:
         """As `total`, of the shares that this one gets. A tape runs even if there are none left: what it makes for

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.errors import MemoryLimitError
 from gquery.executor.backend import FilterOutcome, Item, Masks, PartialMatches, Ranks, Slices
 from gquery.executor.gpu.device import Device
 from gquery.executor.gpu.engine import GpuBackend, GpuCandidates, GpuGraph
@@ -133,9 +134,10 @@ class SharingCandidates:
     def _started(self, number: int, program: Program, ranks: Sequence[Ranks]) -> GpuSlices:
         """By the thread of that device alone."""
         if number not in self._made:
-            self._made[number] = self._others[number]()
+            made = self._others[number]()
             if self._refined:
-                self._made[number].refine()
+                made.refine()  # which may find no room
+            self._made[number] = made
         return self._made[number].start_shared(program, ranks)
 
 
@@ -176,13 +178,21 @@ class SharedSlices:
 
     def _total(self, number: int, shares: Shares, modulus: int) -> tuple[int, float]:
         try:
-            if number:
-                self._sharing.devices[number - 1]().use()
-            slices = self._slices[number] or self._others[number - 1]()
-            self._slices[number] = slices
-            if slices.leads_up != self.first.leads_up:  # for want of room: what has this root has another one there
-                return 0, 0.0
-            return slices.shared_total(shares, modulus)
+            slices = self._joining(number)
+            return (0, 0.0) if slices is None else slices.shared_total(shares, modulus)
         except BaseException:
             shares.stop()
             raise
+
+    def _joining(self, number: int) -> GpuSlices | None:
+        """Those of a device, ready to count; None where it has no room to count in the same way as the first."""
+        if not number:
+            return self.first
+        self._sharing.devices[number - 1]().use()
+        try:
+            slices = self._slices[number] or self._others[number - 1]()
+            alike = slices.leads_up == self.first.leads_up  # else what has this root has another one there
+        except MemoryLimitError:
+            return None
+        self._slices[number] = slices if alike else None
+        return self._slices[number]
