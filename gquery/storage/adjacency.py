@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.schema import Direction
-from gquery.storage.sorting import distinct, order_of
+from gquery.storage.sorting import distinct, is_ascending, order_of
 
 PAGE_BITS = 7
 PAGE_ROWS = 1 << PAGE_BITS  # of adjacencies that change, whose bounds are kept side by side
@@ -97,11 +97,14 @@ _BITS = 63  # of a number that is sorted
 def order_of_pairs(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.int64]:
     """The positions of some pairs, ascending by pair and then by position.
 
-    The pairs are sorted as one number where they fit into one beside the positions, else one half after the other.
+    The pairs are sorted as one number where they fit into one beside the positions, else one half after the other;
+    by the first alone where the second are in order already.
     """
     if not len(first):
         return np.zeros(0, np.int64)
     numbers, bits = _from_zero(first)
+    if is_ascending(second):
+        return order_of(numbers)
     others, more_bits = _from_zero(second)
     if bits + more_bits + len(first).bit_length() <= _BITS:
         numbers <<= more_bits

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gquery.storage.sorting import distinct, grouped, order_of
 
+LARGEST = [0, 5, 1_000, 2**16 - 1, 2**16, 2**31 - 1, 2**32, 2**62]
 
-@pytest.mark.parametrize("largest", [0, 5, 1_000, 2**31 - 1, 2**62])
-@pytest.mark.parametrize("count", [0, 1, 2, 700])
+
+@pytest.mark.parametrize("largest", LARGEST)
+@pytest.mark.parametrize("count", [0, 1, 2, 700, 140_000])
 def test_as_numpy(count: int, largest: int) -> None:
     numbers = np.random.default_rng([count, largest]).integers(0, largest, count, endpoint=True)
+    _check(numbers)
+
+
+@pytest.mark.parametrize("largest", LARGEST)
+def test_what_is_in_order_already(largest: int) -> None:
+    numbers = np.sort(np.random.default_rng(largest).integers(0, largest, 3_000, endpoint=True))
+    _check(numbers)
+    _check(numbers[::-1])
+
+
+@pytest.mark.parametrize("type_", [np.int32, np.int64, np.uint64])
+def test_distinct_numbers_keep_their_type(type_: type) -> None:
+    numbers = np.array([7, 3, 3, 900, 0, 7], type_)
+    assert distinct(numbers).dtype == type_
+    assert distinct(numbers).tolist() == [0, 3, 7, 900]
+
+
+def _check(numbers: NDArray[np.int64]) -> None:
     assert distinct(numbers).tolist() == np.unique(numbers).tolist()
     assert distinct(-numbers).tolist() == np.unique(-numbers).tolist()
     assert order_of(numbers.copy()).tolist() == np.argsort(numbers, kind="stable").tolist()
