@@ -87,10 +87,15 @@ class Found:
         return replace(self, vertices=self.vertices[:, ::-1], edges=self.edges[:, ::-1])
 
 
+class LostError(Exception):
+    """So many paths have been made of which none ends that it is better to look for one in another way."""
+
+
 @record(frozen=True, slots=True)
 class Listing:
     """What is asked of paths. remaining: by vertex, how many hops lead to the nearest end at least, -1 where none do;
-    None where that is not known."""
+    None where that is not known. patience: how many paths may be made between two that
+    end before LostError is raised; None: any number."""
 
     hops: Hops
     ends: Ends
@@ -100,11 +105,12 @@ class Listing:
     differ: bool
     remaining: NDArray[np.int32] | None
     reading: Reading
+    patience: int | None = None
 
     def paths(self, begun: Found) -> Generator[Found, None, None]:
         """All paths that go on from those that are begun, in pieces."""
         memory, check = self.reading.control.memory, self.reading.control.check
-        pending, held = [begun], 0
+        pending, held, made = [begun], 0, 0
         try:
             while pending:
                 check()
@@ -115,8 +121,12 @@ class Listing:
                 if paths.length >= self.least:
                     fit = self.ends.fit(first.seeds, first.last)
                     if fit.any():
+                        made = 0
                         yield first if fit.all() else first.chosen(fit)
                 longer = None if paths.length == self.most else self._longer(first)
+                made += 0 if longer is None else len(longer.seeds)
+                if self.patience is not None and made > self.patience:
+                    raise LostError
                 for piece in (rest, longer):
                     if piece is not None and len(piece.seeds):
                         memory.reserve(piece.nbytes, "paths that are not at their end")

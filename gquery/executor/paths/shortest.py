@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from gquery.executor.paths.begun import Begun
-from gquery.executor.paths.by_length import by_length
 from gquery.executor.paths.ends import Ends
 from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.leading import by_source
 from gquery.executor.paths.listing import Found
+from gquery.executor.paths.several.by_length import by_length
 from gquery.executor.paths.sides import Sides
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.ends import Ends
-from gquery.executor.paths.hops import Numbers, Vertices
-from gquery.executor.paths.listing import Found, Listing
-from gquery.executor.paths.walks import walks
+from gquery.executor.paths.hops import Numbers
+from gquery.executor.paths.listing import Found, Listing, LostError
+from gquery.executor.paths.several.deviations import deviations
+from gquery.executor.paths.several.walks import walks
 from gquery.storage.sorting import distinct
+
+PATIENCE = 1 << 18  # paths from each vertex that are made on the way to the next that ends
 
 _Pair = tuple[int, int]
 """A seed and a vertex that paths end at."""
@@ -29,24 +32,44 @@ def by_length(begun: Begun) -> Iterator[Found]:
     elif wanted is None:
         yield from _listed(begun, begun.seeds, None)
     else:
-        for target in distinct(wanted):
-            yield from _listed(begun, np.flatnonzero(wanted == target), np.array([target]))
+        for target in distinct(wanted).tolist():
+            yield from _listed(begun, np.flatnonzero(wanted == target), target)
 
 
-def _listed(begun: Begun, seeds: Numbers, towards: Vertices | None) -> Iterator[Found]:
-    """The paths of some seeds. towards: the vertex at which all of them end, where they are known."""
+def _listed(begun: Begun, seeds: Numbers, target: int | None) -> Iterator[Found]:
+    """The paths of some seeds. target: the vertex at which all of them end, where it is known. Paths that are asked for
+    by their number are looked for one by one as soon as there are too many others before the next of them."""
     segment, enough = begun.segment, _Enough(begun.segment.shortest)
-    listing, length = begun.listing(segment.least, None, towards), segment.least
+    one_by_one = target is not None and isinstance(segment.shortest, int) and segment.least <= 1
+    listing = begun.listing(segment.least, None, None if target is None else np.array([target]))
+    length = segment.least
     while len(seeds) and (segment.most is None or length <= segment.most):
-        of_length, found = replace(listing, least=length, most=length), [seeds[:0]]
-        for paths in of_length.paths(begun.beginnings(seeds)):
-            found.append(paths.seeds)
-            yield paths.chosen(enough.lacking(paths))
-        enough.end_length()
-        seeds = _longer(begun, of_length, seeds, distinct(np.concatenate(found)))
+        of_length = replace(listing, least=length, most=length, patience=PATIENCE * len(seeds) if one_by_one else None)
+        found = [seeds[:0]]
+        chosen = _chosen(of_length, begun, seeds, target, enough, found)
+        try:
+            yield from list(chosen) if one_by_one else chosen
+            enough.end_length()
+            length += 1
+            seeds = _longer(begun, of_length, seeds, distinct(np.concatenate(found)))
+        except LostError:
+            assert target is not None
+            yield from deviations(begun, seeds, target, length)
+            return
         if begun.ends.wanted is not None:
             seeds = seeds[[not enough.has(pair) for pair in zip(*_lists(seeds, begun.ends.wanted[seeds]), strict=True)]]
-        length += 1
+
+
+def _chosen(
+    listing: Listing, begun: Begun, seeds: Numbers, target: int | None, enough: _Enough, found: list[Numbers]
+) -> Iterator[Found]:
+    """The paths of one length that their pairs lack. found: to which the seeds are added that have some."""
+    with closing(listing.paths(begun.beginnings(seeds))) as listed:
+        for paths in listed:
+            found.append(paths.seeds)
+            yield paths.chosen(enough.lacking(paths))
+            if target is not None and enough.have((seed, target) for seed in seeds.tolist()):
+                return
 
 
 def _longer(begun: Begun, listing: Listing, seeds: Numbers, found: Numbers) -> Numbers:
@@ -77,6 +100,10 @@ class _Enough:
 
     def has(self, pair: _Pair) -> bool:
         return self._shorter[pair] >= self._asked
+
+    def have(self, pairs: Iterable[_Pair]) -> bool:
+        """Whether longer paths, and more of this length, are asked of none of some pairs."""
+        return not self._all and all(self._shorter[pair] + self._new[pair] >= self._asked for pair in pairs)
 
     def lacking(self, paths: Found) -> NDArray[np.bool_]:
         """Which of some paths of one length their pairs lack."""

@@ -1,0 +1,1 @@
+"""Paths of which several are asked for by their number: listed length by length, or one by one as deviations."""
