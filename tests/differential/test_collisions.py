@@ -223,3 +223,27 @@ def test_walks_of_two_edges(arrow: str, copies: int, device: str, monkeypatch: p
     plan = graph.explain(text)
     assert plan.count("Sum out in one pass") == plan.count("Sum out")
     assert ("Subtract the matches where" in plan) == (copies > 0 or arrow == "->")
+
+
+@pytest.mark.parametrize("arrows", ["- - -", "-> -> ->", "-> - <-", "- -> - -"])
+def test_walks_of_several_edges(arrows: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tests that two of them are not one data edge are left out together, also where ends meet in two ways: left
+    out one by one, the first would gain nothing."""
+    monkeypatch.setattr(*costs({"gain": 1e9, "least_problems": 150}, worth_improving=-1.0))
+    random = Random(f"walks {arrows}")
+    pairs = [(random.randrange(25), random.randrange(25)) for _ in range(60)]
+    pairs += [(one, one) for one in random.choices(range(25), k=8)] + random.choices(pairs, k=8)
+    source, target = ([pair[side] for pair in pairs] for side in (0, 1))
+    graph = gquery.from_arrow(
+        vertices={"V": {"id": list(range(25))}}, edges={("V", "E", "V"): {"source": source, "target": target}}
+    )
+    ways = {"->": [(*pair, edge) for edge, pair in enumerate(pairs)]}
+    ways["<-"] = [(target, source, edge) for source, target, edge in ways["->"]]
+    ways["-"] = list({*ways["->"], *ways["<-"]})
+    walks: list[tuple[int, tuple[int, ...]]] = [(vertex, ()) for vertex in range(25)]
+    for arrow in arrows.split():
+        steps = [[(b, edge) for a, b, edge in ways[arrow] if a == vertex] for vertex in range(25)]
+        walks = [(b, (*used, edge)) for end, used in walks for b, edge in steps[end] if edge not in used]
+    pattern = "".join(f"{arrow.replace('-', '-[:E]-', 1)}()" for arrow in arrows.split())
+    assert graph.query(f"MATCH (){pattern} RETURN count(*)", device=device).scalar() == len(walks)
+    assert "Add the matches that pass 0 of" in graph.explain(f"MATCH (){pattern} RETURN count(*)")

@@ -34,6 +34,12 @@ CASES = {
     "MATCH (a:Person) RETURN a.name, COLLECT { MATCH (a)-->(b) RETURN b.name ORDER BY b.name DESC LIMIT 1 } AS l": [
         ("Ann", ["Oslo"]), ("Bob", ["Oslo"]), ("Cid", ["Dee"]), ("Dee", ["Dee"]), ("Eve", ["Bergen"]),
     ],
+    "MATCH (a:Person) WHERE exists((a)-[:KNOWS]->(a)) OR NOT exists((a)-[:KNOWS]->()) RETURN a.name": [
+        ("Dee",), ("Eve",),
+    ],
+    "MATCH (a:Person) WHERE exists(a.age) RETURN a.name, exists((a)-[:LIVES_IN]->()) AS lives": [
+        ("Ann", True), ("Bob", True), ("Cid", True), ("Eve", True),
+    ],
     "MATCH (a:Person) WHERE a.age > 35 OR (a)-[:LIVES_IN]->(:City {name: 'Bergen'}) RETURN a.name": [
         ("Cid",), ("Eve",),
     ],

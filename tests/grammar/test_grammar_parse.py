@@ -196,7 +196,7 @@ EXPRESSIONS = {
     "(a)--(b)": "<(a)-[]-(b)>",
     "NOT (a)-[:X]-(b) AND c": "(and (not <(a)-[:X]-(b)>) c)",
     "(a:A {x: 1})<-[r]-()<--(b)": "<(a :A {x:1})<-[r]-()<-[]-(b)>",
-    "exists((a)-[:X]->())": "exists<<(a)-[:X]->()>>",
+    "exists((a)-[:X]->())": "exists<(a)-[:X]->()>",
     "EXISTS { (a)-->(b) }": "exists<(a)-[]->(b)>",
     "NOT exists { p = (a)--(b), (c) WHERE NOT (b)-->(c) }": "(not exists<p=(a)-[]-(b), (c) ?(not <(b)-[]->(c)>)>)",
     "EXISTS { MATCH INDUCED (a) } = b": "(= exists<induced (a)> b)",

@@ -7,6 +7,11 @@ import re
 import numpy as np
 
 import gquery
+from gquery.planner.ir.match_plan import Counted
+from gquery.planner.search.cardinality import estimate
+from gquery.session import Prepared
+
+PEOPLE, RARE, KNOWN = 2_000, 20, 1_000
 
 
 def test_who_is_known_is_known_by_more_than_the_mean() -> None:
@@ -22,3 +27,33 @@ def test_who_is_known_is_known_by_more_than_the_mean() -> None:
     estimated = float(re.findall(r"estimated ([\d,]+)", plan)[-1].replace(",", ""))
     paths = (np.bincount(pairs[:, 0]) ** 2).sum() / 2  # each match stands for two
     assert paths / 1.5 < estimated < paths * 1.5
+
+
+def test_who_knows_somebody_rare_knows_many_of_all() -> None:
+    """A filter along one edge leaves those who have most neighbours: they have most edges of other kinds, too, and
+    long rows. By the share of the vertices alone there would be a quarter of the edges that there are."""
+    random = np.random.default_rng(7)
+    degrees = (600 / (1 + np.arange(PEOPLE)) ** 0.8).astype(int)
+    pairs = np.column_stack([np.repeat(np.arange(PEOPLE), degrees), random.integers(0, KNOWN, degrees.sum())])
+    pairs = np.unique(pairs, axis=0)
+    rare, common = pairs[pairs[:, 1] < RARE], pairs[pairs[:, 1] >= RARE]
+    ids = {"Person": range(PEOPLE), "Rare": range(RARE), "Common": range(RARE, KNOWN)}
+    graph = gquery.from_arrow(
+        vertices={label: {"id": np.array(each)} for label, each in ids.items()},
+        edges={
+            ("Person", "KNOWS", label): {"source": found[:, 0], "target": found[:, 1]}
+            for label, found in (("Rare", rare), ("Common", common))
+        },
+    )
+    text = "MATCH (r:Rare)<-[:KNOWS]-(p:Person)-[:KNOWS]->(c:Common) RETURN count(*)"
+    (plan,) = Prepared(graph.snapshot, text, {}, graph.settings).plan.matches
+    to_rare, to_common = plan.graph.edges
+    left = np.unique(rare[:, 0])
+    share = len(left) / PEOPLE
+    sizes = (RARE, len(left), KNOWN - RARE)  # of r, p and c
+    counted = Counted(sizes, {}, {(to_common.source, to_rare.index): share})
+    known = estimate(plan.graph, graph.snapshot.statistics, counted)
+    edges = np.isin(common[:, 0], left).sum()
+    assert edges > 4 * share * len(common)
+    assert edges / 2 < known.edges[to_common.index] < edges * 2
+    assert edges / len(left) / 2 < known.degrees[to_common.index][0] < edges / len(left) * 2

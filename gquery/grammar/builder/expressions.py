@@ -90,8 +90,15 @@ class ExpressionRules:
     def bounds(self, children: Children) -> Children:
         return children
 
-    def call(self, children: Children) -> ast.FunctionCall:
+    def call(self, children: Children) -> ast.FunctionCall | ast.Exists:
         name, _open, distinct, arguments, _close = children
+        match arguments:
+            case [ast.PatternPredicate(pattern=pattern)] if name.text == "exists":  # which is how it was written once
+                match = ast.Match(patterns=(pattern,), where=None, mode=None, optional=False, span=pattern.span)
+                return ast.Exists(match=match, span=span_of(children))
+            case [ast.PatternPredicate(span=span)] if name.text == "size":
+                hint = "write COUNT { ... } for how many matches it has"
+                raise ParseError("a pattern is a condition, it has no size", span=span, hint=hint)
         return ast.FunctionCall(
             name=name.text,
             arguments=tuple(arguments or ()),

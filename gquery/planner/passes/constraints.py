@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from gquery.planner.ir.problem import Absence, Constraints
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
 from gquery.planner.passes.draft import Draft
+from gquery.planner.passes.named_values import differing
 from gquery.planner.search.context import Context
 from gquery.planner.search.sums.equal_edges import Equality, choices_of, coincidences, implies
 from gquery.records import record
@@ -58,7 +59,7 @@ class _Rule:
 
 
 class _Finder:
-    """`may_equal[u][w]`: whether two query vertices can be one data vertex, as far as labels and edges tell."""
+    """`may_equal[u][w]`: whether two query vertices can be one data vertex, as far as labels, edges, constants tell."""
 
     def __init__(self, graph: QueryGraph, invariants: Invariants, check: Check) -> None:
         self.graph = graph
@@ -93,7 +94,7 @@ class _Finder:
             own: bytes(not set(own).isdisjoint(other) for other in tables) for own in dict.fromkeys(tables)
         }  # fmt: skip
         found = [bytearray(rows[own]) for own in tables]
-        for one, other in self.apart:
+        for one, other in (*self.apart, *differing(self.graph.vertices)):
             found[one][other] = found[other][one] = False
         return found
 

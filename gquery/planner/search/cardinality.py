@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
@@ -23,6 +23,7 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
     else:
         sizes = estimated_sizes(graph, statistics)
     own = counted.shares if counted else {}
+    passed = _passed(own)
     edges, degrees, having = [], [], []
     for edge in graph.edges:
         if isinstance(edge.relation, Binding):
@@ -37,13 +38,44 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
         known = counted.edges.get(edge.index) if counted else None
         ends = (edge.source, edge.target)
         having.append((own.get((ends[0], edge.index), 1.0), own.get((ends[1], edge.index), 1.0)))
-        shares = [
-            min(1.0, sizes[end] / everything[end] / max(1e-9, each)) for end, each in zip(ends, having[-1], strict=True)
-        ]
+        shares, rows = [], []
+        for end, each in zip(ends, having[-1], strict=True):
+            crowd, longer = _crowding(graph, edge, end, passed, statistics)
+            shares.append(min(1.0, sizes[end] / everything[end] / max(1e-9, each) * crowd))
+            rows.append(kept / everything[end] * longer)
         edges.append(kept * shares[0] * shares[1] if known is None else float(known))
-        degrees.append((kept / everything[source.index], kept / everything[target.index]))
+        degrees.append((rows[0], rows[1]))
     vain = counted.vain if counted else frozenset()
     return Cardinalities(tuple(sizes), tuple(edges), tuple(degrees), tuple(having), vain)
+
+
+def _passed(shares: Mapping[tuple[int, int], float]) -> dict[int, dict[int, float]]:
+    """By vertex and edge the shares that filters left, where they took any away."""
+    found: dict[int, dict[int, float]] = {}
+    for (vertex, edge), share in shares.items():
+        if share < 1.0:
+            found.setdefault(vertex, {})[edge] = share
+    return found
+
+
+def _crowding(
+    graph: QueryGraph, edge: QueryEdge, vertex: int, passed: Mapping[int, Mapping[int, float]], statistics: Statistics
+) -> tuple[float, float]:
+    """How many times as many candidate edges as their share of the vertices those have that filters have left, and how
+    many times as long their rows are. Who has a neighbour of one kind has many of every kind: of degrees with Pareto's
+    tail the share s of the vertices, those that have most, has s ** (1 - 1 / a) of all edges. Neither is more than what
+    an edge tells of the vertex that it leads to."""
+    if vertex not in passed or not edge.relation.of_data_edges:
+        return 1.0, 1.0
+    skew = statistics.degree(edge.types, edge.direction(vertex), graph.vertices[vertex].tables).skew
+    if skew <= 1.0:
+        return 1.0, 1.0
+    shares = passed[vertex]
+    own = shares.get(edge.index, 1.0)
+    others = math.prod({share for share in shares.values() if share != own})  # alike edges have one
+    tail = 1.0 + math.sqrt(skew / (skew - 1.0))  # the a with which degrees are that skewed
+    crowd = max(others, 1e-9) ** (-1.0 / tail)
+    return min(skew, crowd), min(skew, crowd / max(own, 1e-9))
 
 
 def estimated_sizes(graph: QueryGraph, statistics: Statistics) -> list[float]:

@@ -208,7 +208,6 @@ class CardCosts:
     """A card beside the CPU, in the CPU's looks at neighbours."""
 
     query: float = 300_000.0  # of one query: tapes are written, launched and waited for
-    ready: float = 1_000.0  # the same of a count that it has filtered for already: estimates are rather too low
     start: float = 1.2e8  # of the first query of a process: CuPy and the kernels are loaded
     byte: float = 0.01  # of a graph that is not on the card yet
     look: float = 0.02  # what the card takes for a look
@@ -236,8 +235,7 @@ def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[boo
     """Whether a count of so many looks goes to the card rather than to so many threads of the CPU, and why. missing:
     bytes of the graph that are not on the card yet."""
     alone = cost / min(threads, CARD.cores)
-    ready = started and not missing  # such a card filters before this is asked
-    overhead = (CARD.ready if ready else CARD.query) + CARD.byte * missing + (0.0 if started else CARD.start)
+    overhead = CARD.query + CARD.byte * missing + (0.0 if started else CARD.start)
     pays = alone > overhead + CARD.look * cost
     before = "" if started else ", which has not begun"
     copied = f" and {missing / 1e6:,.1f} MB to copy" if missing else ""

@@ -20,7 +20,7 @@ from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.orders import Solution
 from gquery.planner.search.solving import Solver
 from gquery.planner.search.sums.factorise import Level, Tree
-from gquery.planner.search.sums.inclusion import exclusions, less_tests, twins, without
+from gquery.planner.search.sums.inclusion import exclusions, less_tests, told_by_ends, twins, without
 from gquery.planner.search.sums.strategy import strategy_of
 from gquery.records import replace
 from gquery.storage.schema import TURNED
@@ -204,9 +204,12 @@ class _CountPlanner:
 
     def _ways(self, problem: Problem, kept_back: int) -> Iterator[tuple[Problem, ...]]:
         """Every way to count the problem without the tests among vertices that look alike, without all at once that tie
-        far vertices together, and without one test; until only so many problems are left to be weighed."""
+        far vertices together, without all that tell data edges apart, and without one test; until only so many problems
+        are left to be weighed."""
         yield from twins(problem, self._left - kept_back, self.solver.asked)
         yield from self._untied(problem)
+        if apart := told_by_ends(problem, self._left - kept_back, self.invariants):
+            yield apart
         ways = exclusions(problem, self.invariants)
         while self._left > kept_back and (way := next(ways, None)) is not None:
             yield way

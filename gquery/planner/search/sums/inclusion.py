@@ -37,31 +37,62 @@ def exclusions(problem: Problem, invariants: Invariants) -> Iterator[tuple[Probl
             pairs = tuple(other for other in constraints.different_pairs if other != quad)
             left = replace(constraints, different_pairs=pairs)
             yield _less(replace(problem, constraints=left), [merge(problem, left, groups)])
-    of_parts = {edge for part in problem.graph.parts for edge in part.edges}
-    in_parts = {choice.vertices for choice in constraints.choices if choice.edge in of_parts}
-    for choice in constraints.choices:
+    for one, other in _collisions(problem):
+        yield from _unlike(problem, one, other, invariants)
+
+
+def told_by_ends(problem: Problem, most: int, invariants: Invariants) -> tuple[Problem, ...]:
+    """The problem without all tests at once that two query edges are not one data edge, with at most so many problems;
+    nothing where that takes more, or where there are no such tests. Left out one by one, the first of them would gain
+    nothing: those that stay tie all vertices of their edges together."""
+    pending = [problem]
+    found: dict[object, Problem] = {}
+    while pending:
+        term = pending.pop()
+        ways = (way for one, other in _collisions(term) for way in _unlike(term, one, other, invariants))
+        if way := next(ways, None):
+            pending += reversed(way)  # what is left of the query itself comes first
+        else:
+            same = found.get(term.key)
+            both = term.coefficient + (0 if same is None else same.coefficient)
+            found[term.key] = replace(term, coefficient=both)
+        if len(pending) + len(found) > most:
+            return ()
+    return () if problem.key in found else tuple(term for term in found.values() if term.coefficient)
+
+
+def _collisions(problem: Problem) -> Iterator[Pair]:
+    """The query edges that must not be one data edge, where that test may be left out."""
+    parts = problem.graph.parts
+    own = {vertex for part in parts for vertex in part.vertices}  # their tests are not linear
+    of_parts = {edge for part in parts for edge in part.edges}
+    in_parts = {choice.vertices for choice in problem.constraints.choices if choice.edge in of_parts}
+    for choice in problem.constraints.choices:
         if not (choice.listed or own & set(choice.vertices) or choice.vertices in in_parts):
-            for other in choice.collides:
-                if choice.edge < other:
-                    yield from _unlike(problem, choice.edge, other, invariants)
+            yield from ((choice.edge, other) for other in choice.collides if choice.edge < other)
 
 
 def _unlike(problem: Problem, one: int, other: int, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
     """The problem without the test that two query edges are not one data edge, less the matches where they are.
 
     A match with its data edges is refused exactly when both are the same one; then the ends of both are equal in one of
-    the ways of `coincidences`. Where there is one way, they are vertices of a smaller query graph with one edge for the
-    two, whose data edges are those that are of both kinds: every refused match is one match there. What may collide
-    with either of the two may collide with that edge.
+    the ways of `coincidences`. In each they are vertices of a smaller query graph with one edge for the two, whose data
+    edges are those that are of both kinds: every match that is refused is one match there, or one in each of two ways
+    and in both at once, when the data edge is a self-loop. What may collide with either of the two may collide with
+    that edge.
     """
     graph = problem.graph
     first, second = graph.edges[one], graph.edges[other]
     ways = coincidences(first, second)
     narrow, wide = sorted((first, second), key=lambda edge: len(edge.types))
     same_kind = first.relation.of_data_edges and second.relation.of_data_edges and set(narrow.types) <= set(wide.types)
-    if len(ways) > 1 or not same_kind or first.predicates or second.predicates:
+    if not same_kind or first.predicates or second.predicates:
         return
-    if any(edge.source == edge.target for edge in (first, second)) or (groups := groups_of(problem, *ways[0])) is None:
+    if any(edge.source == edge.target for edge in (first, second)):
+        return
+    every = [*ways, ways[0] + ways[1]] if len(ways) > 1 else ways
+    groups = [groups_of(problem, *way) for way in every]
+    if None in groups:
         return
     collisions = {choice.edge: set(choice.collides) for choice in problem.constraints.choices}
     collisions[one].discard(other)
@@ -73,7 +104,11 @@ def _unlike(problem: Problem, one: int, other: int, invariants: Invariants) -> I
     joined = replace(first if first.directed else second, index=one, relation=narrow.relation)
     edges = tuple(joined if edge.index == one else edge for edge in graph.edges)
     equal = replace(problem, graph=replace(graph, edges=edges))
-    yield _less(left, [merge(equal, _told_apart(equal, collisions, invariants), groups, other)])
+    apart = _told_apart(equal, collisions, invariants)
+    refused = [merge(equal, apart, each, other) for each in groups if each is not None]
+    if len(refused) > 2 and (both := refused[2]) is not None:  # taken away twice
+        refused[2] = replace(both, coefficient=-both.coefficient)
+    yield _less(left, refused)
 
 
 def _told_apart(problem: Problem, collisions: Mapping[int, set[int]], invariants: Invariants) -> Constraints:

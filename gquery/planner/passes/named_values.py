@@ -1,0 +1,45 @@
+"""Vertices that cannot be the same one since a property of them, or the users' id, has other values."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Kind
+from gquery.planner.ir.query_graph import QueryVertex
+
+Value = bool | int | str
+Property = tuple[Attribute, str | None]
+
+_COMPARED = {Kind.BOOLEAN: bool, Kind.INTEGER: int, Kind.STRING: str}
+"""Kinds whose values are the same only if the constants are: floats and decimals are rounded to each other's."""
+
+
+def differing(vertices: tuple[QueryVertex, ...]) -> Iterator[tuple[int, int]]:
+    """Pairs of vertices (indices, the smaller first) whose predicates want different values of one property."""
+    wanted: defaultdict[Property, dict[int, set[Value]]] = defaultdict(dict)
+    for vertex in vertices:
+        for asked, values in _wanted(vertex):
+            before = wanted[asked].get(vertex.index, values)
+            wanted[asked][vertex.index] = before & values
+    for own in wanted.values():
+        earlier: list[int] = []
+        for index, values in own.items():
+            yield from ((other, index) for other in earlier if values.isdisjoint(own[other]))
+            earlier.append(index)
+
+
+def _wanted(vertex: QueryVertex) -> Iterator[tuple[Property, set[Value]]]:
+    """Of `property = constant` and `property IN constants`: the property, and the values that it can have."""
+    for predicate in vertex.predicates:
+        match predicate:
+            case Call(function="=", arguments=(Column() as column, Constant() as one)):
+                constants: tuple[Expression, ...] = (one,)
+            case Call(function="in", arguments=(Column() as column, Call(function="list", arguments=constants))):
+                pass
+            case _:
+                continue
+        compared = _COMPARED.get(column.type.kind)
+        values = [each.value for each in constants if isinstance(each, Constant)]
+        if len(values) == len(constants) and all(type(each) is compared for each in values):
+            yield (column.attribute, column.key), set(values)  # type: ignore[arg-type]
