@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import gquery
 from gquery.executor.backend import PartialMatches
-from gquery.executor.cpu.candidates import candidate_graph
+from gquery.executor.cpu.candidates import candidate_graph, row_signatures
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.search import folding, frames, pack, run, sharing
 from gquery.planner.search.sums import strategy
@@ -42,6 +42,7 @@ GIVEN = [
     (frames.ListingFrame, "patience", 1),
 ]
 
+SIGNED: list[tuple[Any, str, Any]] = [(row_signatures, "_SAVED", 1e9), (bitsets, "LARGEST", 0)]
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "no set sizes": [(pack._Packer, "_set_size", _no), *COLLISIONS["no constants"]],
     "small blocks": [(pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
@@ -53,6 +54,10 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "bitsets of all rows, depth first": [(bitsets, "_LOOK", 1e9), (strategy, "can_chain", _no)],
     "bitsets of all rows, candidate graph": [(bitsets, "_LOOK", 1e9), *PLANNED["candidate graph"]],
     "candidate graph, short slices": [(candidate_graph, "SLICE", 3), *PLANNED["candidate graph"]],
+    "signatures of rows": SIGNED,
+    "signatures of rows, small blocks": [*SIGNED, (pack, "_ROOM", 3), (pack, "_SMALLEST_ROOM", 1)],
+    "signatures of rows, nothing folded": [*SIGNED, costs(folds=-1.0)],
+    "signatures of rows, candidate graph": [*SIGNED, *PLANNED["candidate graph"]],
     "no cut rows": [(pack._Packer, "_cut", _no)],
     "sums in pages of their own": [(folding, "_SCATTERED", 0)],
     "everything is given away": [(frames, "SLICE", 5), *GIVEN],

@@ -91,7 +91,6 @@ class Gatherer:
             self._show(found)
             return
         self._random[number], self._totals[number] = found[self._shown], found.sum()
-        self._control.fraction += 1 / self._graphs
 
     def _show(self, counts: NDArray[np.int64]) -> None:
         """What the graph itself has is what is asked of the others."""

@@ -27,6 +27,7 @@ from gquery.executor.cpu.search.packed import (
     ABSENT_BEGIN,
     BACKWARD_BEGIN,
     BACKWARD_END,
+    CHILD,
     CUT_BEGIN,
     CUT_END,
     DIFFERENT_BEGIN,
@@ -39,6 +40,7 @@ from gquery.executor.cpu.search.packed import (
     OFFSETS,
     PARENT,
     ROWS,
+    SIGNATURES,
     SPANS,
     VERTICES,
     WORDS,
@@ -130,6 +132,28 @@ def look_up(adjacency, positions, begins, ends, count):  # type: ignore[no-untyp
         prefetch(values + 4 * begins[index])  # type: ignore[call-arg]
 
 
+@inlined
+def signature(adjacency, position):  # type: ignore[no-untyped-def]
+    """The signature of a position's row."""
+    index = np.int64(position) - adjacency[FIRST]
+    word = np.int32(0)
+    if 0 <= index < adjacency[ROWS]:
+        word = load_int32(adjacency[SIGNATURES], index)
+    return word
+
+
+@inner
+def look_up_alike(adjacency, other, positions, others, begins, ends, count):  # type: ignore[no-untyped-def]
+    """The same for rows that have something in common with those of a column of `others` in another adjacency, as far
+    as signatures tell; all other rows are taken to be empty."""
+    offsets, first, rows, values = adjacency[OFFSETS], adjacency[FIRST], adjacency[ROWS], adjacency[NEIGHBOURS]
+    for index in range(count):
+        begins[index] = ends[index] = 0
+        if signature(adjacency, positions[index]) & signature(other, others[index]) != 0:
+            begins[index], ends[index] = row(offsets, first, rows, positions[index])
+            prefetch(values + 4 * begins[index])  # type: ignore[call-arg]
+
+
 @inner
 def open_block(tables, blocks, level, child, count):  # type: ignore[no-untyped-def]
     """The block of `level` has been filled: looks up the rows that its partial matches are extended with to `child`, -1
@@ -139,13 +163,40 @@ def open_block(tables, blocks, level, child, count):  # type: ignore[no-untyped-
     blocks.fill[NEXT, level] = 0
     blocks.fill[CURSOR, level] = CLOSED
     if child >= 0 and steps[child, SPANS] > 0:
-        first = steps[child, BACKWARD_BEGIN]
-        look_up(backward[first], columns[backward[first, LEVEL]], spans[0], spans[1], count)
-        if steps[child, SPANS] == 2:
-            second = backward[first + 1]
-            if steps[child, BACKWARD_END] - first == 1:
-                second = tables.absent[steps[child, ABSENT_BEGIN]]
+        begin = steps[child, BACKWARD_BEGIN]
+        first = backward[begin]
+        look_up(first, columns[first[LEVEL]], spans[0], spans[1], count)
+        if steps[child, SPANS] == 2 and steps[child, BACKWARD_END] - begin == 2:
+            second = backward[begin + 1]
             look_up(second, columns[second[LEVEL]], spans[2], spans[3], count)
+        elif steps[child, SPANS] == 2:
+            second = tables.absent[steps[child, ABSENT_BEGIN]]
+            positions, others = columns[second[LEVEL]], columns[first[LEVEL]]
+            if second[SIGNATURES] == 0:
+                look_up(second, positions, spans[2], spans[3], count)
+            else:
+                look_up_alike(second, first, positions, others, spans[2], spans[3], count)
+
+
+@inner
+def leave_apart(tables, blocks, level, made):  # type: ignore[no-untyped-def]
+    """Leaves out the new partial matches whose row below has to have something in common with a row from above, and has
+    nothing, as far as signatures tell; returns how many stay."""
+    steps, child = tables.steps, tables.steps[level, CHILD]
+    if child < 0 or steps[child, SPANS] != 2 or steps[child, BACKWARD_END] - steps[child, BACKWARD_BEGIN] != 2:
+        return made
+    first, second = tables.backward[steps[child, BACKWARD_BEGIN]], tables.backward[steps[child, BACKWARD_BEGIN] + 1]
+    new, other = (first, second) if first[LEVEL] > second[LEVEL] else (second, first)
+    if new[SIGNATURES] == 0 or new[LEVEL] != level or other[LEVEL] == level:
+        return made
+    own, parents = blocks.columns[level, level], blocks.columns[level, len(steps) + 1]
+    above = blocks.columns[steps[level, PARENT], other[LEVEL]]
+    kept = 0
+    for index in range(made):
+        common = signature(new, own[index]) & signature(other, above[parents[index]])
+        own[kept], parents[kept] = own[index], parents[index]
+        kept += common != 0
+    return kept
 
 
 @inner

@@ -10,6 +10,7 @@ from gquery.executor.cpu.candidates.addresses import rows_of
 from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edges
 from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets, Columns
+from gquery.executor.cpu.candidates.row_signatures import signatures
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.blocks import Blocks
 from gquery.executor.cpu.kernels.sums.push import counter_bytes
@@ -78,6 +79,7 @@ class _Packer:
         is_chain = is_chain and room >= _SMALLEST_ROOM
         if is_chain:
             link_chain(steps, program)
+            self._sign(steps)
         self.memory.reserve(self.threads * (24 * self.slots + 8 * self.bitsets.marks), "remembered sums")
         tests = (self.different, self.smaller, self.pairs, self.compare, self.absent)
         return PackedPlan(
@@ -186,8 +188,26 @@ class _Packer:
             else:
                 found[index] = self.bitsets.walked(rows[index], *among)
         for index in sorted(found):
-            columns = self._adjacency_row(levels[index], rows[index], found[index])
-            self.backward.append((*columns[:-1], self._among(levels[index], rows[index])))
+            kind = self._among(levels[index], rows[index])
+            self.backward.append(self._adjacency_row(levels[index], rows[index], found[index], kind))
+
+    def _sign(self, steps: list[list[int]]) -> None:
+        """Lets the two rows that decide the last level of a chain be told apart by their signatures, where no row is a
+        bitset."""
+        number = next((number for number, row in enumerate(steps) if row[packed.SPANS] == 2), None)
+        if number is None:
+            return
+        level, row = self.program.levels[number], steps[number]
+        places = [(self.backward, place) for place in range(row[packed.BACKWARD_BEGIN], row[packed.BACKWARD_END])]
+        places += [(self.absent, place) for place in range(row[packed.ABSENT_BEGIN], row[packed.ABSENT_END])]
+        if any(table[place][packed.MATRIX] for table, place in places):
+            return
+        adjacencies = [self._edges_to(number, rows) for rows in level.backward]
+        adjacencies += [self.candidates.adjacency(rows) for rows in level.absent]
+        pairs = self.program.levels[level.parent].rows
+        for (table, place), signed in zip(places, signatures(adjacencies, pairs, self.candidates), strict=False):
+            table[place] = (*table[place][:-1], address(signed.words))
+            self.keep.append(signed)
 
     def _among(self, level: int, adjacency: Adjacency) -> int:
         """Which kind of rows these are inside the neighbourhood of a root."""
@@ -307,9 +327,11 @@ class _Packer:
         }
         return dict(zip(wanted, candidate_edges(self.candidates, list(wanted.values())), strict=True))
 
-    def _adjacency_row(self, level: int, adjacency: Adjacency, bitsets: Columns) -> tuple[int, ...]:
+    def _adjacency_row(
+        self, level: int, adjacency: Adjacency, bitsets: Columns, kind: int = packed.AGAIN
+    ) -> tuple[int, ...]:
         self.keep.append(adjacency)
-        return (level, *rows_of(adjacency), address(adjacency.neighbours), *bitsets, packed.AGAIN)
+        return (level, *rows_of(adjacency), address(adjacency.neighbours), *bitsets, kind, 0)
 
     def _range(self, row: list[int], number: int) -> tuple[int, int]:
         """The positions that are looked for in the rows of a level lie in [begin, end)."""

@@ -62,7 +62,8 @@ MATRIX_BEGIN, MATRIX_END = 9, 10  # the neighbours that the bitsets are of
 AMONG = 11  # inside the neighbourhood of a root: which of the kinds of rows, or one of the following
 FROM_ROOT, AGAIN = -1, -2  # rows of the root, those that one was before
 PLANES = 32  # rows of bitsets inside a neighbourhood that hold the bits of numbers of members
-ADJACENCY_COLUMNS = 12
+SIGNATURES = 12  # address of the signatures of all rows, 0 without
+ADJACENCY_COLUMNS = 13
 
 # Columns of `pairs`: not both vertex[A] = vertex[B] and vertex[C] = vertex[D].
 A, B, C, D = 0, 1, 2, 3

@@ -14,6 +14,7 @@ from gquery.executor.cpu.kernels.blocks import (
     blocks_of,
     fill_block,
     inherit,
+    leave_apart,
     load_partial,
     multiply,
     open_block,
@@ -138,6 +139,7 @@ def sweep(plan, work, marked, packed_blocks, given, sums, sizes, budget):  # typ
             made, looks = fill_block(tables, walk, blocks, child, min(budget, QUANTUM))
             budget -= looks
             walk.found[child] += made
+            made = leave_apart(tables, blocks, child, made)
             made = multiply(tables, blocks, child, made, into.modulus)
             inherit(tables, blocks, child, made)
             if made > 0:
