@@ -22,7 +22,7 @@ def net(added: pa.Table, removed: pa.Table, control: Control) -> tuple[pa.Table,
     """Both without the rows that they have in common, each as often as it is in both."""
     if not (added.num_rows and removed.num_rows):
         return added, removed
-    added, removed = _alike(added, removed)
+    added, removed = alike(added, removed)
     sql = f"FROM matches EXCEPT ALL FROM {_OTHER}"
     return _asked(sql, added, removed, control), _asked(sql, removed, added, control)
 
@@ -36,7 +36,7 @@ def differences(
         return new, old
     if not keys:
         return _more(new, old), _more(old, new)
-    new, old = _alike(new, old)
+    new, old = alike(new, old)
     sums = [f"CAST(sum({quoted(each)}) AS BIGINT) AS {quoted(each)}" for each in counts]
     less = [f"-{quoted(each)} AS {quoted(each)}" for each in counts]
     grouped = f" GROUP BY {', '.join(map(quoted, keys))}"
@@ -67,8 +67,8 @@ def _asked(sql: str, table: pa.Table, other: pa.Table, control: Control) -> pa.T
     return pa.table([cast(values, field.type) for values, field in columns], schema=table.schema)
 
 
-def _alike(one: pa.Table, other: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Both with columns of the same types: a property may have got another."""
+def alike(one: pa.Table, other: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Both with columns of the same types: a property may have got another, and elements may have properties more."""
     if one.schema.equals(other.schema):
         return one, other
     types = [_common(mine.type, theirs.type) for mine, theirs in zip(one.schema, other.schema, strict=True)]
@@ -84,11 +84,21 @@ def _common(one: pa.DataType, other: pa.DataType) -> pa.DataType:
         return one
     if pa.types.is_list(one) and pa.types.is_list(other):
         return pa.list_(_common(one.value_type, other.value_type))
+    if pa.types.is_struct(one) and pa.types.is_struct(other):
+        return _common_fields(one, other)
     if not (pa.types.is_union(one) or pa.types.is_union(other)):
         with suppress(pa.ArrowTypeError):
             schemas = [pa.schema([("", each)]) for each in (one, other)]
             return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     return union_type(any_of([*map(type_of_arrow, (*_members(one), *_members(other)))]), plain_type)
+
+
+def _common_fields(one: pa.StructType, other: pa.StructType) -> pa.DataType:
+    """Of elements and maps that have fields of both."""
+    types: dict[str, pa.DataType] = {field.name: field.type for field in one}
+    for field in other:
+        types[field.name] = _common(types[field.name], field.type) if field.name in types else field.type
+    return pa.struct(list(types.items()))
 
 
 def _members(arrow: pa.DataType) -> list[pa.DataType]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
@@ -14,11 +15,13 @@ from gquery.arrays import to_arrow, to_numpy
 from gquery.continuous.anchors import Anchored, anchored
 from gquery.continuous.answers import Answering
 from gquery.continuous.between import Between, schema_key
+from gquery.continuous.branches import branches_of
+from gquery.continuous.kept import Kept
 from gquery.continuous.loose import UnboundError
-from gquery.continuous.netting import differences, net
+from gquery.continuous.netting import alike, differences, net
 from gquery.continuous.reading import names_read
 from gquery.continuous.terms import Terms, are_apart, are_terms_all, is_row_wise, terms_of
-from gquery.errors import BindError
+from gquery.errors import BindError, GQueryError
 from gquery.executor.chain.rows import batch_of
 from gquery.executor.progress import Control
 from gquery.grammar import ast
@@ -37,6 +40,8 @@ Emit = Literal["rows", "counts"]
 Tables = tuple[pa.Table, pa.Table]
 """What is added, and what is removed."""
 
+_LARGEST = 2**63 - 1
+_FEW = 1 << 3  # edges
 _COUNTED = parse("RETURN count(*) AS count")
 
 
@@ -44,7 +49,8 @@ _COUNTED = parse("RETURN count(*) AS count")
 class _Bound:
     """A query as one version of the graph understands it. way: how is told what changes; anew: why neither terms nor
     anchors tell it, if so; is_grouped: whether its RETURN aggregates; counts: the columns that count, where nothing
-    else is aggregated; names: the properties that it reads; types: of the edges that make a difference."""
+    else is aggregated; names: the properties that it reads; types: of the edges that make a difference; branches: of
+    what is counted and falls apart, told by terms; apart: where it does."""
 
     query: BoundQuery
     key: Hashable
@@ -54,6 +60,8 @@ class _Bound:
     counts: tuple[str, ...]
     names: frozenset[str] | None
     types: frozenset[str]
+    branches: tuple[_Bound, ...] = ()
+    apart: str = ""
 
 
 class Standing:
@@ -77,6 +85,7 @@ class Standing:
         self._bound: dict[Hashable, _Bound] = {}
         self._of_nothing: dict[Hashable, pa.Table] = {}
         self._last: tuple[Snapshot | None, pa.Table] = None, pa.table({})
+        self._kept = Kept()
 
     def columns(self, snapshot: Snapshot) -> pa.Schema:
         """Of what is added and removed. Raises BindError for what is no query of the graph."""
@@ -109,31 +118,48 @@ class Standing:
         lines = []
         for done, query, on in parts:
             lines += [done, *(f"  {line}" for line in self._answering.explained(query, on).splitlines())]
+        if bound.branches:
+            lines.append(f"Once small changes have taken long, follow the number of matches by {bound.apart}")
         return "\n".join(lines)
 
     def change(self, between: Between) -> Tables:
-        """What is added from the old version to the new one, and what is removed. Raises what answering a query
-        raises."""
-        control = Control(self._settings.timeout, self._settings.memory_limit)
+        """What is added from the old version to the new one, and what is removed: columns of the same types. Raises
+        what answering a query raises."""
+        return alike(*self._change(between, Control(self._settings.timeout, self._settings.memory_limit)))
+
+    def _change(self, between: Between, control: Control) -> Tables:
         old, new = map(self._bound_on, (between.old, between.new), between.keys)
         if isinstance(old.way, Anchored) and isinstance(new.way, Anchored):
             return self._anchored(old, old.way, new, new.way, between, control)
         if not (isinstance(old.way, Terms) and isinstance(new.way, Terms)):
             before = self._whole(old, between.old, control)
             return self._compared(new, self._whole(new, between.new, control), before, control)
-        lost, gained = _parted(old, new, between)
-        removed = self._found(old, old.way, between.old, lost, control)
-        added = self._found(new, new.way, between.new, gained, control)
+        is_small = bool(new.branches) and _touch_few(_parted(old, new, between))
+        began = time.perf_counter()
+        if is_small and old is new and self._kept.are_of(between.old):
+            told = self._by_sums(new, between, control)
+            if told is not None:
+                self._kept.answered_with(time.perf_counter() - began)
+                return told
+        self._kept.forget()
+        added, removed = self._by_terms(old, new, between, control)
+        if is_small:
+            self._keep(new, between.new, time.perf_counter() - began)
         return (added, removed) if self.emit == "counts" else net(added, removed, control)
 
     # --- by terms ----------------------------------------------------------------------------------------------
 
-    def _found(
-        self, bound: _Bound, terms: Terms, snapshot: Snapshot, parted: Parted | None, control: Control
-    ) -> pa.Table:
+    def _by_terms(self, old: _Bound, new: _Bound, between: Between, control: Control) -> Tables:
+        """What the query says of the matches that are new, and of those that are gone."""
+        lost, gained = _parted(old, new, between)
+        removed = self._found(old, between.old, lost, control)
+        return self._found(new, between.new, gained, control), removed
+
+    def _found(self, bound: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> pa.Table:
         """What the query says of the matches with an edge that is apart."""
-        match = bound.query.segments[0]
+        match, terms = bound.query.segments[0], bound.way
         assert isinstance(match, Match)
+        assert isinstance(terms, Terms)
         snapshot.counts.make_sure(bound.query.edge_types, control.check)
         leads = {} if parted is None else terms.sieve.leads(parted, control)
         if parted is None or not leads:
@@ -148,6 +174,39 @@ class Standing:
             unchanged = Parted(snapshot, np.zeros(0, np.int64), snapshot)
             self._of_nothing[bound.key] = self._answering.answer(terms.query, unchanged, control)
         return self._of_nothing[bound.key]
+
+    # --- by sums that are kept ---------------------------------------------------------------------------------
+
+    def _by_sums(self, bound: _Bound, between: Between, control: Control) -> Tables | None:
+        """By what the change did to the branches; None where that cannot be told, or not in a column: a branch may have
+        more matches than the pattern."""
+        assert isinstance(bound.way, Terms)
+        try:
+            told = [self._by_terms(each, each, between, control) for each in bound.branches]
+        except GQueryError:
+            return None
+        added, removed = zip(*told, strict=True)
+        numbers = self._kept.follow(added, removed, between.new)
+        if max(numbers) > _LARGEST:
+            return None
+        none = self._of_none(bound, bound.way, between.new, control)
+        come, gone = (
+            pa.table([pa.array([number], pa.int64())], schema=none.schema) if number else none for number in numbers
+        )
+        return come, gone
+
+    def _keep(self, bound: _Bound, snapshot: Snapshot, seconds: float) -> None:
+        """Makes the sums, where changes have taken long without them."""
+        worth = self._kept.answered_without(seconds)
+        if worth is None:
+            return
+        control = Control(worth, self._settings.memory_limit)
+        try:
+            control.memory.reserve(8 * len(bound.branches) * snapshot.vertex_count, "the sums that are kept")
+            answers = [self._answering.answer(each.query, snapshot, control) for each in bound.branches]
+            self._kept.make(answers, snapshot)
+        except GQueryError:  # the change is known
+            self._kept.given_up()
 
     # --- by anchors --------------------------------------------------------------------------------------------
 
@@ -236,7 +295,13 @@ class Standing:
         elif isinstance(way, Anchored) and self.emit == "counts" and not counts:
             way, anew = None, "something else than a number is aggregated"
         types = way.types if isinstance(way, Anchored) else frozenset(query.edge_types)
-        return _Bound(query, key, way, anew, grouped, counts, names_read(query), types)
+        names = names_read(query)
+        found = branches_of(query) if isinstance(way, Terms) else None
+        branches = tuple(
+            _Bound(each, (key, place), terms_of(each, schema), "", True, (), names, types)
+            for place, each in enumerate(found.queries if found else ())
+        )
+        return _Bound(query, key, way, anew, grouped, counts, names, types, branches, found.described if found else "")
 
 
 def _way(query: BoundQuery, schema: Schema, made: Sequence[Segment]) -> tuple[Terms | Anchored | None, str]:
@@ -259,6 +324,11 @@ def _names(old: _Bound, new: _Bound) -> frozenset[str] | None:
 
 def _parted(old: _Bound, new: _Bound, between: Between) -> tuple[Parted | None, Parted | None]:
     return between.parted(old.types | new.types, _names(old, new))
+
+
+def _touch_few(parted: tuple[Parted | None, Parted | None]) -> bool:
+    """Whether the numbers that a change of branches lists are likely to be few."""
+    return sum(len(each.apart) for each in parted if each is not None) <= _FEW
 
 
 def _counts_of(last: Project) -> tuple[str, ...]:

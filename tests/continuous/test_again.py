@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.continuous.standing import Emit, Standing
+from gquery.continuous.standing import Emit
 from gquery.executor.chain import again
 from gquery.settings import Settings
 from tests.continuous.batches import random_edges, random_graph, random_steps
-from tests.continuous.test_random_batches import MODES, _answer, _groups, _rows, _some
+from tests.continuous.queries import GROUPS_OF_A, JOINED, MODES, NUMBER
+from tests.continuous.rerun import Rerun
 
-PATTERNS = (
-    "(a)-[:X]->(b)-[:X]->(c)",
-    "(a)-[:X]-(b)-[:Y]-(c)-[:X]-(a)",
-    "(a:A)-[:X]->(b)<-[:Y]-(c:A)-[:X|Y]-(d) WHERE a.p < d.p",
-    "(a)-[:X]-(b), (a)-[:X]-(c), (a)-[:Y]-(d:B)",
-    "(a:A {p: 1})-[:X]->(b)-[:Y]->(c)",
-    "(a)-[:X|Y]-(b)-[:X|Y]-(c)-[:X|Y]-(a)",
-    "(a)-[e:X]->(b)<-[f:X]-(c) WHERE e.w = 1",
-)
 BATCHES = 6
 
 
@@ -33,24 +23,14 @@ BATCHES = 6
 def test_one_batch_after_the_other(seed: int, mode: Any, device: Any) -> None:
     random = np.random.default_rng([seed, 3, MODES.index(mode)])
     settings = Settings(mode=mode, device=device, strict=False)
-    asked: list[tuple[str, Emit]] = [("RETURN count(*) AS n", "counts"), ("RETURN a.p AS p, count(*) AS n", "counts")]
+    asked: list[tuple[str, Emit]] = [(NUMBER, "counts"), (GROUPS_OF_A, "counts")]
     asked.append(("RETURN a.p AS p, b.p AS q, c.p AS r", "rows"))
-    chosen = random.choice(PATTERNS, 2, replace=False).tolist()
-    standing = [Standing(f"MATCH {pattern} {end}", {}, settings, emit) for pattern in chosen for end, emit in asked]
-    graph = random_graph(random)
-    before = [_told(each, _answer(graph.snapshot, each.text, settings)) for each in standing]
-    for between in random_steps(random, graph.snapshot, BATCHES, random_edges):
-        for place, each in enumerate(standing):
-            after, (added, removed) = _told(each, _answer(between.new, each.text, settings)), each.change(between)
-            expected, found = after.copy(), _told(each, added)
-            expected.subtract(before[place])
-            found.subtract(_told(each, removed))
-            assert _some(found) == _some(expected), f"{each.text}, {mode}, seed {seed}"
-            before[place] = after
-
-
-def _told(standing: Standing, answer: pa.Table) -> Counter[str]:
-    return _rows(answer) if standing.emit == "rows" else _groups(answer)
+    chosen = random.choice(JOINED, 2, replace=False).tolist()
+    snapshot = random_graph(random).snapshot
+    watched = [Rerun(f"MATCH {pattern} {end}", emit, settings, snapshot) for pattern in chosen for end, emit in asked]
+    for between in random_steps(random, snapshot, BATCHES, random_edges):
+        for each in watched:
+            each.follow(between)
 
 
 def test_what_is_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import gquery
-from gquery.planner.search import costs
 from gquery.settings import Settings
 from tests.emulated.device import COMPILER, emulated
 from tests.executor.test_card_beside import Beside
@@ -21,7 +20,6 @@ def test_large_changes_go_to_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = gquery.from_arrow({"A": {"id": np.arange(40)}}, {("A", "X", "A"): edges[0]})
     beside = Beside(emulated(Settings()))
     monkeypatch.setattr("gquery.continuous.answers.card_beside", lambda _: beside)
-    monkeypatch.setattr(costs, "CARD", costs.CardCosts(ready=1.0, look=0.0))
     store = gquery.Store(graph)
     watch = store.watch(RING, emit="counts")
     for change, asked in ((edges[1], 1), ({"source": [0], "target": [0]}, 0)):

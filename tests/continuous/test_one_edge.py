@@ -8,12 +8,12 @@ import pytest
 
 from gquery.continuous.answers import Answering
 from gquery.continuous.between import Between
-from gquery.continuous.standing import Emit, Standing
 from gquery.settings import Settings
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch, NewEdges
 from tests.continuous.batches import random_graph
-from tests.continuous.test_random_batches import MODES, _answer, _groups, _rows, _some
+from tests.continuous.queries import MODES
+from tests.continuous.rerun import Rerun
 
 ROWS = (
     "MATCH (a)-[:X]->(b)-[:X]->(c)-[:X]->(a) RETURN a.p, b.p, c.p",
@@ -30,10 +30,9 @@ COUNTS = tuple(f"{query.split('RETURN')[0]} RETURN count(*) AS n" for query in R
 @pytest.mark.parametrize("seed", range(6))
 def test_one_edge(seed: int, mode: str, device: str) -> None:
     random = np.random.default_rng([seed, 1])
-    graph, settings = random_graph(random), Settings(mode=mode, device=device)  # type: ignore[arg-type]
-    watched: list[tuple[Emit, Standing]] = [("rows", Standing(query, {}, settings, "rows")) for query in ROWS]
-    watched += [("counts", Standing(query, {}, settings, "counts")) for query in COUNTS]
-    snapshot = graph.snapshot
+    snapshot, settings = random_graph(random).snapshot, Settings(mode=mode, device=device)  # type: ignore[arg-type]
+    watched = [Rerun(query, "rows", settings, snapshot) for query in ROWS]
+    watched += [Rerun(query, "counts", settings, snapshot) for query in COUNTS]
     for _ in range(2):
         ends = random.integers(0, snapshot.vertex_count, (2, 1)).astype(np.int32)
         there = np.setdiff1d(np.arange(snapshot.edge_count), snapshot.edges.gone)
@@ -41,12 +40,8 @@ def test_one_edge(seed: int, mode: str, device: str) -> None:
         batch = Batch(gone_edges=random.choice(there, 1)) if random.random() < 0.4 and len(there) else Batch((), (new,))
         after = applied(snapshot, batch)
         between = Between.by(snapshot, after, [batch])
-        for emit, standing in watched:
-            told = _rows if emit == "rows" else _groups
-            expected, found = told(_answer(after, standing.text, settings)), told(standing.change(between)[0])
-            expected.subtract(told(_answer(snapshot, standing.text, settings)))
-            found.subtract(told(standing.change(between)[1]))
-            assert _some(found) == _some(expected), f"{standing.text}, {mode}, seed {seed}"
+        for each in watched:
+            each.follow(between)
         snapshot = after
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gquery
-from benchmarks.continuous.streams import STREAMS, expected, measure, updates
+from benchmarks.continuous.streams import STREAMS, Place, expected, measure, updates
 
 pytestmark = pytest.mark.large
 SAMPLE = ("github_dense_0", "github_sparse_2", "github_tree_0")
@@ -20,6 +20,6 @@ def test_github(stream: str, shared_data: Path) -> None:
     folder = shared_data / "continuous"
     graph = gquery.load(folder / "github.graph.gz")
     known = [each for each in expected(folder, "github", stream) if each.query in SAMPLE]
-    _, measured = measure(folder, graph, updates(folder, "github", stream), known, BATCHES)
+    _, measured = measure(Place(folder, "cpu"), graph, updates(folder, "github", stream), known, BATCHES)
     assert len(measured) == len(SAMPLE)
     assert all(each.right for each in measured), [each.expected for each in measured if not each.right]

@@ -267,6 +267,45 @@ def test_values_of_several_types(query: str, statement: str, added: list[Any], r
     assert told == [[(type(value), value) for value in values] for values in (added, removed)]
 
 
+@pytest.mark.parametrize(
+    ("shown", "statements", "told"),
+    [
+        ("a", ["MATCH (a:P {id: 1}) SET a.x = 'one'"], [("one", 1), (1, -1)]),  # a type more of a property
+        (
+            "a",
+            ["MATCH (a:P {id: 1}) SET a.x = 'one'", "MATCH (a:P {id: 1}) SET a.x = 3"],
+            [("one", 1), (1, -1), (3, 1), ("one", -1)],
+        ),
+        ("a", ["MATCH (a:P {id: 2}) SET a.y = 'more'", "MATCH (q:Q) SET q.x = true, q.z = 1.5"], []),  # of others
+        ("relationships(p)[0]", ["MATCH ()-[e:K]->() SET e.x = 'one', e.y = 2"], [("one", 1), (1, -1)]),
+        ("[a]", ["MATCH (a:P {id: 1}) SET a.x = 'one', a.y = 2"], [("one", 1), (1, -1)]),
+        (
+            "{a: a, x: 5}",
+            ["MATCH (q:Q) SET q.x = 'one', q.y = 2", "MATCH (a:P {id: 1}) SET a.x = 7"],
+            [(5, 1), (5, -1)],
+        ),
+    ],
+)
+def test_elements_with_other_properties(shown: str, statements: list[str], told: list[Any]) -> None:
+    """Elements have columns for the properties of all, and who follows gets them as one table."""
+    vertices = {"P": {"id": [1, 2], "x": [1, 2]}, "Q": {"id": [3], "x": [1.5]}}
+    store = Store(gquery.from_arrow(vertices, {("P", "K", "P"): {"source": [1], "target": [2], "x": [1]}}))
+    watch = store.watch(f"MATCH p = (a)-[e:K]->(b) RETURN {shown} AS a")
+    found = []
+    for statement in statements:
+        store.execute(statement, strict=False)
+        change = watch.next()
+        assert change is not None
+        found += [(_x(row["a"]), row["diff"]) for row in reversed(change.to_arrow().to_pylist())]
+    assert found == told
+
+
+def _x(shown: Any) -> Any:
+    """The property of what is shown."""
+    (element,) = shown if isinstance(shown, list) else [shown]
+    return element.get("properties", element)["x"]
+
+
 def test_explain() -> None:
     """What is done for a change is told with its plan, and why, where the query is answered anew."""
     store = _store([(0, 1), (1, 2)])
