@@ -24,7 +24,7 @@ from gquery.planner.search import costs
 from tests.differential import test_counting, test_neighbourhoods
 from tests.executor.test_gpu_common import TEXTS, graph_of
 from tests.executor.test_gpu_neighbourhoods import PATTERNS, hub_graph
-from tests.executor.test_gpu_orders import CLIQUES, PUSHED, skewed, written
+from tests.executor.test_gpu_orders import CLIQUES, PUSHED, TWO_KINDS, skewed, written
 
 WAYS = test_counting.WAYS | test_neighbourhoods.WAYS
 _HOUSE = "MATCH (a:A)--(b:B)--(c:A)--(d:B)--(a), (b)--(e:A)--(f:B) RETURN count(*)"
@@ -75,6 +75,7 @@ def several() -> gquery.Graph:
 SELECTION = [
     *(Asked(even, written(links), way) for way in _FORCED for links in (CLIQUES | PUSHED).values()),
     *(Asked(even, written(links), "pushed, modulo primes") for links in PUSHED.values()),
+    Asked(even, TWO_KINDS, "pushed"),
     *(Asked(labelled, _HOUSE, way) for way in ("candidate graph", "everything folded")),
     Asked(sparse, _HOUSE, "everything remembered"),
     Asked(even, written("0-1 1-2 2-3 3-4 2-5"), "everything remembered"),

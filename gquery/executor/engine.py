@@ -87,10 +87,13 @@ class Engine:
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:
-    """Whether a count goes to the card, and why; nothing where there is no choice."""
+    """Whether a count goes to the card, and why; nothing where there is no choice. To one that is ready all go that are
+    planned soon: it filters and counts before the CPU would have, while estimates of what is little are too low."""
     if engine.beside is None:
         return False, ""
     started, resident = engine.beside.begun(engine.snapshot)
+    if started and resident and not second_half.is_doubted:
+        return True, "On the card: it is ready, and has the graph"
     missing = 0 if resident else _ENTRY * engine.snapshot.edge_count
     pays, reason = second_half.on_card(matchings, engine.threads, missing, started)
     return pays, f"On the {'card' if pays else 'CPU'}: {reason}"

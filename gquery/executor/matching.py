@@ -52,7 +52,8 @@ class Measured:
         return self.branches or ((),) * len(step.branches)
 
 
-_TRIED = 4 * 10**9  # steps, after which a card or its order is given up: it may be a bad one
+_TRIED = 4 * 10**9  # steps, after which the order of a card is given up: it may be a bad one
+_BESIDE = 4  # times as soon where the CPU may count by an order for each partial match, which takes a fraction at times
 
 
 @record(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Matching:
         if self._walks:
             return self._walked_beside()
         if self._is_card_ready and not self.second_half.is_doubted:
-            return self._planned_on_card()
+            return self._filtered_on_card()
         matcher = self._prepared()
         pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
         if pays and self.engine.beside is not None:
@@ -116,7 +117,8 @@ class Matching:
         beside, engine = self.engine.beside, self.engine
         if not (self._is_card_ready and self.second_half.is_doubted) and not self._walks:
             return None
-        control, measured = Try(self.control, _TRIED), Measured()
+        control = Try(self.control, _TRIED if beside is None else _TRIED // _BESIDE)
+        measured = Measured()
         card = engine.backend if beside is None else lambda: beside.backend(control.check)
         there = replace(engine, backend=card, beside=None, walker=None)
         second_half = self.second_half if beside is None else self.second_half.for_card()  # it was made for a card
@@ -146,22 +148,20 @@ class Matching:
         self.measured.placed = "On the card: by an order that the CPU has found"
         return self._again_on(self.engine.backend(), matcher.masks)
 
-    def _planned_on_card(self) -> int:
-        """The number, by a card that is ready: it filters, and the plan is made for it. The CPU counts by that plan
-        what does not pay on the card, and by its own what the card cannot count."""
+    def _filtered_on_card(self) -> int:
+        """The number, by a card that is ready: it filters, and the plan is made for it. The CPU counts what the card
+        cannot, by its own plan."""
         beside, engine = self.engine.beside, self.engine
         assert beside is not None
         there = replace(engine, backend=lambda: beside.backend(self.control.check), beside=None, again=None)
         second_half = self.second_half.for_card()
         try:
             matcher = Matching(self.plan, second_half, there, self.control, self.measured)._prepared()
-            pays, self.measured.placed = placed(second_half, self.measured.matchings, engine)
-            if pays:
-                return self._total(matcher)
+            self.measured.placed = placed(second_half, self.measured.matchings, engine)[1]
+            return self._total(matcher)
         except (MemoryLimitError, UnsupportedError) as error:
             self.measured.placed = f"On the CPU: {error.message}"
             return self._total(self._prepared())
-        return self._again_on(engine.backend(), matcher.masks)
 
     def _again_on(self, backend: Backend, masks: Masks) -> int:
         """Counts on another backend than has filtered, by the plans that are there: walks through the CPU's candidates

@@ -96,7 +96,8 @@ class Discovery:
             lines.append(_told(counted.trial))
         if asked.random and asked.model in ("degrees", "mutual"):
             made = counted.random.changed / asked.random / max(1, links)
-            lines.append(f"{asked.switches} attempts to switch an edge each, of which {made:.1f} changed a graph")
+            attempts = asked.null.attempts(links) / max(1, links)
+            lines.append(f"{attempts:,.0f} attempts to switch an edge each, of which {made:.1f} changed a graph")
         if counted.random.left_out:
             lost = counted.random.left_out / asked.random
             lines.append(f"{lost:,.1f} of {links:,} edges found no place in a random graph, on average")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from threading import Event
 
 from gquery.errors import QueryCancelled
@@ -12,6 +11,7 @@ from gquery.executor.census.counts import Census, Tallies
 from gquery.executor.census.graph import Coloured
 from gquery.executor.census.null import Null
 from gquery.executor.cpu.census.gathering import Gatherer
+from gquery.executor.gpu.census.handing import Handing
 from gquery.executor.gpu.census.launching import kernels_of_card
 from gquery.executor.gpu.census.tallying import Tallying
 from gquery.executor.progress import Control
@@ -23,24 +23,29 @@ def counted_on_card(graph: Coloured, null: Null, graphs: int, threads: int, cont
     stopped = Event()
 
     def check() -> None:
+        control.fraction = tallying.done
         control.check()
         if stopped.is_set():
             raise QueryCancelled("nobody waits for these counts any more")
 
-    tallying = Tallying(kernels_of_card(), graph, null, control.memory_limit, check)
-    with closing(_ahead(tallying.run(graphs), stopped)) as tallies:
-        found = Gatherer(graph.layout, graphs, threads, control).gather(tallies)
-    random = found.random._replace(changed=tallying.changed, left_out=tallying.left_out)
-    return Census(found.codes, found.counts, random)
+    tallying, hand = Tallying(kernels_of_card(), graph, null, control.memory_limit, check), Handing(check)
 
-
-def _ahead(tallies: Iterator[Tallies], stopped: Event) -> Generator[Tallies, None, None]:
-    """The same, of which the next is made while one is worked on. stopped: set when nobody wants more."""
-    with ThreadPoolExecutor(1) as card:
-        coming = card.submit(next, tallies, None)
+    def count() -> None:
         try:
-            while (some := coming.result()) is not None:
-                coming = card.submit(next, tallies, None)
-                yield some
+            tallying.run(graphs, hand)
+        finally:
+            hand.end()
+
+    with ThreadPoolExecutor(1) as card:
+        counting = card.submit(count)
+
+        def tallies() -> Iterator[Tallies]:
+            yield from hand.taken()
+            counting.result()
+
+        try:
+            found = Gatherer(graph.layout, graphs, threads, control).gather(tallies())
         finally:
             stopped.set()
+    random = found.random._replace(changed=tallying.changed, left_out=tallying.left_out)
+    return Census(found.codes, found.counts, random)

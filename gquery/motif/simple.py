@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +77,11 @@ def simplified(snapshot: Snapshot, asked: Question) -> Simple:
     return Simple(graph, vertices[order], labels, types, loops, parallel, turned, alone)
 
 
-def _check(what: str, asked: tuple[str, ...] | None, known: Iterable[str]) -> None:
+def _check(what: str, asked: tuple[str, ...] | None, known: Collection[str]) -> None:
     for name in asked or ():
         if name not in known:
-            hint = did_you_mean(name, known) or f"its {what}s are {', '.join(known)}"
+            there = f"its {what}s are {', '.join(known)}" if known else f"it has no {what}s at all"
+            hint = did_you_mean(name, known) or there
             raise BindError(f"the graph has no {what} `{name}`", hint=hint)
 
 

@@ -42,12 +42,13 @@ class FullDevice(EmulatedDevice):
 
 
 class Beside:
-    def __init__(self, card: Backend) -> None:
+    def __init__(self, card: Backend, has_graph: bool = True) -> None:
         self.card = card
+        self.has_graph = has_graph
         self.asked = 0
 
     def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
-        return True, True
+        return True, self.has_graph
 
     def backend(self, check: Check) -> Backend:
         self.asked += 1
@@ -72,21 +73,35 @@ def full() -> Backend:
 
 @pytest.mark.parametrize(("has_room", "dear"), [(True, True), (True, False), (False, True)])
 def test_auto_counts_the_same(has_room: bool, dear: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    beside = Beside(emulated(Settings()) if has_room else full())
+    beside = Beside(emulated(Settings()) if has_room else full(), has_graph=False)
     expected = graph().query(TEXT, device="cpu").scalar()
     monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
-    monkeypatch.setattr(costs, "CARD", costs.CardCosts(ready=1.0 if dear else 1e9, look=0.0))
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=-1e9 if dear else 1e9, look=0.0))
     assert graph().query(TEXT).scalar() == expected
-    assert beside.asked == 1
+    assert beside.asked == dear
     said = graph().profile(TEXT)
     assert ("On the card" in said) == (has_room and dear)
     assert ("no room for 1,024 bytes" in said) == (not has_room)
     assert ("On the card" in graph().explain(TEXT)) == dear
 
 
-def test_plans_of_the_cpu_are_right_on_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs, "CARD", costs.CardCosts(ready=-1.0, look=0.0))
-    beside, asked = Beside(emulated(Settings())), 0
+@pytest.mark.parametrize("has_room", [True, False])
+def test_a_card_that_is_ready_counts_what_is_little_too(has_room: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = Beside(emulated(Settings()) if has_room else full())
+    expected = graph().query(TEXT, device="cpu").scalar()
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9))
+    said = graph().profile(TEXT)
+    assert ("On the card: it is ready" in said) == has_room
+    assert ("no room for 1,024 bytes" in said) == (not has_room)
+    assert graph().query(TEXT).scalar() == expected
+    assert beside.asked == 2
+
+
+@pytest.mark.parametrize("has_graph", [True, False])
+def test_plans_of_the_cpu_are_right_on_the_card(has_graph: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=-1e9, look=0.0))
+    beside, asked = Beside(emulated(Settings()), has_graph), 0
     for seed in range(3):
         random = Random(f"card beside {seed}")
         data = random_graph(random, 30)
@@ -120,7 +135,7 @@ def rings() -> Graph:
 @pytest.mark.parametrize("steps", [10**9, 0])
 def test_a_card_may_be_done_before_walks_would(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "_TRIED", steps)
-    monkeypatch.setattr(costs, "CARD", costs.CardCosts(ready=1e9, look=0.0))  # but for that it stays on the CPU
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9, look=0.0))  # but for that it stays on the CPU
     expected = rings().query(RING, device="cpu").scalar()
     beside = Beside(emulated(Settings()))
     monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)

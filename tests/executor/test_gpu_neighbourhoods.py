@@ -94,11 +94,13 @@ def test_what_takes_longer_than_a_launch(place: str, modulo: bool, monkeypatch: 
             yield each
 
     monkeypatch.setattr(tape.Run, "launches", counted)
-    for text in (clique(6), clique(7), *map(text_of, PATTERNS)):
+    cliques = clique(6), clique(7)
+    for text in (*cliques, *map(text_of, PATTERNS)):
         wanted = graph.query(text, device="cpu").scalar()
         stopped.clear()
         assert graph.query(text, device="gpu").scalar() == wanted, text
-        assert max(stopped) > 3, text
+        # On a card a lane does what is little alone, and is done with it before the clock is looked at.
+        assert max(stopped) > 3 or (place == "gpu" and text not in cliques), text
 
 
 def clique(size: int) -> str:

@@ -42,9 +42,13 @@ def skewed(random: Random) -> gquery.Graph:
     return gquery.from_arrow(vertices={name: {"id": ids} for name, ids in labels.items()}, edges=edges)
 
 
-def written(links: str, label: str = "") -> str:
+def written(links: str, label: str = "", mode: str = "DIFFERENT NODES") -> str:
     edges = ("(u{0}{2})--(u{1}{2})".format(*link.split("-"), label) for link in links.split())
-    return f"MATCH DIFFERENT NODES {', '.join(edges)} RETURN count(*)"
+    return f"MATCH {mode} {', '.join(edges)} RETURN count(*)"
+
+
+TWO_KINDS = written("0-2 0-3 1-2 1-3 2-3 0-4 0-5 1-4 1-5 4-5", mode="REPEATABLE ELEMENTS").replace("u4)", "u4:A)")
+"""Where vertices may be the same the two ways from 0 to 1 have counters each, and both note what they reach."""
 
 
 @pytest.mark.parametrize("label", ["", ":A"])

@@ -21,8 +21,6 @@ from gquery.executor.relational.database.watch import NAME
 from tests.conftest import patience
 from tests.executor.relational_graph import people, tail_of
 
-pytestmark = pytest.mark.alone
-
 PLAIN = "MATCH (a:Person) RETURN a.name"
 COMPUTED = "MATCH (a:Person) RETURN a.age + 1"
 SORTED = "MATCH (a:Person) RETURN a.name, rand() AS r ORDER BY r"
@@ -130,6 +128,7 @@ def test_cancel_while_matches_come(text: str) -> None:
         list(tail_of(text).run(matches(), control))
 
 
+@pytest.mark.alone
 @every_way
 def test_timeout_while_matches_come(text: str) -> None:
     def matches() -> Iterator[pa.RecordBatch]:
@@ -151,6 +150,7 @@ def heavy() -> Iterator[pa.RecordBatch]:
 HEAVY = "MATCH (a:Person) RETURN size(range(1, 20000 + toInteger(a.age))) AS s ORDER BY s"
 
 
+@pytest.mark.alone
 def test_cancel_while_duckdb_works_alone() -> None:
     control = Control()
     timer = threading.Timer(0.2, control.cancel)
@@ -162,6 +162,7 @@ def test_cancel_while_duckdb_works_alone() -> None:
     timer.join()
 
 
+@pytest.mark.alone
 def test_timeout_while_duckdb_works_alone() -> None:
     started = time.monotonic()
     with pytest.raises(QueryTimeout):

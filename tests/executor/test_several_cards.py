@@ -154,7 +154,7 @@ def test_a_short_count_stays_alone(launches: list[int], monkeypatch: pytest.Monk
 
 def test_shares_are_all_roots_once() -> None:
     for count, workers in ((0, 2), (1, 4), (1000, 2), (100_000, 3)):
-        shares = Shares(count, workers, Control())
+        shares = Shares(count, workers, Control(), 0.1)
         found = list(iter(shares.next, None))
         assert [begin for begin, _ in found] == [0, *(end for _, end in found)][: len(found)]
         assert (found[-1][1] if found else 0) == count
@@ -164,7 +164,7 @@ def test_shares_are_all_roots_once() -> None:
 
 
 def test_shares_of_several_end_small() -> None:
-    shares = Shares(10_000, 2, Control())
+    shares = Shares(10_000, 2, Control(), 0.1)
     first = shares.next()
     with ThreadPoolExecutor(1) as other:
         turns = [other.submit(shares.next).result() if turn % 2 else shares.next() for turn in range(1, 200)]
@@ -172,6 +172,18 @@ def test_shares_of_several_end_small() -> None:
     assert sum(sizes) == 10_000
     assert sizes[0] < 200 < sizes[1]
     assert max(sizes[-5:]) < 200
+
+
+def test_one_alone_takes_what_is_done_until_others_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 5.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    for each, sizes in ((1e-6, [78, 9922]), (1e-4, [78, 922, 78]), (1.0, [78, 78, 78])):
+        shares = Shares(10_000, 2, Control(), 0.1)
+        for size in sizes:
+            share = shares.next()
+            assert share is not None
+            assert share[1] - share[0] == size, (each, share)
+            now += size * each
 
 
 def test_what_a_card_without_a_share_makes_for_later_counts(

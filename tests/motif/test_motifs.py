@@ -149,6 +149,21 @@ def test_odd_questions(options: dict[str, Any], message: str) -> None:
         gquery.motifs(town(1), options.pop("k", 3), **options)
 
 
+def test_attempts_are_told_as_they_are_made() -> None:
+    """Tiny graphs have some thousand, whatever is asked for: few are allowed."""
+    ring = pa.table({"source": range(5), "target": [1, 2, 3, 4, 0]})
+    few, many = (gquery.motifs(ring, 3, random=2, switches=switches) for switches in (10, 1000))
+    assert any(note.startswith("400 attempts to switch an edge each") for note in few.notes)
+    assert any(note.startswith("1,000 attempts to switch an edge each") for note in many.notes)
+
+
+def test_a_label_of_a_graph_without_any() -> None:
+    """Edges that come as a table have none to choose from."""
+    with pytest.raises(gquery.BindError, match="no label `Gene`") as raised:
+        gquery.motifs(pa.table({"source": [1, 2], "target": [2, 3]}), 3, labels="Gene")
+    assert raised.value.hint == "it has no labels at all"
+
+
 def test_limits() -> None:
     with pytest.raises(gquery.QueryTimeout):
         gquery.motifs(town(1), 4, random=10**6, timeout=0.2)

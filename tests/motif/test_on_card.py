@@ -10,12 +10,13 @@ import pytest
 
 import gquery
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout, UnsupportedError
-from gquery.executor.census.counts import Census
+from gquery.executor.census.counts import Census, Tallies
 from gquery.executor.census.graph import Coloured
 from gquery.executor.census.layout import layout_of
 from gquery.executor.census.null import Model, Null
 from gquery.executor.cpu.census.counting import census
 from gquery.executor.gpu.census import launching, tallying
+from gquery.executor.gpu.census.handing import Handing
 from gquery.executor.gpu.census.launching import Kernels
 from gquery.executor.progress import Control
 from gquery.motif import discovery, on_card, placing
@@ -91,6 +92,48 @@ def test_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of some graphs each; the last is smaller."""
     monkeypatch.setattr(tallying, "_MOST_GRAPHS", 4)
     expect_the_same(small(3, 4, True, 20), Null("degrees", 10, 5), graphs=9)
+
+
+class Watched(Control):
+    """Keeps how far it was whenever it was looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[float] = []
+
+    def check(self) -> None:
+        self.seen.append(self.fraction)
+        super().check()
+
+
+def test_progress_moves_within_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tallying, "_MOST_GRAPHS", 20)
+    control = Watched()
+    counted_on_card(dense(), Null("degrees", 10, 5), 39, 1, control)
+    assert control.seen == sorted(control.seen)
+    assert control.fraction == 1
+    if on_card.kernels_of_card is EmulatedKernels:  # whose launches are short
+        assert len(set(control.seen)) > 20
+
+
+def test_tallies_wait_until_they_are_wanted() -> None:
+    """Whoever counts goes on meanwhile."""
+
+    def stop() -> None:
+        raise QueryCancelled("nobody takes them")
+
+    hand, some = Handing(stop), [Tallies(number, *np.zeros((3, 1), np.int64), True) for number in range(3)]
+    left, taken = iter(some), hand.taken()
+    hand.offer(left)
+    hand.offer(left)  # the first has not been taken
+    assert next(taken) is some[0]
+    hand.offer(left)
+    with pytest.raises(QueryCancelled):
+        hand.give(left)
+    assert next(taken) is some[1]
+    hand.offer(left)
+    hand.end()
+    assert list(taken) == [some[2]]
 
 
 def test_tallies_are_emptied_and_grow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from gquery.executor.gpu.pinned import Pinned
 _KERNELS = Path(__file__).parent / "kernels"
 _FILES = (
     "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "common", "merge", "neighbourhood",
-    "possible", "tally", "alone", "inside", "push", "gather", "run",
+    "possible", "tally", "alone", "inside", "tasks", "drawing", "push", "gather", "run",
 )  # fmt: skip
 _BLOCK, _WARP = 256, 32  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2

@@ -162,7 +162,7 @@ class SharedSlices:
         raise NotImplementedError("what is listed is not shared")
 
     def total(self, modulus: int) -> tuple[int, float]:
-        shares = Shares(self.first.roots, len(self._slices), self.first.control)
+        shares = Shares(self.first.roots, len(self._slices), self.first.control, self._sharing.after)
         with ThreadPoolExecutor(len(self._slices)) as pool:
             running = [pool.submit(self._total, 0, shares, modulus)]
             try:

@@ -7,22 +7,22 @@ from threading import Lock, get_ident
 
 from gquery.executor.progress import Control
 
-_PARTS = 32  # of what each is about to do: no share is smaller
-_LARGEST = 8  # parts of all at least, while nobody has joined the first
-_SOON = 0.02  # seconds; what takes less is followed by twice as much
+_PARTS = 64  # of what each is about to do: no share is smaller
 
 
 class Shares:
-    """Roots 0 .. count - 1 for so many workers, share by share. The first begins alone with little, and takes twice as
-    much each time that it is soon back; from when others have joined, large shares come first and small ones last."""
+    """Roots 0 .. count - 1 for so many workers, share by share. The first begins alone with little, which tells how
+    much it can do until others join, `after` seconds from now. From when they have joined, large shares come first and
+    small ones last: guided self-scheduling (Polychronopoulos and Kuck, 1987)."""
 
-    def __init__(self, count: int, workers: int, control: Control) -> None:
+    def __init__(self, count: int, workers: int, control: Control, after: float) -> None:
         self._count = count
         self._control = control
         self._begun = 0
-        self._least = self._step = max(1, count // (_PARTS * workers))
+        self._least = max(1, count // (_PARTS * workers))
         self._joined: set[int] = set()
-        self._asked = time.monotonic()
+        self._started = time.monotonic()
+        self._until = self._started + after
         self._lock = Lock()
         self.stopped = False
 
@@ -34,18 +34,17 @@ class Shares:
             self._joined.add(get_ident())
             if self.stopped or not left:
                 return None
-            size = min(left, self._size(left))
+            size = min(left, max(self._least, self._size(left)))
             self._begun += size
             self._control.reached(self._begun / self._count)
             return self._begun - size, self._begun
 
     def _size(self, left: int) -> int:
         if len(self._joined) > 1:
-            return max(self._least, left // (2 * len(self._joined)))
-        before, self._asked = self._asked, time.monotonic()
-        if self._begun and self._asked - before < _SOON:
-            self._step = min(2 * self._step, max(self._step, self._count // _LARGEST))
-        return self._step
+            return left // (2 * len(self._joined))
+        now = time.monotonic()
+        spent = max(now - self._started, 1e-9)
+        return int(self._begun * (self._until - now) / spent) if self._begun else 0
 
     def stop(self) -> None:
         """Nobody gets another share, and those that work stop soon."""

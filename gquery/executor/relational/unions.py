@@ -75,6 +75,8 @@ def widened(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array
         return pa.chunked_array([widened(chunk, wanted) for chunk in values.chunks], wanted)
     if pa.types.is_list(wanted) and pa.types.is_list(values.type) and values.type != wanted:
         return with_items(values, widened(values.flatten(), wanted.value_type), wanted)
+    if pa.types.is_struct(wanted) and pa.types.is_struct(values.type) and values.type != wanted:
+        return with_fields(values, [_widened_field(values, field) for field in wanted], wanted)
     if values.type == wanted or not pa.types.is_union(wanted) or pa.types.is_null(values.type):
         return cast(values, wanted)
     several = pa.types.is_union(values.type)
@@ -89,6 +91,13 @@ def widened(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array
         members[places[type_]] = values.field(index)
     tags = np.array([places[type_] for type_ in types], np.int8)[tags_of(values)]
     return pa.UnionArray.from_sparse(to_arrow(tags), members, [field.name for field in wanted])
+
+
+def _widened_field(values: pa.StructArray, wanted: pa.Field) -> pa.Array:
+    """Nulls where the values have no such field."""
+    if values.type.get_field_index(wanted.name) < 0:
+        return pa.nulls(len(values), wanted.type)
+    return widened(values.field(wanted.name), wanted.type)
 
 
 def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, to_arrow, truths
+from gquery.arrays import fields_of, filled, to_arrow, truths
 from gquery.executor.relational.gather import NO_KEY
 from gquery.executor.updates.ids import expect_ids
 from gquery.executor.updates.rows import GivenRows
@@ -64,7 +64,7 @@ def _columns(change: GiveValues | GiveMap, rows: GivenRows, places: Ids) -> Iter
         there = np.flatnonzero(truths(maps.is_valid()))
         known = maps.take(to_arrow(there))
         names = [field.name for field in maps.type if field.name != NO_KEY]
-        yield here[there], dict(zip(names, known.flatten(), strict=False))
+        yield here[there], dict(zip(names, fields_of(known), strict=False))
 
 
 def _held(snapshot: Snapshot, ids: Ids, before: _Values, kind: Kind) -> set[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import to_numpy
+from gquery.arrays import fields_of, to_numpy
 from gquery.errors import ExecutionError
 from gquery.planner.ir.expr import Kind, Type
 from gquery.planner.ir.segments import Variable
@@ -47,7 +47,7 @@ def _typed(type_: Type, values: pa.Array, snapshot: Snapshot) -> Type:
         case Kind.LIST if type_.arrow is None and type_.item is not None:
             return replace(type_, item=_typed(type_.item, values.flatten(), snapshot))
         case Kind.PATH | Kind.MAP if type_.arrow is None:
-            fields = zip(type_.fields, values.flatten(), strict=False)
+            fields = zip(type_.fields, fields_of(values.drop_null()), strict=False)
             return replace(type_, fields=tuple((key, _typed(part, own, snapshot)) for (key, part), own in fields))
         case Kind.ANY:
             members = (_typed(member, values.field(place), snapshot) for place, member in enumerate(type_.members))

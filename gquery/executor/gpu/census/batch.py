@@ -162,6 +162,10 @@ class Batch:
         self._held["bound"].fill(0)
         self.counters.fill(0)
 
+    def share_of(self, turns: int) -> float:
+        """Which share of the batch is begun when so many turns are taken."""
+        return min(1.0, turns / (self.graphs * int(self.words.turns)))
+
     def grow(self, slots: int) -> None:
         """Empty tallies of so many slots, a power of two."""
         graphs = len(self._held["room"])

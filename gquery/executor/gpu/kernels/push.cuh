@@ -1,7 +1,8 @@
 // Pushed sums: from each root on chains are matched, and each of their ends adds one to a counter of the root and the
 // vertex that it is. When all have, the product over the chains is a part of the root's sum, and all counters become zero
-// again. Where many have been reached, all are gone through for that; else the ends of the first chain once more, so that
-// what no chain has reached costs nothing: whoever comes to a counter first takes what it says.
+// again. So that what no chain has reached costs nothing, the ends of chains are gone through once more for that, or, where
+// it is dear to find them, what has been noted of which counters they came to first. Where very many have been reached, all
+// are gone through.
 
 // numbers: uint64[] or, unless they are wide, unsigned[], by row of the root and vertex.
 struct Counters {
@@ -17,6 +18,10 @@ struct Counters {
     }
     INNER_MEMBER uint64 taken(int64 place) const {
         return wide ? atomicExch(many() + place, 0ull) : atomicExch(few() + place, 0u);
+    }
+    // Adds as well; whether it is the first that does.
+    INNER_MEMBER bool adds_first(int64 place) const {
+        return wide ? atomicAdd(many() + place, 1ull) == 0 : atomicAdd(few() + place, 1u) == 0;
     }
     INNER_MEMBER uint64 at(int64 place) const { return wide ? many()[place] : few()[place]; }
     INNER_MEMBER void clear(int64 place) const {
@@ -36,6 +41,16 @@ struct Ends {
     INNER_MEMBER int64 place(const Match &match) const { return roots[match.row] * universe + match.position; }
 };
 
+// Places that each block of threads has come to first, `room` of them at most, and how many these are, which is more where
+// some have found no room. full: how many blocks have none left.
+struct Noted {
+    unsigned *places;
+    int64 room;
+    uint64 *counts, *full;
+
+    INNER_MEMBER unsigned *of_block() const { return places + blockIdx.x * room; }
+};
+
 struct Push {
     Ends ends;
     Counters counters;
@@ -48,6 +63,45 @@ APART void perform(const Push &push, int64 *registers) {
         if (passed) push.counters.add(push.ends.place(match));
         passing += passed;
     });
+    add_of_block(passing, push.found);
+}
+
+struct PushNoting {
+    Ends ends;
+    Counters counters;
+    Noted noted;
+    uint64 *found;
+};
+
+// Notes places that lanes of a warp have come to first; whether there was room. count: of the block.
+INNER bool note(const Noted &noted, int64 place, bool first, unsigned &count) {
+    unsigned found = __ballot_sync(ALL, first), at = 0;
+    if (!found) return true;
+    if (lane() == 0) at = atomicAdd(&count, unsigned(in_all(found)));
+    at = __shfl_sync(ALL, at, 0);
+    if (first && at + before(found) < noted.room) noted.of_block()[at + before(found)] = unsigned(place);
+    return at + in_all(found) <= noted.room;
+}
+
+APART void perform(const PushNoting &push, int64 *registers) {
+    __shared__ unsigned count;
+    const Noted &noted = push.noted;
+    if (threadIdx.x == 0) count = unsigned(noted.counts[blockIdx.x]);
+    __syncthreads();
+    const bool was_full = count > noted.room;
+    bool notes = !was_full;
+    int64 passing = 0;
+    try_all(push.ends.asked, push.ends.work, push.ends.items, registers, [&](const Match &match, bool passed) {
+        int64 place = passed ? push.ends.place(match) : 0;
+        if (notes) notes = note(noted, place, passed && push.counters.adds_first(place), count);
+        else if (passed) push.counters.add(place);
+        passing += passed;
+    });
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        noted.counts[blockIdx.x] = count;
+        if (count > noted.room && !was_full) atomicAdd(noted.full, uint64(1));
+    }
     add_of_block(passing, push.found);
 }
 
@@ -123,9 +177,48 @@ APART void perform(const Harvest &harvest, int64 *registers, uint64 modulus) {
     });
 }
 
-// The same for all counters of so many roots (a register), a stretch of one root's at a time. universe: a multiple of four.
+// The same of what is noted, which is forgotten. universe: how many counters a root has.
+struct HarvestNoted {
+    int64 universe;
+    Noted noted;
+    Product product;
+};
+
+// Which of the stretches with the same row this lane is in.
+INNER int stretch_of(int row) { return __popc(__ballot_sync(ALL, begins_row(row)) & ~(~1u << lane())); }
+
+APART void perform(const HarvestNoted &harvest, int64 *, uint64 modulus) {
+    const Product &product = harvest.product;
+    const unsigned *places = harvest.noted.of_block(), universe = unsigned(harvest.universe);
+    const int64 count = harvest.noted.counts[blockIdx.x];
+    for (int64 i = threadIdx.x; i - lane() < count; i += BLOCK) {
+        Sum sum{0, 0};
+        int row = -1;
+        if (i < count) {
+            unsigned place = places[i];
+            const Counters &counters = product.chains[0].counters;
+            uint64 number = counters.at(place);
+            counters.clear(place);
+            row = int(place / universe);
+            sum = product.at(place, int(place % universe), number, modulus);
+        }
+        int stretch = stretch_of(row);
+        sum.value = sum_of_row(sum.value, stretch);
+        sum.size = sum_of_row(sum.size, stretch);
+        if (begins_row(stretch) && sum.size > 0) {
+            atomicAdd(product.sums + row, sum.value);
+            atomicAdd(product.sizes + row, sum.size);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) harvest.noted.counts[blockIdx.x] = 0;
+}
+
+// The same of all counters of so many roots (a register), a stretch of one root's at a time. universe: a multiple of four.
+// counts: so many of what has been noted, by chain and block.
 struct HarvestAll {
-    int64 rows, universe;
+    int64 rows, universe, count_count;
+    uint64 *counts;
     Product product;
 };
 
@@ -133,6 +226,7 @@ const int STRETCH = 16 * BLOCK;
 
 APART void perform(const HarvestAll &harvest, int64 *registers, uint64 modulus) {
     const Product &product = harvest.product;
+    for (int64 i = thread(); i < harvest.count_count; i += threads()) harvest.counts[i] = 0;
     int64 stretches = (harvest.universe + STRETCH - 1) / STRETCH;
     for (int64 unit = blockIdx.x; unit < stretches * registers[harvest.rows]; unit += gridDim.x) {
         int64 row = unit / stretches, begin = unit % stretches * STRETCH, first = row * harvest.universe;
@@ -164,6 +258,20 @@ APART void perform(const ClearCounters &clear, int64 *registers) {
     try_all(clear.ends.asked, clear.ends.work, clear.ends.items, registers, [&](const Match &match, bool passed) {
         if (passed) clear.counters.clear(clear.ends.place(match));
     });
+}
+
+// What is noted becomes zero, and is forgotten.
+struct ClearNoted {
+    Counters counters;
+    Noted noted;
+};
+
+APART void perform(const ClearNoted &clear, int64 *) {
+    const unsigned *places = clear.noted.of_block();
+    const int64 count = clear.noted.counts[blockIdx.x];
+    for (int64 i = threadIdx.x; i < count; i += BLOCK) clear.counters.clear(places[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) clear.noted.counts[blockIdx.x] = 0;
 }
 
 // The rows of roots, by partial match, from those of what the partial matches extend.

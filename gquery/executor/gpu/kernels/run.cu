@@ -69,7 +69,7 @@ struct Again {
 #define OPERATIONS(EACH, TIMES)                                                                                        \
     EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
     EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(FindContexts)               \
-    EACH(NumberContexts) EACH(MeasureInside) EACH(WriteInside) EACH(Push) EACH(ClearCounters) EACH(FollowRoots) EACH(Gather) EACH(GatherExtended) EACH(Advance) TIMES(Harvest) TIMES(HarvestAll)              \
+    EACH(NumberContexts) EACH(MeasureInside) EACH(WriteInside) EACH(Push) EACH(PushNoting) EACH(ClearCounters) EACH(ClearNoted) EACH(FollowRoots) EACH(Gather) EACH(GatherExtended) EACH(Advance) TIMES(Harvest) TIMES(HarvestNoted) TIMES(HarvestAll)              \
     TIMES(SumFactors) TIMES(SumCommon) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddUp) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,

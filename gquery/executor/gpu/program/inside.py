@@ -1,5 +1,5 @@
 """Writes sums inside the neighbourhoods of roots on a tape: bitsets first (kernels/neighbourhood.cuh), then what goes
-through them (kernels/inside.cuh, alone.cuh)."""
+through them (kernels/inside.cuh, alone.cuh), task by task (kernels/tasks.cuh, drawing.cuh)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MEMBERS = 1 << 16  # of a root
 _BITSETS = 1 << 30  # bytes at most
 _BITS = 32
 _PIECES = 4  # of a word, where little is below its members
-_STOP = 2048  # bytes of a `Stop` of kernels/inside.cuh, at most
+_STOP = 2048  # bytes of a `Stop` of kernels/tasks.cuh, at most
 _ALONE = 8  # words of a root
 _ALONE_PAIRS = 8  # the same where a lane takes a candidate of the second level
 _ALONE_TALLIED = 4  # the same where a lane tallies: numbers of members have to fit FEW_PLANES of kernels/tally.cuh

@@ -16,34 +16,38 @@ from gquery.executor.lowering.pushed import chains
 _COUNTERS = 1 << 32  # bytes at most
 _SHARE = 8  # of the device's free memory, of which they take one
 _NARROW = 2**32
-_MANY = (
-    12  # all counters are gone through when there is an end for so many of them, or as many for each of several chains
-)
+_MANY = 12  # there is room to note one of so many counters; where more are reached all are gone through
 _FAR = 1  # the level of the vertices that have counters
 
 
 class Chain(NamedTuple):
     """levels: from the top, the end last. kind: which counters it adds to; a chain that is like another has that one's
-    and no levels. minus: what is taken off a counter."""
+    and no levels. minus: what is taken off a counter. noted: whether the counters that it comes to first are: where an
+    end is what several rows have in common, since to find it twice is dearer than to note it."""
 
     levels: tuple[int, ...]
     kind: int
     minus: int
+    noted: bool
 
 
 def chains_with_ends(program: Program) -> list[Chain]:
-    """The chains of a program in the levels of `pushed`, those that add to counters first."""
-    pushing: list[Chain] = []
-    alike: list[Chain] = []
-    kind_of: dict[int, int] = {}
-    for each in chains(program):
-        last, like = program.levels[each[-1]], program.levels[each[0]].like
+    """The chains of a program in the levels of `pushed`: those that add to counters first, of these those that note."""
+    every = chains(program)
+    own = [each for each in every if program.levels[each[0]].like < 0]
+    noting = [sum(rows.level == _FAR for level in each for rows in program.levels[level].backward) > 1 for each in own]
+    order = sorted(range(len(own)), key=lambda number: not noting[number])
+    kind_of = {own[number][0]: kind for kind, number in enumerate(order)}
+    found = []
+    for number in order:
+        levels = *own[number], len(program.levels) + number
+        minus = program.levels[own[number][-1]].minus
+        found.append(Chain(levels, kind_of[levels[0]], minus, noting[number]))
+    for each in every:
+        like = program.levels[each[0]].like
         if like >= 0:
-            alike.append(Chain((), kind_of[like], last.minus))
-            continue
-        kind_of[each[0]] = len(pushing)
-        pushing.append(Chain((*each, len(program.levels) + len(pushing)), len(pushing), last.minus))
-    return pushing + alike
+            found.append(Chain((), kind_of[like], program.levels[each[-1]].minus, False))
+    return found
 
 
 class Pushing:
@@ -64,6 +68,11 @@ class Pushing:
         each = width * self._universe * self.roots
         self._lent = [self.table.candidates.rows.graph.zeros.lend(each) for _ in self.chains]
         self._counters = [self.tape.room.hold(lent.array) for lent in self._lent]
+        blocks = levels.tape.device.blocks
+        self._room = max(1, self.roots * self._universe // _MANY // blocks)
+        self._counts = self.tape.reserve(blocks * len(self.chains))
+        self._full = self.tape.cell()
+        self._noted = [self._room_to_note(blocks, each.kind) for each in self.chains if each.noted]
         words = [(self._counters[each.kind], int(self._wide), int(each.kind == 0), each.minus) for each in found]
         self._words = self.tape.data([word for each in words for word in each])
         self._count = len(found)
@@ -77,31 +86,48 @@ class Pushing:
         for lent in self._lent:
             lent.is_zero = True
 
+    def _room_to_note(self, blocks: int, kind: int) -> tuple[int, int, int, int]:
+        """The words of a chain's `Noted`."""
+        places = self.tape.room.take(4 * self._room * blocks)
+        return places, self._room, self._counts + blocks * kind, self._full
+
     def sums(self, block: Block) -> Sums:
         """The sums of some roots."""
         tape, found = self.tape, self.levels.new_sums(block.most)
         for chain in self.chains:
             self._through(chain, block, NO_SUMS if chain.kind else found, self._push(chain))
-        dear = max(self.chains, key=lambda chain: len(chain.levels))
         pushed, base = tape.register(), tape.register()
-        written = tape.jump("Written", self.levels.found + dear.levels[-1], base, pushed, 0, waits=True)
+        many, least = self._many()
+        written = tape.jump("Written", many, base, pushed, 0, waits=True)
         tape.patch(written, 3, tape.here)
         product = self.table.words, _FAR, self._words, self._count, *found
-        few = tape.jump("Unless", pushed, self.roots * self._universe // _MANY, 0)
-        tape.add("HarvestAll", block.rows, self._universe, *product, scatters=[*self._counters, *found])
+        counts = len(self.chains) * tape.device.blocks, self._counts
+        few = tape.jump("Unless", pushed, least, 0)
+        tape.add("HarvestAll", block.rows, self._universe, *counts, *product, scatters=[*self._counters, *found])
         done = tape.jump("Unless", tape.constant(0), 1, 0)
         tape.patch(few, 2, tape.here)
         tape.wait()
         for chain in self.chains:
-            self._through(chain, block, NO_SUMS, self._harvest(chain, product))
+            if chain.noted:
+                self._harvest_noted(chain, product)
+            else:
+                self._through(chain, block, NO_SUMS, self._harvest(chain, product))
         tape.patch(done, 2, tape.here)
         tape.wait()
         return found
 
+    def _many(self) -> tuple[int, int]:
+        """A cell, and by how much it becomes larger where many counters have been reached."""
+        if self.chains[0].noted:
+            return self._full, 1
+        dear = max(self.chains, key=lambda chain: len(chain.levels))
+        return self.levels.found + dear.levels[-1], self.roots * self._universe // _MANY
+
     def _push(self, chain: Chain) -> Callable[[Sequence[int]], None]:
         """What is done with the ends of a chain."""
         counters, cell = self._counters[chain.kind], self.levels.found + chain.levels[-1]
-        return lambda words: self._add("Push", *words, counters, int(self._wide), cell, touched=[counters])
+        name, noted = ("PushNoting", self._noted[chain.kind]) if chain.noted else ("Push", ())
+        return lambda words: self._add(name, *words, counters, int(self._wide), *noted, cell, touched=[counters])
 
     def _harvest(self, chain: Chain, product: Sequence[int]) -> Callable[[Sequence[int]], None]:
         """What is done with them once all have been pushed."""
@@ -109,6 +135,15 @@ class Pushing:
         if chain.kind == 0:
             return lambda words: self._add("Harvest", *words, *product, touched=[*self._counters, *product[4:]])
         return lambda words: self._add("ClearCounters", *words, counters, int(self._wide), touched=[counters])
+
+    def _harvest_noted(self, chain: Chain, product: Sequence[int]) -> None:
+        """The same with what has been noted of them."""
+        counters, noted = self._counters[chain.kind], self._noted[chain.kind]
+        if chain.kind == 0:
+            touched = [*self._counters, *product[4:]]
+            self._add("HarvestNoted", self._universe, *noted, *product, touched=touched)
+        else:
+            self._add("ClearNoted", counters, int(self._wide), *noted, touched=[counters])
 
     def _add(self, name: str, *words: int, touched: Sequence[int]) -> None:
         self.tape.add(name, *words, scatters=touched)

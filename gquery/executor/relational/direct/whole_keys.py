@@ -44,7 +44,7 @@ def groups_of(keys: Sequence[pa.Array]) -> Grouped | None:
             return None
         code = code * span + (numbers.astype(np.int64) - least)
     first, which = grouped(code)
-    order = np.argsort(first)
+    order = order_of(first.copy())
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     return Grouped(first[order], place[which])
