@@ -113,6 +113,7 @@ TECHNIQUES = (
     Technique("alike leaves looked at once", ((factorise.Factoriser, "_same", _never),)),
     Technique("blocks of partial matches", ((strategy, "can_chain", _never),)),
     Technique("matrices of bits", ((bitsets, "LARGEST", 0),)),
+    Technique("signatures of rows", ((pack, "signatures", _nothing),)),
     Technique("matrices kept for other queries", ((sets.CandidateSets, "cache_of", _none),)),
     Technique("what filters leave kept for other queries", ((sets.CandidateSets, "_asked", _none),)),
     Technique("folded branches", (_costs(folds=-1.0),)),

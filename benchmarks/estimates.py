@@ -64,6 +64,8 @@ def ratios(graph: gquery.Graph, text: str, timeout: float) -> list[float] | None
     found: list[float] = []
     for step in measured:
         for plan, searched in zip(step.matchings, step.profile.enumerations, strict=False):
+            if plan.strategy == "push":  # whose levels are others
+                continue
             true = searched.found.tolist()
             found += [
                 each.rows / truth for each, truth in zip(plan.steps, true, strict=True) if truth and not each.folded

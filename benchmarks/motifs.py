@@ -2,7 +2,7 @@
 `results/motifs.md`.
 
 With `sets` or `queries` behind it, one of the tables of larger networks; with `trees`, random graphs along a tree; with
-`card` or `card-sets`, on the GPU.
+`card` or `card-sets`, on the GPU: `card-sets HS 1000` takes one set, with so many random graphs.
 
 A census is timed from arcs to counts by class, on one thread: building the rows, counting, canonical forms. Times are
 CPU time of the process, the least of several runs; those of other tools are of the reference in `../shared/data/motif`
@@ -17,6 +17,7 @@ import math
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,7 @@ SETS = {"YP": (2361, 6646), "MM": (4293, 7987), "HS": (1509, 5598)}  # vertices 
 QUARTERS, FEW, MANY = (0.45, 0.22, 0.22, 0.11), 3, 100  # of R-MAT; random graphs
 TREES = (
     ("social", 5), ("social", 6), ("social", 7), ("elec", 5), ("elec", 6), ("elec", 7), ("ecoli", 6), ("yeast", 5),
+    ("celegans", 5),
 )  # fmt: skip
 SKIPPED, MEASURED = 1, 5  # random graphs: the first has most of the codes that are new
 LARGE = ("facebook_combined", "ca-AstroPh", "email-Enron")
@@ -186,15 +188,17 @@ def print_card() -> None:
         print(f"| {size} | {graphs:,} | {taken[0]:.2f} | {taken[1]:.2f} |", flush=True)
 
 
-def print_card_sets() -> None:
-    """The same sets on the GPU."""
+def print_card_sets(*asked: str) -> None:
+    """The same sets on the GPU, or those that are asked for, with as many random graphs."""
+    names = [name for name in asked if name in SETS] or ("MM", "YP", "HS")
+    graphs = next((int(word) for word in asked if word.isdigit()), MANY)
     print("| set | subgraphs | classes | random graphs | wall, s | memory of the host, MB |")
     print("|---|---|---|---|---|---|")
-    for name in ("MM", "YP", "HS"):
+    for name in names:
         graph, control = made(*SETS[name]), Control()
         began = time.perf_counter()
-        found = counted_on_card(graph, Null("degrees", 10, 7), MANY, Settings().threads, control)
-        numbers = f"{found.counts.sum():,} | {len(found.codes):,} | {MANY} | {time.perf_counter() - began:.1f}"
+        found = counted_on_card(graph, Null("degrees", 10, 7), graphs, Settings().threads, control)
+        numbers = f"{found.counts.sum():,} | {len(found.codes):,} | {graphs:,} | {time.perf_counter() - began:.1f}"
         print(f"| {name} | {numbers} | {control.memory.peak / 1e6:,.0f} |", flush=True)
 
 
@@ -243,7 +247,7 @@ def print_queries() -> None:
         print(f"| {name} | {len(graph.arcs.tails):,} | {found.counts.sum():,} | {times} |", flush=True)
 
 
-TABLES = {
+TABLES: dict[str, tuple[Callable[..., None], ...]] = {
     "sets": (print_sets,),
     "queries": (print_queries,),
     "trees": (print_trees,),
@@ -253,5 +257,6 @@ TABLES = {
 }
 
 if __name__ == "__main__":
-    for print_table in TABLES[sys.argv[1] if len(sys.argv) > 1 else ""]:
-        print_table()
+    table, *words = sys.argv[1:] or [""]
+    for print_table in TABLES[table]:
+        print_table(*words)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from benchmarks.continuous.livejournal import ends_of, graph_of, walked
 from gquery.errors import QueryTimeout
+from gquery.settings import Device
 from gquery.storage.changes.batch import Batch, NewEdges
 from gquery.store import Store
 
@@ -22,7 +23,7 @@ PUBLISHED = {"dense": 0.611, "sparse": 0.715, "tree": 2.05}  # seconds, LiveJour
 _TIMEOUT = 60.0
 
 
-def run(scale: float, count: int) -> None:
+def run(scale: float, count: int, device: Device) -> None:
     random = np.random.default_rng(7)
     ends = ends_of(scale, random)
     part = ends.shape[1] // 10
@@ -37,6 +38,7 @@ def run(scale: float, count: int) -> None:
                 emit="counts",
                 mode="different nodes",
                 timeout=_TIMEOUT,
+                device=device,
             ),
         )
         for kind, query in queries

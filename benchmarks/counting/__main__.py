@@ -1,24 +1,32 @@
 """Counts the patterns of one or all suites, checks the counts and writes a table for each to benchmarks/results.
 
     python -m benchmarks.counting --data ../shared/data [--suite labelled research github16 small] [--memory 4GB]
+        [--processes N] [--out FOLDER]
 
-Graphs are loaded and kernels compiled before anything is timed, and short counts are repeated. Peers were measured once
-on an H100 (gMatch, EGSM, STMatch, T-DFS, G2Miner) or on one core (DAF, search alone); their times stand in the data. A
-count that contradicts theirs ends the benchmark.
+Graphs are loaded and kernels compiled before anything is timed, and short counts are repeated. With `--processes` so
+many cases are counted at once, each by a process of one thread, within a limit of processor time. Peers were measured
+once on an H100 (gMatch, EGSM, STMatch, T-DFS, G2Miner) or on one core (DAF, search alone); their times stand in the
+data. A count that contradicts theirs ends the benchmark.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import multiprocessing
 import statistics
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.counting.measure import Outcome, measure
-from benchmarks.counting.suites import SUITES, Suite, cases
+from benchmarks.counting.measure import Outcome, ProcessorTime, measure
+from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from gquery.settings import parse_memory
 
 _NOTE = (
@@ -27,20 +35,32 @@ _NOTE = (
     "systems: see `benchmarks/counting`."
 )
 RESULTS = Path(__file__).resolve().parents[1] / "results"
+Map = Callable[[Callable[[Case], Outcome], list[Case]], Iterator[Outcome]]
 
 
-def run(suite: Suite, data: Path, memory: int | None) -> list[Outcome]:
+def run(suite: Suite, data: Path, memory: int | None, apply: Map) -> list[Outcome]:
     found = list(cases(suite.name, data))
+    counted = apply(partial(measure, suite=suite, memory=memory), found)
     outcomes = []
-    warm = None
-    for case in track(found, description=suite.name, console=Console(stderr=True)):
-        if warm != case.data:
-            measure(case, suite, None)  # loads the graph and the compiled kernels
-            warm = case.data
-        outcomes.append(measure(case, suite, memory))
-        if not outcomes[-1].agrees:
-            raise SystemExit(f"{case.graph} {case.name}: counted {outcomes[-1].count}, expected {case.expected}")
+    for outcome in track(counted, description=suite.name, total=len(found), console=Console(stderr=True)):
+        if not outcome.agrees:
+            case = outcome.case
+            raise SystemExit(f"{case.graph} {case.name}: counted {outcome.count}, expected {case.expected}")
+        outcomes.append(outcome)
     return outcomes
+
+
+@contextmanager
+def mapping(processes: int | None) -> Iterator[Map]:
+    """What counts case after case here, or by so many processes, each of which takes the next case."""
+    if processes is None:
+        yield map
+        return
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        try:
+            yield pool.map
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def table(suite: Suite, outcomes: list[Outcome]) -> str:
@@ -111,7 +131,8 @@ def summary(suite: Suite, outcomes: list[Outcome]) -> list[str]:
 
 
 def _threads(suite: Suite) -> str:
-    return "one core" if suite.threads == 1 else f"{suite.threads} cores"
+    cores = "one core" if suite.threads == 1 else f"{suite.threads} cores"
+    return cores if suite.clock is not ProcessorTime else f"{cores}, by processor time"
 
 
 def _mean(values: object) -> float:
@@ -134,12 +155,16 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with the published graphs and queries")
     parser.add_argument("--suite", nargs="+", default=list(SUITES), choices=list(SUITES))
     parser.add_argument("--memory", default=None, help="limit besides the graph, such as 1GB")
+    parser.add_argument("--processes", type=int, default=None, help="cases counted at once, each on one thread")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the tables")
     chosen = parser.parse_args()
     memory = parse_memory(chosen.memory) if chosen.memory else None
     for name in chosen.suite:
         suite = SUITES[name]
-        outcomes = run(suite, chosen.data, memory)
+        if chosen.processes:
+            suite = replace(suite, threads=1, clock=ProcessorTime)
+        with mapping(chosen.processes) as apply:
+            outcomes = run(suite, chosen.data, memory, apply)
         text = grouped(suite, outcomes) if name == "research" else table(suite, outcomes)
         Console(width=200).print(text, highlight=False)
         limit = f" Limit: {chosen.memory} besides the graph." if chosen.memory else ""
