@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: sanitize demo test check golden conformance soak fuzz kills readers asan benchmark continuous counting bench-gpu clean
+.PHONY: sanitize demo test check golden conformance soak fuzz batches kills readers asan benchmark continuous counting bench-gpu clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -12,7 +12,7 @@ WORKERS ?= 2
 test: .venv/developing check
 	$(BIN)/gquery warm
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not alone"
-	$(BIN)/python -m pytest -q -m alone
+	$(BIN)/python -m pytest -q -m alone $$(grep -rl --include='test_*.py' mark.alone tests)
 
 check: .venv/developing
 	$(BIN)/ruff check .
@@ -34,6 +34,10 @@ soak: .venv/developing
 fuzz: .venv/developing
 	$(BIN)/python -m tests.fuzz.queries --count 200000 $(if $(SEED),--seed $(SEED))
 	$(BIN)/python -m tests.fuzz.files --count 20000
+
+# What stands on random graphs that change, against reruns. BATCHES, PROCESSES, DEVICE (cpu, gpu, reference, emulated).
+batches: .venv/developing
+	$(BIN)/python -m tests.continuous --batches $(or $(BATCHES),10000) --processes $(or $(PROCESSES),1) --device $(or $(DEVICE),cpu)
 
 # Writers of a store that are killed, and what they have told of.
 KILLS ?= 1000

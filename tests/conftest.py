@@ -109,9 +109,9 @@ def pytest_runtest_setup() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow backends take their share of the cases, and none of the large ones."""
-    left_out = [item for item in items if _is_more_of_the_same(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    left_out = {item for item in items if _is_more_of_the_same(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def _is_more_of_the_same(item: pytest.Item) -> bool:

@@ -13,8 +13,6 @@ import pytest
 import gquery
 from tests.faults.memory_growth import QUERIES
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).resolve().parents[2]
 BEYOND = 32 * 2**20  # bytes: what allocators keep, code that is loaded late
 FLOOR = 32 * 2**20  # bytes that DuckDB needs to sort and group

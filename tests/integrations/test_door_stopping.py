@@ -19,8 +19,6 @@ from tests.integrations.ctrl_c import STATEMENTS
 from tests.integrations.ctrl_c import graph as large_graph
 from tests.integrations.doors import needs_native, small_graph
 
-pytestmark = pytest.mark.alone
-
 ROUNDS = 50 if os.environ.get("GQUERY_SLOW") else 6
 HERE = Path(__file__).resolve().parents[2]
 
@@ -41,6 +39,7 @@ def test_ctrl_c_is_keyboard_interrupt(door: str) -> None:
     assert "Exception ignored" not in ran.stderr
 
 
+@pytest.mark.alone
 @needs_native
 @pytest.mark.parametrize("kind", ["matching", "streaming", "DuckDB alone", "sorting"])
 def test_interrupt_from_another_thread(large: gquery.Graph, kind: str) -> None:
@@ -78,6 +77,7 @@ def test_words_are_no_interruption() -> None:
             con.execute("FROM gquery('g', 'MATCH (a) RETURN date(a.name + ''interrupted'') AS x')").fetchall()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("door", [pytest.param("native", marks=needs_native), "macro"])
 def test_timeouts_hold(large: gquery.Graph, door: str) -> None:
     con = gquery.connect() if door == "native" else duckdb.connect()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -335,3 +336,22 @@ def test_standing_patterns_see_statements() -> None:
     written.execute("MATCH (a {id: 3}), (b) WHERE b.id < 3 CREATE (a)-[:KNOWS]->(b)")
     change = next(iter(watch))
     assert change.added.num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("UNWIND [null, {x: 1}, {x: 'b'}] AS m CREATE (n) SET n += m RETURN n.x", [(None,), (1,), ("b",)]),
+        ("UNWIND [null, {x: 1}, {x: 'b'}] AS m CREATE (n) SET n = m RETURN n.x", [(None,), (1,), ("b",)]),
+        ("UNWIND [null, {x: 1}, {x: 'b'}] AS m CREATE (n) WITH n, m DELETE n RETURN m.x", [(None,), (1,), ("b",)]),
+        (
+            "UNWIND [1, 3, 9] AS k OPTIONAL MATCH (b {id: k}) WITH CASE WHEN b.id > 0 THEN {b: b, x: b.x} END AS m "
+            "CREATE (n:N) SET n.x = m.b.x RETURN n.x",
+            [(1,), ("a",), (None,)],
+        ),
+    ],
+)
+def test_maps_that_are_null_beside_values_of_several_types(statement: str, rows: list[tuple[object]]) -> None:
+    """Arrow ended the process."""
+    graph = gquery.from_arrow({"P": {"id": [1, 2], "x": [1, 2]}, "Q": {"id": [3], "x": ["a"]}}, {})
+    assert Counter(gquery.Store(graph).execute(statement, strict=False).rows()) == Counter(rows)
