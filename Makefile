@@ -8,11 +8,13 @@ demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
 # WORKERS: processes that take the test files in turns. Kernels are compiled first, so that no two compile the same.
+# A promise of seconds that was not kept is asked for twice more, since others may share the processors; nothing else is.
 WORKERS ?= 2
+PYTEST = $(BIN)/python -m pytest -q --reruns 2 --only-rerun 'patience\(\)'
 test: .venv/developing check
 	$(BIN)/gquery warm
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not alone"
-	$(BIN)/python -m pytest -q -m alone $$(grep -rl --include='test_*.py' mark.alone tests)
+	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not alone"
+	$(PYTEST) -m alone $$(grep -rl --include='test_*.py' mark.alone tests)
 
 check: .venv/developing
 	$(BIN)/ruff check .
