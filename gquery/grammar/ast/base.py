@@ -28,12 +28,18 @@ def parts_of(node: Node) -> tuple[str, ...]:
 
 def parts_in(node: Node) -> tuple[object, ...]:
     """What these fields of a node hold."""
-    kind = type(node)
-    if kind not in _getters:
-        names = parts_of(node)
-        several = len(names) > 1  # of which one call makes a tuple
-        _getters[kind] = attrgetter(*names) if several else lambda each: tuple([getattr(each, name) for name in names])
-    return _getters[kind](node)
+    return (_getters.get(type(node)) or _getter(node))(node)
+
+
+def _getter(node: Node) -> Callable[[Any], tuple[object, ...]]:
+    """Made once for a kind of node: of several fields one call makes a tuple."""
+    names = parts_of(node)
+    made: Callable[[Any], tuple[object, ...]] = attrgetter(*names) if len(names) > 1 else lambda each: ()
+    if len(names) == 1:
+        only = attrgetter(*names)
+        made = lambda each: (only(each),)  # noqa: E731
+    _getters[type(node)] = made
+    return made
 
 
 _PLAIN = {

@@ -115,9 +115,9 @@ class ClauseBinder:
                         continue
                     waiting.append(clause)
                     continue
-                segments += self._matched(waiting, clause, rows, per)
-                waiting = []
-                rows = segments[-1].output if segments else rows
+                if waiting:
+                    segments += self._matched(waiting, clause, rows, per)
+                    waiting, rows = [], segments[-1].output
                 if isinstance(clause, ast.Match):
                     segments += self._of_lengths(clause, rows, per, partial(repeats_matter, clauses[place:], whole))
                 else:
@@ -277,11 +277,11 @@ def _apart(
 def _filtered(
     clause: ast.Clause, incoming: AbstractSet[str], names: AbstractSet[str], all_tests: bool
 ) -> Iterator[ast.Clause]:
-    if not isinstance(clause, ast.Match | ast.With) or filters_only(clause):
-        yield clause
-        return
     if isinstance(clause, ast.Match):
         clause = beside(clause)
+    if not isinstance(clause, (ast.Match, ast.With)) or clause.where is None or filters_only(clause):
+        yield clause
+        return
     plain, apart = parted(clause, incoming, names, all_tests)
     if apart is None:
         yield clause

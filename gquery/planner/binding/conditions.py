@@ -95,7 +95,7 @@ def _check_use(column: Column, block: Block, names: Names) -> None:
             span=column.span,
             hint="a MATCH below defines it; move the condition there",
         )
-    if names.owners(column.variable) <= set(names.lineage(block.part)):
+    if names.owners(column.variable).issubset(names.lineage(block.part)):
         return
     if names.filters(block.part):
         raise unusable(name, column.span)

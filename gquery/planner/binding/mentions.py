@@ -13,11 +13,9 @@ def below(node: ast.Node) -> list[ast.Node]:
     pending: list[object] = [node]
     while pending:
         each = pending.pop()
-        if each is None:
-            continue
         if isinstance(each, ast.Node):
             found.append(each)
-            pending += ast.parts_in(each)
+            pending += [part for part in ast.parts_in(each) if part]  # most are None or empty
         elif isinstance(each, tuple):
             pending += each
     return found
@@ -33,8 +31,6 @@ def names_in(node: ast.Node) -> list[str]:
 def _gather(pending: list[object], items: frozenset[str], found: list[str]) -> None:
     while pending:
         each = pending.pop()
-        if each is None:  # as most parts are
-            continue
         if isinstance(each, ast.Variable):
             if each.name not in items:
                 found.append(each.name)
@@ -47,7 +43,7 @@ def _gather(pending: list[object], items: frozenset[str], found: list[str]) -> N
             pending += [each.initial, each.items]
             _gather([each.step], items | {each.accumulator.name, each.variable.name}, found)
         elif isinstance(each, ast.Node):
-            pending += ast.parts_in(each)
+            pending += [part for part in ast.parts_in(each) if part]  # most are None or empty
 
 
 def is_random(node: ast.Node) -> bool:

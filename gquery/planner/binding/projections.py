@@ -136,7 +136,7 @@ def _bind_projection(clause: ast.Return | ast.With, word: str, binder: Expressio
 
 def _named(expression: Expression) -> Expression:
     """What a name stands for: a text that has one is a value like others, and no more read as a date beside a date."""
-    given = isinstance(expression, Constant | Parameter) or (
+    given = isinstance(expression, (Constant, Parameter)) or (
         isinstance(expression, Call) and expression.function in ("list", "field")
     )
     if given and expression.type.kind in (Kind.STRING, Kind.LIST):

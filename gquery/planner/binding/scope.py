@@ -138,7 +138,7 @@ class Names:
 
     def named(self) -> list[str]:
         """The variables that a clause can name: what comes in, then elements, then paths."""
-        known = dict.fromkeys((*self.incoming, *self.vertices, *self.edges, *self.paths))
+        known = {**self.incoming, **self.vertices, **self.edges, **self.paths}
         return [variable for variable in known if not is_hidden(variable)]
 
     def lineage(self, part: int | None) -> Iterator[int | None]:

@@ -178,11 +178,11 @@ class Reduce(Expression):
 
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The direct operands."""
+    if isinstance(expression, Call):
+        return expression.arguments
+    if isinstance(expression, _LEAVES):  # which most are
+        return ()
     match expression:
-        case Call():
-            return expression.arguments
-        case Column() | Constant():  # which most are
-            return ()
         case Comprehension(items=items, where=where, result=result):
             return tuple(part for part in (items, where, result) if part is not None)
         case Reduce(initial=initial, items=items, step=step):
@@ -192,8 +192,10 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (*(() if subject is None else (subject,)), *parts, expression.default)
         case Aggregate(argument=Expression() as argument):
             return (argument,)
-        case _:
-            return ()
+    return ()
+
+
+_LEAVES = (Column, Constant)
 
 
 def with_children(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
@@ -230,7 +232,15 @@ def columns(expression: Expression) -> tuple[Column, ...]:
     """The distinct columns that the expression reads, in order of appearance."""
     if isinstance(expression, Column):
         return (expression,)
-    return tuple(dict.fromkeys([node for node in walk(expression) if isinstance(node, Column)]))
+    found: dict[Column, None] = {}
+    pending = [expression]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Column):
+            found[each] = None
+        elif below := children(each):
+            pending.extend(reversed(below))
+    return tuple(found)
 
 
 def variables(expression: Expression) -> frozenset[str]:

@@ -149,7 +149,7 @@ class ExpressionBinder:
         if function in TEXT_TESTS:
             given = tuple(map(_text, given))
         arguments = prepared(function, given)
-        result = resolve(function, tuple(argument.type for argument in arguments), name_span or span)
+        result = resolve(function, tuple([argument.type for argument in arguments]), name_span or span)
         if result.kind is Kind.NODE and not result.tables:  # an end of a relationship
             if arguments[0].type.kind is Kind.NULL:
                 return Constant(NULL, span, None)
@@ -181,8 +181,8 @@ class ExpressionBinder:
         raise self.names.unknown(name, span)
 
     def _node_type(self, *variables: str) -> Type:
-        tables = {table for variable in variables for table in self.names.vertices[variable].described_tables}
-        return Type(Kind.NODE, tables=tuple(sorted(tables)))
+        known = [self.names.vertices[variable].described_tables for variable in variables]
+        return Type(Kind.NODE, tables=known[0] if len(known) == 1 else tuple(sorted(set().union(*known))))
 
     def _relationship_type(self, *variables: str) -> Type:
         types = {type_ for variable in variables for type_ in self.names.edges[variable].types}

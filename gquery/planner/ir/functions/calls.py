@@ -73,9 +73,14 @@ def prepared(name: str, arguments: tuple[Expression, ...]) -> tuple[Expression, 
         return arguments
     if Kind.DECIMAL in kinds and (name in _COMPARISONS or name in _OF_DECIMALS):
         return tuple(map(_written_decimal, arguments))
+    if kinds.isdisjoint(_TO_FLOATS):
+        return arguments
     return tuple(
         Call(FLOAT, each.span, "tofloat", (each,)) if _becomes_float(name, each.type) else each for each in arguments
     )
+
+
+_TO_FLOATS = frozenset({Kind.DECIMAL, Kind.ANY})
 
 
 def _becomes_float(name: str, type_: Type) -> bool:

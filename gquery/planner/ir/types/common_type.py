@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal, get_args
 
 import pyarrow as pa
@@ -37,8 +38,9 @@ _TIMES = get_args(Family)
 """Likewise among times."""
 
 
+@lru_cache(1024)
 def type_of_arrow(arrow: pa.DataType) -> Type:
-    """The type of an Arrow column's values."""
+    """The type of an Arrow column's values: one for all columns, so that it is hashed once."""
     types = pa.types
     if types.is_null(arrow):
         return NULL
