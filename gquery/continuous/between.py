@@ -120,8 +120,7 @@ class Between:
     @cached_property
     def sides(self) -> tuple[Parted, Parted]:
         """The old snapshot and the new one, with no edges apart."""
-        nothing = np.zeros(0, np.int64)
-        return Parted(self.old, nothing, self.old), Parted(self.new, nothing, self.new)
+        return Parted.with_none_apart(self.old), Parted.with_none_apart(self.new)
 
     def vertices(self, names: frozenset[str] | None) -> NDArray[np.int32]:
         """Those that differ, or that only one of the versions has. names: of the properties that are read, None for
@@ -137,6 +136,13 @@ class Between:
             if key not in self._parted:
                 self._parted[key] = self._part(types, names)
             return self._parted[key]
+
+    def in_common(self, types: frozenset[str], names: frozenset[str] | None) -> Snapshot:
+        """A version with the edges that are neither lost nor gained, and no others of these types."""
+        lost, gained = self.parted(types, names)
+        if lost is None:
+            return self.old
+        return self.new if gained is None else lost.rest
 
     def _part(self, types: frozenset[str], names: frozenset[str] | None) -> tuple[Parted | None, Parted | None]:
         vertices, edges = self._touched.read_by(names)

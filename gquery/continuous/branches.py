@@ -36,7 +36,7 @@ def branches_of(bound: BoundQuery) -> Branches | None:
     """Of a query that counts the matches of one MATCH; None where its pattern does not fall apart. Of several cut
     vertices that with the smallest largest branch."""
     match, *others = bound.segments
-    if type(match) is not Match or not _only_counts(others):
+    if type(match) is not Match or not only_counts(others):
         return None
     graph = match.graph
     if graph.predicates or graph.parts or len(graph.scopes) != 1:
@@ -51,7 +51,7 @@ def branches_of(bound: BoundQuery) -> Branches | None:
     return Branches(queries, f"{graph.vertices[at].described}: {described}")
 
 
-def _only_counts(segments: Sequence[object]) -> bool:
+def only_counts(segments: Sequence[object]) -> bool:
     """Whether all that comes behind the pattern is `RETURN count(*)`."""
     if len(segments) != 1 or type(segments[0]) is not Project or segments[0].where:
         return False

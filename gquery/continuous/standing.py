@@ -15,12 +15,13 @@ from gquery.arrays import to_arrow, to_numpy
 from gquery.continuous.anchors import Anchored, anchored
 from gquery.continuous.answers import Answering
 from gquery.continuous.between import Between, schema_key
-from gquery.continuous.branches import branches_of
+from gquery.continuous.branches import branches_of, only_counts
 from gquery.continuous.kept import Kept
 from gquery.continuous.loose import UnboundError
 from gquery.continuous.netting import alike, differences, net
 from gquery.continuous.reading import names_read
 from gquery.continuous.terms import Terms, are_apart, are_terms_all, is_row_wise, terms_of
+from gquery.continuous.totals import Totals
 from gquery.errors import BindError, GQueryError
 from gquery.executor.chain.rows import batch_of
 from gquery.executor.progress import Control
@@ -48,15 +49,17 @@ _COUNTED = parse("RETURN count(*) AS count")
 @record(frozen=True, slots=True)
 class _Bound:
     """A query as one version of the graph understands it. way: how is told what changes; anew: why neither terms nor
-    anchors tell it, if so; is_grouped: whether its RETURN aggregates; counts: the columns that count, where nothing
-    else is aggregated; names: the properties that it reads; types: of the edges that make a difference; branches: of
-    what is counted and falls apart, told by terms; apart: where it does."""
+    anchors tell it, if so; is_grouped: whether its RETURN aggregates; is_number: of its matches, which terms tell, and
+    nothing else; counts: the columns that count, where nothing else is aggregated; names: the properties that it
+    reads; types: of the edges that make a difference; branches: of what is counted and falls apart, told by terms;
+    apart: where it does."""
 
     query: BoundQuery
     key: Hashable
     way: Terms | Anchored | None
     anew: str
     is_grouped: bool
+    is_number: bool
     counts: tuple[str, ...]
     names: frozenset[str] | None
     types: frozenset[str]
@@ -86,6 +89,7 @@ class Standing:
         self._of_nothing: dict[Hashable, pa.Table] = {}
         self._last: tuple[Snapshot | None, pa.Table] = None, pa.table({})
         self._kept = Kept()
+        self._totals = Totals()
 
     def columns(self, snapshot: Snapshot) -> pa.Schema:
         """Of what is added and removed. Raises BindError for what is no query of the graph."""
@@ -101,7 +105,7 @@ class Standing:
     def explain(self, snapshot: Snapshot) -> str:
         """What is done for a change of a graph like this, and why, with the plan of it."""
         bound = self._bound_on(snapshot, schema_key(snapshot.schema))
-        unchanged = Parted(snapshot, np.zeros(0, np.int64), snapshot)
+        unchanged = Parted.with_none_apart(snapshot)
         parts: list[tuple[str, BoundQuery, Snapshot]]
         if isinstance(bound.way, Terms):
             done = (
@@ -118,6 +122,8 @@ class Standing:
         lines = []
         for done, query, on in parts:
             lines += [done, *(f"  {line}" for line in self._answering.explained(query, on).splitlines())]
+        if bound.is_number:
+            lines.append("Of a change that is large beside the graph, count all matches where that is done sooner")
         if bound.branches:
             lines.append(f"Once small changes have taken long, follow the number of matches by {bound.apart}")
         return "\n".join(lines)
@@ -134,7 +140,8 @@ class Standing:
         if not (isinstance(old.way, Terms) and isinstance(new.way, Terms)):
             before = self._whole(old, between.old, control)
             return self._compared(new, self._whole(new, between.new, control), before, control)
-        is_small = bool(new.branches) and _touch_few(_parted(old, new, between))
+        is_few = _touch_few(_parted(old, new, between))
+        is_small = bool(new.branches) and is_few
         began = time.perf_counter()
         if is_small and old is new and self._kept.are_of(between.old):
             told = self._by_sums(new, between, control)
@@ -142,7 +149,13 @@ class Standing:
                 self._kept.answered_with(time.perf_counter() - began)
                 return told
         self._kept.forget()
+        thought = self._thought(new, between) if new.is_number and old is new and not is_few else None
+        if thought is not None and (told := self._by_totals(new, between, thought, control)) is not None:
+            return told
+        began = time.perf_counter()
         added, removed = self._by_terms(old, new, between, control)
+        if thought is not None:
+            self._totals.answered_without(time.perf_counter() - began, thought)
         if is_small:
             self._keep(new, between.new, time.perf_counter() - began)
         return (added, removed) if self.emit == "counts" else net(added, removed, control)
@@ -171,7 +184,7 @@ class Standing:
     def _of_none(self, bound: _Bound, terms: Terms, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""
         if bound.key not in self._of_nothing:
-            unchanged = Parted(snapshot, np.zeros(0, np.int64), snapshot)
+            unchanged = Parted.with_none_apart(snapshot)
             self._of_nothing[bound.key] = self._answering.answer(terms.query, unchanged, control)
         return self._of_nothing[bound.key]
 
@@ -186,10 +199,14 @@ class Standing:
         except GQueryError:
             return None
         added, removed = zip(*told, strict=True)
-        numbers = self._kept.follow(added, removed, between.new)
+        return self._numbers(bound, between.new, self._kept.follow(added, removed, between.new), control)
+
+    def _numbers(self, bound: _Bound, snapshot: Snapshot, numbers: tuple[int, int], control: Control) -> Tables | None:
+        """How many matches are new, and how many are gone; None where a column has no room for that."""
+        assert isinstance(bound.way, Terms)
         if max(numbers) > _LARGEST:
             return None
-        none = self._of_none(bound, bound.way, between.new, control)
+        none = self._of_none(bound, bound.way, snapshot, control)
         come, gone = (
             pa.table([pa.array([number], pa.int64())], schema=none.schema) if number else none for number in numbers
         )
@@ -207,6 +224,32 @@ class Standing:
             self._kept.make(answers, snapshot)
         except GQueryError:  # the change is known
             self._kept.given_up()
+
+    # --- by numbers of all matches -----------------------------------------------------------------------------
+
+    def _thought(self, bound: _Bound, between: Between) -> float | None:
+        """Seconds that terms are thought to take for a large change; None for others."""
+        assert isinstance(bound.way, Terms)
+        sides = [each for each in _parted(bound, bound, between) if each is not None]
+        return self._totals.thought(sides, bound.types, len(bound.way.places))
+
+    def _by_totals(self, bound: _Bound, between: Between, most: float, control: Control) -> Tables | None:
+        """By how many matches there are before and after; None where that would take so many seconds, or cannot be
+        told."""
+        left = most if control.timeout is None else min(most, control.timeout - control.elapsed)
+        trying = Control(left, control.memory_limit)
+
+        def count(snapshot: Snapshot) -> int:
+            side = Parted.with_none_apart(snapshot)
+            (number,) = self._answering.answer_again((bound.key, "all"), bound.query, side, trying).column(0)
+            return int(number.as_py())
+
+        versions = (between.old, between.in_common(bound.types, bound.names), between.new)
+        try:
+            numbers = self._totals.changed(versions, most, count)
+        except GQueryError:  # terms take less, of time or of memory
+            return None
+        return None if numbers is None else self._numbers(bound, between.new, numbers, control)
 
     # --- by anchors --------------------------------------------------------------------------------------------
 
@@ -298,10 +341,12 @@ class Standing:
         names = names_read(query)
         found = branches_of(query) if isinstance(way, Terms) else None
         branches = tuple(
-            _Bound(each, (key, place), terms_of(each, schema), "", True, (), names, types)
+            _Bound(each, (key, place), terms_of(each, schema), "", True, False, (), names, types)
             for place, each in enumerate(found.queries if found else ())
         )
-        return _Bound(query, key, way, anew, grouped, counts, names, types, branches, found.described if found else "")
+        number = isinstance(way, Terms) and only_counts(query.segments[1:])
+        apart = found.described if found else ""
+        return _Bound(query, key, way, anew, grouped, number, counts, names, types, branches, apart)
 
 
 def _way(query: BoundQuery, schema: Schema, made: Sequence[Segment]) -> tuple[Terms | Anchored | None, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gquery.continuous import kept, standing
+from gquery.continuous import kept, standing, totals
 from gquery.continuous.standing import Emit
 from gquery.errors import QueryWarning
 from gquery.executor.devices import BACKENDS
@@ -29,16 +29,17 @@ _QUERIES: list[tuple[str, Emit]] = [*((each, "rows") for each in _ROWS), *((each
 
 def begin(device: str) -> None:
     """In a process of its own: all that it asks goes to one of the test suite's devices, and sums are kept after the
-    first few changes, however little these have taken."""
+    first few changes, however little these have taken; or changes are large, and all matches are counted."""
     faulthandler.enable()
     warnings.simplefilter("ignore", QueryWarning)
     BACKENDS[device] = SUITE[device]
     kept._CHANGES, kept._LEAST, kept._CALL, kept._PATIENCE = 3, 0.0, -60.0, 1e9
-    standing._FEW = 1 << 10
+    totals._SHARE, totals._TERM = 0.0, 60.0
 
 
 def follow(graph: int, device: Any) -> list[str]:
     """What was wrong, once for each query."""
+    standing._FEW = (1 << 10, 0)[graph // (2 * len(MODES)) % 2]
     random = np.random.default_rng([graph, 5])
     settings = Settings(mode=MODES[graph % len(MODES)], device=device, strict=False)  # type: ignore[arg-type]
     snapshot = random_graph(random).snapshot

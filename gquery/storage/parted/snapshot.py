@@ -45,6 +45,11 @@ class Parted(Snapshot):
         self._at_ends: dict[object, NDArray[np.int32]] = {}
         self._adjacencies: dict[tuple[tuple[str, ...], Direction], Adjacency] = {}
 
+    @classmethod
+    def with_none_apart(cls, whole: Snapshot) -> Parted:
+        """A snapshot of which no edges are apart."""
+        return cls(whole, np.zeros(0, np.int64), whole)
+
     @property
     def counts(self) -> Counts:
         return self.whole.counts
