@@ -99,6 +99,12 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (n:Person) RETURN n.name ORDER BY n.id",
         [(6,), ("Bob",), ("Cid",)],
     ),
+    "another type for one property, and none for another that others keep": (
+        "CREATE (:Odd {i: 1}) CREATE (:Odd {i: 2}) WITH * MATCH (o:Odd) SET o.n = o.i, o.list = [] "
+        "WITH o WHERE o.i = 2 SET o.n = null, o.list = ['a']",
+        "MATCH (o:Odd) RETURN o.n, o.list ORDER BY o.i",
+        [(1, []), (None, ["a"])],
+    ),
     "labels take a node to others": (
         "MATCH (a:Person) WHERE a.id < 3 SET a:Old:Wise REMOVE a:Person",
         "MATCH (a:Old&Wise)-[r]-(b) RETURN a.name, count(r) ORDER BY a.name",

@@ -38,14 +38,7 @@ from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
 from gquery.executor.relational.sql.time.calculated import calculation, with_plain_texts
 from gquery.executor.relational.sql.time.moments import alike
-from gquery.executor.relational.sql.values import (
-    by_member,
-    converted,
-    has_key,
-    is_held,
-    needs_keys,
-    sql_type,
-)
+from gquery.executor.relational.sql.values import by_member, converted, has_key, is_held, needs_keys, sql_type
 from gquery.executor.relational.sql.words import Names, literal, quoted
 from gquery.planner.ir.expr import (
     Aggregate,
@@ -128,6 +121,8 @@ class SqlWriter:
                 return self._comprehension(expression)
             case Reduce():
                 return self._reduce(expression)
+            case Call(type=Type(kind=Kind.NULL)):
+                return "NULL"  # a number's type, which DuckDB gives to `NULL + NULL`, would not be a text's or a list's
             case Call(function="in", arguments=(value, Parameter() as items)) if self._is_hashed(value, items):
                 # A subquery is hashed; a list would be searched from its start for every row.
                 return f"({self.write(value)} IN (SELECT unnest({self.write(items)})))"
@@ -185,9 +180,9 @@ class SqlWriter:
         return reduced(reduce, self._as(reduce.initial, reduce.type), self._items(reduce.items), step)
 
     def _items(self, items: Expression) -> str:
-        text = self.write(items)
         if items.type.kind is not Kind.LIST:
-            return f"{text}::INTEGER[]"
+            return 'NULL::"NULL"[]'  # whose items are of whatever type is asked for
+        text = self.write(items)
         length = None if self.around is None else length_of(items, text, self.write)
         if length is None or (isinstance(items, Call) and items.function == "range"):  # which counts its own
             return text

@@ -220,7 +220,10 @@ def _unit(subject: Type) -> str:
 
 
 def shifted(arguments: tuple[Type, ...]) -> Type | None:
-    """A moment and a duration give a moment, two durations or two moments of one kind a duration; None of others."""
+    """A moment and a duration give a moment, two durations or two moments of one kind a duration; None of others.
+    Beside null there is no telling which, and it is null."""
+    if Kind.NULL in {each.kind for each in arguments}:
+        return NULL
     families = [_family(each) for each in arguments]
     moments = [each for each, family in zip(arguments, families, strict=True) if family not in ("text", "duration")]
     if None in families or families.count("text") == len(families):
