@@ -46,7 +46,8 @@ VALUES: list[tuple[str, Any]] = [
     ("exists(1)", True), ("exists(null)", False),
     # what is null is of any type
     ("[x IN null | size(x)]", None), ("[x IN tail(null) WHERE x > 1 | reverse(x)]", None),
-    ("['a'] + [x IN null]", None), ("tail(null + null)", None), ("toUpper(null * null)", None), ("[null + null, 'a']", [None, "a"]),
+    ("['a'] + [x IN null]", None), ("tail(null + null)", None), ("toUpper(null * null)", None),
+    ("[null + null, 'a']", [None, "a"]),
     ("(null + duration('P1D')).day", None), ("[x IN [1] | (duration('P1D') + null).year]", [None]),
     ("(date('2024-01-01') - null).days", None),
 ]  # fmt: skip
