@@ -73,6 +73,9 @@ CASES = {
     "MATCH (a:Person) CALL { WITH a MATCH (a)-[:KNOWS]->(b) RETURN b.name AS x ORDER BY x SKIP 1 } RETURN a.name, x": [
         ("Ann", "Bob"), ("Bob", "Eve"), ("Cid", "Dee"),
     ],
+    "OPTIONAL CALL () { UNWIND [] AS x RETURN date('2024-03-23') AS d, 5 AS n } RETURN d, d.year, n": [
+        (None, None, None),
+    ],
     "MATCH (a:Person) OPTIONAL CALL (a) { MATCH (a)-[:LIVES_IN]->(c) RETURN c.name AS c } RETURN a.name, c": [
         ("Ann", "Oslo"), ("Bob", "Oslo"), ("Cid", "Bergen"), ("Dee", None), ("Eve", "Bergen"),
     ],

@@ -227,7 +227,7 @@ class ClauseBinder:
             if variable.name in names:
                 raise BindError(f"variable `{variable.name}` is already defined", span=clause.span)
         if clause.optional:
-            new = tuple(replace(variable, nullable=True) for variable in new)
+            new = tuple(replace(variable, nullable=True, constant=None) for variable in new)
         return Apply("rows", (branch,), row, clause.optional, rows, (*rows, *new))
 
     def _union(self, union: ast.Union, rows: Rows, per: Variable | None) -> tuple[Segment, ...]:

@@ -121,7 +121,7 @@ class SqlWriter:
                 return self._comprehension(expression)
             case Reduce():
                 return self._reduce(expression)
-            case Call(type=Type(kind=Kind.NULL)):
+            case Call(function=function, type=Type(kind=Kind.NULL)) if function != "unwind":  # which makes rows
                 return "NULL"  # a number's type, which DuckDB gives to `NULL + NULL`, would not be a text's or a list's
             case Call(function="in", arguments=(value, Parameter() as items)) if self._is_hashed(value, items):
                 # A subquery is hashed; a list would be searched from its start for every row.
