@@ -241,7 +241,8 @@ class ExpressionBinder:
             word = "*" if tree.star else "DISTINCT"
             raise BindError(f"`{word}` goes with aggregates only, {tree.name}() is not one", span=tree.span)
         if is_operator(tree.name):
-            raise BindError(f"there is no function `{tree.name}`", span=tree.name_span)
+            hint = "NOT binds looser than what stands before it: (NOT ...)" if tree.name == "not" else None
+            raise BindError(f"there is no function `{tree.name}`", span=tree.name_span, hint=hint)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
         if tree.name in FUNCTIONS:
             return moments.bind_function(self, tree, arguments)
