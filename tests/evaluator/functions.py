@@ -108,6 +108,7 @@ STRICT: dict[str, Callable[..., Value]] = {
     "replace": str.replace, "substring": cut, "left": lambda text, length: cut(text, 0, length),
     "right": lambda text, length: cut(text[::-1], 0, length)[::-1], "split": str.split,
     "reverse": itemgetter(slice(None, None, -1)), "tail": itemgetter(slice(1, None)), "size": len,
+    "char_length": len, "character_length": len,
     "head": partial(at, place=0), "last": partial(at, place=-1), "pi": lambda: math.pi, "e": lambda: math.e,
     "range": lambda first, last, step=1: list(range(first, last + (1 if step > 0 else -1), step)),
     "date": lambda value: datetime.date.fromisoformat(value) if isinstance(value, str) else value.date(),

@@ -84,6 +84,7 @@ VALUES: list[tuple[str, Any]] = [
     ("log(1)", 0.0), ("log10(100)", 2.0), ("sin(0)", 0.0), ("cos(0)", 1.0), ("atan2(0, 1)", 0.0), ("pi()", math.pi),
     ("e()", math.e), ("ceil(3) / 2", 1.5), ("degrees(pi())", 180.0), ("radians(180)", math.pi),
     ("haversin(pi())", 1.0), ("haversin(null)", None), ("cot(null)", None), ("cot(0)", math.inf),
+    ("char_length('aé💡')", 3), ("character_length('')", 0), ("char_length(null)", None),
     ("isNaN(0.0 / 0.0)", True), ("isNaN(1)", False), ("isNaN(null)", None), ("timestamp() % 1", 0),
     # the rest
     ("coalesce(null, 2, 3)", 2), ("coalesce(null, null)", None), ("CASE WHEN false THEN 1 ELSE 2.5 END", 2.5),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import datetime
 import time
 
@@ -48,6 +50,7 @@ NESTS = (
     "size(replace(toString(_), 'a', 'b'))", "size(replace('a', toString(_), 'b'))", "size(split(toString(_), 'a'))",
     "size(replace('a', 'b', toString(_)))", "size(split('a', toString(_)))", "length(toString(_))", "length([_])",
     "size([isEmpty(toString(_))])", "size([isEmpty([_])])", "size([isNaN(_)])",
+    "char_length(toString(_))", "character_length(toString(_))",
     "datetime.fromEpoch(_, 0).year", "datetime.fromEpoch(0, _).year", "datetime.fromEpochMillis(_).year",
     "coalesce(_, 1)", "coalesce(null, _)", "{a: _}.a", "{a: {b: _}}.a.b", "date(toString(_)).year",
     "datetime(toString(_)).year", "size(toString(date(toString(_))))", "date(datetime(toString(_))).year",
@@ -75,8 +78,13 @@ ALONE |= {"join paths", "unwind", "percentilecont", "percentiledisc"}
 
 def _nested(template: str, inner: str, depth: int) -> str:
     for _ in range(depth):
-        inner = template.replace("_", f"({inner})" if inner[-1] != ")" else inner)
+        inner = _filled(template, f"({inner})" if inner[-1] != ")" else inner)
     return inner
+
+
+def _filled(template: str, inner: str) -> str:
+    """The template with something in its place, which is no part of a name."""
+    return re.sub(r"\b_\b", lambda _: inner, template)
 
 
 @pytest.mark.parametrize("template", NESTS)
@@ -93,7 +101,7 @@ def test_sql_grows_with_the_query(template: str) -> None:
 def test_every_function_is_nested() -> None:
     found = set()
     for template in NESTS:
-        (item,) = tail_of(f"RETURN {template.replace('_', 'abs(1)')} AS value", GIVEN).projection.items
+        (item,) = tail_of(f"RETURN {_filled(template, 'abs(1)')} AS value", GIVEN).projection.items
         found |= {part.function for part in walk(item.expression) if isinstance(part, Call)}
     assert OPERATORS.keys() | SCALARS.keys() <= found | ALONE
 

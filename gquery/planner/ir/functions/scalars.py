@@ -143,6 +143,9 @@ def _of_texts() -> Iterator[Scalar]:
     yield Scalar(same(TEXT | LIST), reversed_, "reverse(text)", says, "reverse('abc') = 'cba'")
     says = "the number of characters of a text, of items of a list"
     yield Scalar(fixed(INTEGER, TEXT | LIST), _SIZES, "size(text)", says, "size('abc') = 3 AND size([1, 2]) = 2")
+    for name in ("char_length", "character_length"):
+        says, example = "the number of characters of a text", f"{name}('abc') = 3"
+        yield Scalar(fixed(INTEGER, TEXT), "length({0})", f"{name}(text)", says, example)
     empty = {kind: f"({size} = 0)" for kind, size in _SIZES.items()}
     says = "whether a text has no characters, or a list no items"
     yield Scalar(fixed(BOOLEAN, TEXT | LIST), empty, "isEmpty(text)", says, "isEmpty('') AND NOT isEmpty([null])")
