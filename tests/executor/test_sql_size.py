@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import datetime
+import re
 import time
 
 import pytest
