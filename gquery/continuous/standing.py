@@ -15,13 +15,13 @@ from gquery.arrays import to_arrow, to_numpy
 from gquery.continuous.anchors import Anchored, anchored
 from gquery.continuous.answers import Answering
 from gquery.continuous.between import Between, schema_key
-from gquery.continuous.branches import branches_of, only_counts
-from gquery.continuous.kept import Kept
 from gquery.continuous.loose import UnboundError
 from gquery.continuous.netting import alike, differences, net
+from gquery.continuous.numbers.branches import branches_of, only_counts
+from gquery.continuous.numbers.kept import Kept
+from gquery.continuous.numbers.totals import Totals
 from gquery.continuous.reading import names_read
 from gquery.continuous.terms import Terms, are_apart, are_terms_all, is_row_wise, terms_of
-from gquery.continuous.totals import Totals
 from gquery.errors import BindError, GQueryError
 from gquery.executor.chain.rows import batch_of
 from gquery.executor.progress import Control

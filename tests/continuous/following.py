@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gquery.continuous import kept, standing, totals
+from gquery.continuous import standing
+from gquery.continuous.numbers import kept, totals
 from gquery.continuous.standing import Emit
 from gquery.errors import QueryWarning
 from gquery.executor.devices import BACKENDS

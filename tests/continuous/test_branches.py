@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.continuous import kept, standing
+from gquery.continuous import standing
 from gquery.continuous.answers import Answering
 from gquery.continuous.between import schema_key
-from gquery.continuous.branches import MATCHES, VERTEX, branches_of
-from gquery.continuous.kept import Kept
+from gquery.continuous.numbers import kept
+from gquery.continuous.numbers.branches import MATCHES, VERTEX, branches_of
+from gquery.continuous.numbers.kept import Kept
 from gquery.continuous.standing import Standing
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import gquery
-from gquery.continuous import standing, totals
+from gquery.continuous import standing
+from gquery.continuous.numbers import totals
+from gquery.continuous.numbers.totals import Totals
 from gquery.continuous.standing import Standing
-from gquery.continuous.totals import Totals
 from gquery.errors import MemoryLimitError, QueryTimeout
 from gquery.settings import Settings
 from tests.continuous.batches import random_batch, random_edges, random_graph, random_steps

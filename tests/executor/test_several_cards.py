@@ -193,10 +193,11 @@ def test_what_a_card_without_a_share_makes_for_later_counts(
     forced = costs({"gain": 1e9, "least_problems": 150}, worth_improving=-1.0, dear=-1.0, folds=1e9)
     for patch in [*FAR, *COUNTED["candidate graph"], forced]:
         monkeypatch.setattr(*patch)
-    asked, first = Shares.next, {}
+    asked, first = Shares.next, {}  # which keeps them: the id of one that is gone would be another's
 
     def all_for_the_first(self: Shares) -> tuple[int, int] | None:
-        mine = first.setdefault(id(self), get_ident()) == get_ident()
+        _, taker = first.setdefault(id(self), (self, get_ident()))
+        mine = taker == get_ident()
         time.sleep(0.001)
         return asked(self) if mine else None
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_numpy
-from gquery.continuous.branches import MATCHES, VERTEX
+from gquery.continuous.numbers.branches import MATCHES, VERTEX
 from gquery.storage.graph import Snapshot
 from gquery.storage.sorting import distinct
 
