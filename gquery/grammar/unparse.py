@@ -108,7 +108,8 @@ def _item(item: ast.ProjectionItem) -> str:
 
 
 def _sort_item(item: ast.SortItem) -> str:
-    return _expression(item.expression, _OR) + (" DESC" if item.descending else "")
+    nulls = "" if item.nulls is None else f" NULLS {item.nulls.upper()}"
+    return _expression(item.expression, _OR) + (" DESC" if item.descending else "") + nulls
 
 
 # --- patterns ----------------------------------------------------------------------------------------------------

@@ -68,6 +68,24 @@ def test_order(order: str, expected: list[str]) -> None:
     assert [row[0] for row in rows] == expected
 
 
+@pytest.mark.parametrize("direction", ["", "ASC ", "DESC "])
+@pytest.mark.parametrize("limit", ["", " LIMIT 2"])
+@pytest.mark.parametrize("distinct", ["", "DISTINCT "])
+def test_where_nulls_are_wanted(direction: str, limit: str, distinct: str) -> None:
+    graph = gquery.from_arrow({"A": {"id": range(1, 6), "v": [3, None, 1, None, 2]}}, {})
+    values = [3, 2, 1] if direction == "DESC " else [1, 2, 3]
+    nulls = [None] if distinct else [None, None]
+    wanted = {"NULLS FIRST": [*nulls, *values], "NULLS LAST": [*values, *nulls]}
+    for written, expected in wanted.items():
+        order = f"ORDER BY v {direction}{written}{limit}"
+        expected = expected[:2] if limit else expected
+        assert graph.query(f"MATCH (a:A) RETURN {distinct}a.v AS v {order}").rows() == [(each,) for each in expected]
+        collected = graph.query(f"MATCH (a:A) WITH {distinct}a.v AS v {order} RETURN collect(coalesce(v, 0))")
+        assert collected.scalar() == [each or 0 for each in expected]
+        weighed = f"MATCH (a:A) WITH {distinct}a.v AS v WHERE v IS NULL OR v > 0 RETURN v, count(*) AS n {order}"
+        assert [row[0] for row in graph.query(weighed).rows()] == [*dict.fromkeys(wanted[written])][: 2 if limit else 9]
+
+
 def test_grouping_is_implicit() -> None:
     rows = ask(PERSON + "RETURN a.age AS age, count(*) AS n, collect(a.name) AS names, a.age + count(*) AS both "
                "ORDER BY n DESC, age", EVERYONE)  # fmt: skip

@@ -220,6 +220,10 @@ updates = st.recursive(
 )
 
 
+ends = st.sampled_from([None, "first", "last"])
+sort_items = build(ast.SortItem, expression=expressions, descending=st.booleans(), nulls=ends)
+
+
 @st.composite
 def queries(draw: st.DrawFn) -> ast.Query:
     star = draw(st.booleans())
@@ -228,7 +232,7 @@ def queries(draw: st.DrawFn) -> ast.Query:
         items=tuples(items, 0 if star else 1),
         star=st.just(star),
         distinct=st.booleans(),
-        order_by=tuples(build(ast.SortItem, expression=expressions, descending=st.booleans())),
+        order_by=tuples(sort_items),
         skip=maybe(expressions),
         limit=maybe(expressions),
     )

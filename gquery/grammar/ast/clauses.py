@@ -63,8 +63,11 @@ class ProjectionItem(Node):
 
 @record(frozen=True, slots=True)
 class SortItem(Node):
+    """nulls: where they are wanted; None for where the greatest values are."""
+
     expression: Expression
     descending: bool
+    nulls: OneOf["first", "last"] | None = None
 
 
 @record(frozen=True, slots=True)

@@ -134,9 +134,10 @@ class ClauseRules:
         return ast.ProjectionItem(expression=expression, alias=name, text="", span=span_of(children))
 
     def sort_item(self, children: Children) -> ast.SortItem:
-        expression, order = children
+        expression, order, _, end = children
         descending = order is not None and order.type in ("DESC", "DESCENDING")
-        return ast.SortItem(expression=expression, descending=descending, span=span_of(children))
+        nulls = None if end is None else end.type.lower()
+        return ast.SortItem(expression=expression, descending=descending, nulls=nulls, span=span_of(children))
 
     def listing(self, children: Children) -> list[ast.Node]:
         return nodes(children)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gquery.errors import BindError, Notice, Span
@@ -13,6 +13,7 @@ from gquery.planner.binding.expressions.moments import is_written
 from gquery.planner.binding.scope import NOTHING, Names, is_hidden
 from gquery.planner.binding.subqueries.pattern_condition import plain_conditions
 from gquery.planner.ir.expr import (
+    BOOLEAN,
     INTEGER,
     Aggregate,
     Attribute,
@@ -123,7 +124,7 @@ def _bind_projection(clause: ast.Return | ast.With, word: str, binder: Expressio
     _check_grouping(items, word)
     binder.aliases = {item.name: _named(item.expression) for item in items}
     binder.place = "ORDER BY"
-    order_by = tuple(SortItem(binder.bind(item.expression), item.descending) for item in clause.order_by)
+    order_by = tuple(item for written in clause.order_by for item in _sort_items(written, binder))
     if reason := _reason(items, clause.distinct):
         _check_built(f"after {reason}, ORDER BY can only use what {word} returns", order_by, items)
     elif any(is_aggregated(item.expression) for item in order_by):
@@ -132,6 +133,16 @@ def _bind_projection(clause: ast.Return | ast.With, word: str, binder: Expressio
     skip = None if clause.skip is None else _bind_bound(clause.skip, binder, "SKIP")
     limit = None if clause.limit is None else _bind_bound(clause.limit, binder, "LIMIT")
     return Projection(items, clause.distinct, order_by, skip, limit)
+
+
+def _sort_items(written: ast.SortItem, binder: ExpressionBinder) -> Iterator[SortItem]:
+    """What rows are sorted by. Nulls are the greatest values: where they are wanted at the other end, what is null is
+    parted from the rest first."""
+    expression = binder.bind(written.expression)
+    if written.nulls is not None and (written.nulls == "first") != written.descending:
+        is_null = Call(BOOLEAN, expression.span, "is null", (expression,))
+        yield SortItem(is_null, descending=written.nulls == "first")
+    yield SortItem(expression, written.descending)
 
 
 def _named(expression: Expression) -> Expression:
