@@ -94,8 +94,8 @@ class LostError(Exception):
 @record(frozen=True, slots=True)
 class Listing:
     """What is asked of paths. remaining: by vertex, how many hops lead to the nearest end at least, -1 where none do;
-    None where that is not known. patience: how many paths may be made between two that
-    end before LostError is raised; None: any number."""
+    None where that is not known. patience: how many paths may be made between two that end before LostError is raised;
+    None: any number."""
 
     hops: Hops
     ends: Ends

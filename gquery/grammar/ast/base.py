@@ -32,12 +32,10 @@ def parts_in(node: Node) -> tuple[object, ...]:
 
 
 def _getter(node: Node) -> Callable[[Any], tuple[object, ...]]:
-    """Made once for a kind of node: of several fields one call makes a tuple."""
+    """Made once for a kind of node."""
     names = parts_of(node)
-    made: Callable[[Any], tuple[object, ...]] = attrgetter(*names) if len(names) > 1 else lambda each: ()
-    if len(names) == 1:
-        only = attrgetter(*names)
-        made = lambda each: (only(each),)  # noqa: E731
+    several = len(names) > 1  # of which one call makes a tuple
+    made = attrgetter(*names) if several else lambda each: tuple([getattr(each, name) for name in names])
     _getters[type(node)] = made
     return made
 
