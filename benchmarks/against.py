@@ -58,7 +58,7 @@ for line in sys.stdin:
     else:
         found = gquery.Graph(kept[1].snapshot, settings=kept[1].settings).query(text).to_arrow()
         value = found.column(0)[0].as_py() if found.num_rows == 1 else found.num_rows
-    print(json.dumps([time.perf_counter() - began, value]), flush=True)
+    print(json.dumps([time.perf_counter() - began, value], default=str), flush=True)
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class CandidateSets:
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
         self._common: dict[tuple[int, ...], CandidateSet] = {}
+        self._counted: dict[Hashable, int] = {}  # candidate edges by rows and the candidates at both ends
         self._edges: dict[Asked, DeviceRows] = {}
 
     def apply(self, filters: tuple[Filter, ...], masks: Masks) -> None:
@@ -80,6 +81,11 @@ class CandidateSets:
         self.room = room
         self._common.clear()
         self.edge_counts = dict(enumerate(run.cells(totals, len(self.graph.edges)).tolist()))
+        for edge in self.graph.edges:
+            for vertex in {edge.source, edge.target}:
+                rows = self.rows.of_edge(edge.index, vertex)
+                ends = self.sets[vertex], self.sets[edge.other(vertex)]
+                self._counted[rows.relation, rows.direction, rows.edge, *ends] = self.edge_counts[edge.index]
 
     def _swept(self, tape: Tape, room: Room) -> list[int]:
         """Who is left when sweeps no longer pay. Two copies of the members take turns; the second one is the last."""
@@ -185,15 +191,5 @@ class CandidateSets:
     def _most_entries(self, rows: Rows, whole: DeviceRows, source: CandidateSet, target: CandidateSet) -> int:
         """At least as many as there are. What has been counted is known of rows along a query edge: those that are
         tested for absent edges lead elsewhere."""
-        known = [
-            count
-            for edge, count in self.edge_counts.items()
-            for vertex in (self.graph.edges[edge].source, self.graph.edges[edge].target)
-            if self._is_along(rows, edge, vertex)
-            and (source, target) == (self.sets[vertex], self.sets[self.graph.edges[edge].other(vertex)])
-        ]
-        return min(whole.entries, whole.longest * len(source), max(known, default=whole.entries))
-
-    def _is_along(self, rows: Rows, edge: int, vertex: int) -> bool:
-        along = self.rows.of_edge(edge, vertex)
-        return (rows.relation, rows.direction, rows.edge) == (along.relation, along.direction, along.edge)
+        known = self._counted.get((rows.relation, rows.direction, rows.edge, source, target), whole.entries)
+        return min(whole.entries, whole.longest * len(source), known)

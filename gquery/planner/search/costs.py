@@ -64,6 +64,7 @@ class CostModel:
     miss: float  # finding a row of a vertex of which the caches do not hold all rows
     cached: float  # candidates of which the caches hold all rows
     vain: float  # a vertex that is matched in vain
+    counted_look: float  # a look of a last level whose matches are counted and not listed
     build: float  # building a candidate edge: two sweeps and one copy
     build_begin: float  # what is done once for each query edge, however few candidate edges it has
 
@@ -121,7 +122,7 @@ class CostModel:
         """Extending one partial match that has `factor` extensions. The last level of a count costs its set size
         only."""
         if counted:
-            return 1.0 if backward == 1 else looks
+            return 1.0 if backward == 1 else looks * self.counted_look
         return looks + factor
 
     def fold(self, rows: float, looks: float) -> float:
@@ -162,6 +163,7 @@ CPU = CostModel(
     miss=2.5,
     cached=50_000.0,
     vain=2.5,
+    counted_look=0.4,
     build=3.0,
     build_begin=20_000.0,
     enter=1.5,
