@@ -15,7 +15,6 @@ from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
 from gquery.planner.ir.filters import EdgePredicateFilter, Filter, SeedFilter
 
-_SWEEPS = 8  # at most, an even number
 _PAYS = 50  # a sweep that removes fewer than one of so many candidates is the last
 
 Asked = tuple[Rows, CandidateSet, CandidateSet]
@@ -83,35 +82,38 @@ class CandidateSets:
         self.edge_counts = dict(enumerate(run.cells(totals, len(self.graph.edges)).tolist()))
         for edge in self.graph.edges:
             for vertex in {edge.source, edge.target}:
-                rows = self.rows.of_edge(edge.index, vertex)
-                ends = self.sets[vertex], self.sets[edge.other(vertex)]
-                self._counted[rows.relation, rows.direction, rows.edge, *ends] = self.edge_counts[edge.index]
+                along, ends = self.rows.of_edge(edge.index, vertex), (vertex, edge.other(vertex))
+                key = along.relation, along.direction, along.edge, *(self.sets[end] for end in ends)
+                self._counted[key] = self.edge_counts[edge.index]
 
     def _swept(self, tape: Tape, room: Room) -> list[int]:
-        """Who is left when sweeps no longer pay. Two copies of the members take turns; the second one is the last."""
+        """Who is left when sweeps no longer pay. Two copies of the members take turns; the first one is the last."""
         rows = [self._rows_at(vertex) for vertex in range(len(self.sets))]
-        before = [each.member for each in self.sets]
-        after, other = blank(tape, room, self.sets), blank(tape, room, self.sets)
+        odd, even = blank(tape, room, self.sets), blank(tape, room, self.sets)
         removed, left = tape.cell(), tape.register(sum(each.count for each in self.sets))
         tape.register(sum(each.count for each in self.sets))
-        jumps = []
-        for sweep in range(_SWEEPS):
+
+        def sweep(before: list[int], after: list[int]) -> int:
             narrowed = [
                 Narrowed(own, one, new, [Condition(walked, before[end], 1, 0) for walked, end in walks])
                 for own, walks, one, new in zip(self.sets, rows, before, after, strict=True)
             ]
             narrow(tape, narrowed, removed, 1)
-            jumps.append(tape.jump("Pays", removed, left, _PAYS if sweep < _SWEEPS - 1 else 0, 0, waits=True))
-            before, after, other = after, other, after
-        odd, even = after, before
-        copying = tape.here
+            return tape.jump("Pays", removed, left, _PAYS, 0, waits=True)
+
+        ends = [sweep([each.member for each in self.sets], odd)]
+        again = tape.here
+        late = sweep(odd, even)
+        ends.append(sweep(even, odd))
+        tape.jump("Unless", tape.constant(0), 1, again)
+        tape.patch(late, 3, tape.here)
         size = sum(map(padded, self.sets))
         if size:
-            tape.add("Copy", odd[0], even[0], size, gathers=odd, scatters=even)
-        for sweep, jump in enumerate(jumps):
-            tape.patch(jump, 3, tape.here if sweep % 2 else copying)
+            tape.add("Copy", even[0], odd[0], size, gathers=even, scatters=odd)
+        for jump in ends:
+            tape.patch(jump, 3, tape.here)
         tape.wait()
-        return even
+        return odd
 
     def _rows_at(self, vertex: int) -> list[tuple[DeviceRows, int]]:
         """The rows that a candidate must have an entry in, with the query vertices that these lead to."""

@@ -244,8 +244,10 @@ class Factoriser:
                 if needed * worth < visits:
                     evaluations, remembered = needed, number
                     cost += visits * costs.recall
-            counted = leaf and backward == 1 and not self.ties.checked[vertex] & context
-            each = context.bit_count() * costs.test if counted else looks * costs.counted_look if leaf else looks + factor
+            if leaf and backward == 1 and not self.ties.checked[vertex] & context:
+                each = context.bit_count() * costs.test
+            else:
+                each = looks * costs.counted_look if leaf else looks + factor
             misses = self._misses(vertex, context, order[0])
             cost += evaluations * costs.test if like >= 0 else costs.sums(evaluations, misses, each)
             rows = min(ENDLESS, max(1.0, (visits if listed else evaluations) * factor))
