@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -20,6 +20,7 @@ from gquery.executor.matcher import Matcher
 from gquery.executor.products import products
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control, GivenUp, OrdersGivenUp, Step, Try
+from gquery.executor.race import CardLater, Follower, first_of
 from gquery.executor.relational.streams import Made, Work
 from gquery.planner.ir.expr import variables
 from gquery.planner.ir.match_plan import MatchPlan
@@ -53,7 +54,9 @@ class Measured:
 
 
 _TRIED = 4 * 10**9  # steps, after which the order of a card is given up: it may be a bad one
-_BESIDE = 4  # times as soon where the CPU may count by an order for each partial match, which takes a fraction at times
+_ALONE = (
+    10**8
+)  # steps, after which the CPU begins to count beside a card: an order for each partial match may be sooner
 
 
 @record(frozen=True, slots=True)
@@ -69,13 +72,17 @@ class Matching:
     def count(self) -> int:
         """The number of matches, none of which is listed. A card that has no room for them, or cannot
         count them, leaves them to the CPU."""
+        return self._kept_to(Matching._count)
+
+    def _kept_to(self, count: Callable[[Matching], int]) -> int:
+        """Once more with one order for all partial matches, where an order for each takes longer than planned."""
         try:
             with self._alone() as own:
-                return own._count()
+                return count(own)
         except OrdersGivenUp:
             self.measured.profile.enumerations.clear()
             with replace(self, second_half=self.second_half.steady())._alone() as own:
-                return own._count()
+                return count(own)
 
     @contextmanager
     def _alone(self) -> Iterator[Matching]:
@@ -87,13 +94,18 @@ class Matching:
             control.memory.close()
 
     def _count(self) -> int:
-        tried = self._tried_on_card()
-        if tried is not None:
-            return tried
         if self._walks:
-            return self._walked_beside()
-        if self._is_card_ready and not self.second_half.is_doubted:
+            tried = self._tried()
+            return self._walked_beside() if tried is None else tried
+        if not self._is_card_ready:
+            return self._counted_where_it_pays()
+        if not self.second_half.is_doubted:
             return self._filtered_on_card()
+        raced = self._raced()
+        return self._counted_where_it_pays() if raced is None else raced
+
+    def _counted_where_it_pays(self) -> int:
+        """The number, by a card where the plan that the CPU has made says so."""
         matcher = self._prepared()
         pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
         if pays and self.engine.beside is not None:
@@ -111,29 +123,48 @@ class Matching:
         beside = self.engine.beside
         return beside is not None and beside.begun(self.engine.snapshot) == (True, True)
 
-    def _tried_on_card(self) -> int | None:
-        """The number, where a card that is ready has it before the CPU would have a plan: it counts by an order that is
-        not to be trusted, and is most often done with that at once. None where it is not."""
-        beside, engine = self.engine.beside, self.engine
-        if not (self._is_card_ready and self.second_half.is_doubted) and not self._walks:
-            return None
-        control = Try(self.control, _TRIED if beside is None else _TRIED // _BESIDE)
+    def _tried(self) -> int | None:
+        """The number, where a card has it before walks would have found a better order. None where it has not."""
+        there = replace(self.engine, walker=None)
         measured = Measured()
-        card = engine.backend if beside is None else lambda: beside.backend(control.check)
-        there = replace(engine, backend=card, beside=None, walker=None)
-        second_half = self.second_half if beside is None else self.second_half.for_card()  # it was made for a card
         try:
-            count = Matching(self.plan, second_half, there, control, measured).count()
+            count = Matching(self.plan, self.second_half, there, Try(self.control, _TRIED), measured).count()
         except GivenUp:
             return None
-        except (MemoryLimitError, UnsupportedError):
-            if beside is None:
-                raise
-            return None
-        measured.placed = "On the card: done before the CPU would have looked for a better order"
-        for name in ("profile", "matchings", "candidates", "placed"):
-            setattr(self.measured, name, getattr(measured, name))
+        self._take(measured, "On the card: done before the CPU would have looked for a better order")
         return count
+
+    def _raced(self) -> int | None:
+        """The number, by a card that is ready: it counts by an order that is not to be trusted, and is most often done
+        with that before the CPU would have a plan. Where it is not both go on, and who is done first ends the other.
+        None where the card cannot."""
+        beside, engine = self.engine.beside, self.engine
+        assert beside is not None
+        card, cpu = Measured(), Measured()
+
+        def on_card(control: Control) -> int:
+            there = replace(engine, backend=lambda: beside.backend(control.check), beside=None, walker=None)
+            return Matching(self.plan, self.second_half.for_card(), there, control, card).count()
+
+        def on_cpu(control: Follower) -> int:
+            here = replace(engine, beside=CardLater(beside, control))
+            return Matching(self.plan, self.second_half, here, control, cpu)._kept_to(Matching._counted_where_it_pays)
+
+        found = first_of(self.control, _ALONE, on_card, on_cpu)
+        if found is None:
+            return None
+        count, is_first = found
+        if is_first:
+            self._take(card, "On the card: done before the CPU")
+        else:
+            self._take(cpu, cpu.placed or "On the CPU: done before the card")
+        return count
+
+    def _take(self, measured: Measured, placed: str) -> None:
+        """What another run has left behind becomes this one's."""
+        for name in ("profile", "matchings", "candidates"):
+            setattr(self.measured, name, getattr(measured, name))
+        self.measured.placed = placed
 
     @property
     def _walks(self) -> bool:

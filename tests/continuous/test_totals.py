@@ -115,7 +115,8 @@ def test_what_cannot_be_counted_is_told_by_terms(error: Exception, monkeypatch: 
 
 
 def test_small_changes_are_told_by_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However few edges there are beside them."""
+    """However few edges there are beside them, and however long terms are thought to take."""
+    monkeypatch.setattr(totals, "_TERM", 60.0)
     watched = _Watched(monkeypatch)
     watched.store.apply(insert=_x(2, 3))
     assert watched.told() == (2, 0, 0)

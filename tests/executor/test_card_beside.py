@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 import gquery
 from gquery.errors import MemoryLimitError
-from gquery.executor import devices, matching
+from gquery.executor import devices, matching, race
 from gquery.executor.backend import Backend
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.executor.progress import Control
@@ -25,7 +27,7 @@ from gquery.storage.graph import Snapshot
 from tests.differential import test_random
 from tests.differential.build import to_gquery
 from tests.differential.generate import random_graph, random_query
-from tests.emulated.device import COMPILER, EmulatedDevice, emulated
+from tests.emulated.device import COMPILER, EmulatedDevice, emulated, emulated_device
 
 TEXT = "MATCH DIFFERENT NODES (a)-[:E]-(b)-[:E]-(c)-[:E]-(a) RETURN count(*)"
 
@@ -64,11 +66,12 @@ def graph() -> Graph:
     )
 
 
+def of_device(kind: type[EmulatedDevice]) -> Backend:
+    return GpuBackend(kind(emulated_device().library))
+
+
 def full() -> Backend:
-    made = emulated(Settings())
-    assert isinstance(made, GpuBackend)
-    assert isinstance(made.device, EmulatedDevice)
-    return GpuBackend(FullDevice(made.device.library))
+    return of_device(FullDevice)
 
 
 @pytest.mark.parametrize(("has_room", "dear"), [(True, True), (True, False), (False, True)])
@@ -132,15 +135,99 @@ def rings() -> Graph:
     )
 
 
-@pytest.mark.parametrize("steps", [10**9, 0])
-def test_a_card_may_be_done_before_walks_would(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_TRIED", steps)
+def test_a_card_may_be_done_before_walks_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_ALONE", 10**9)
     monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9, look=0.0))  # but for that it stays on the CPU
     expected = rings().query(RING, device="cpu").scalar()
     beside = Beside(emulated(Settings()))
     monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
     assert rings().query(RING).scalar() == expected > 0
-    assert ("done before the CPU" in rings().profile(RING)) == bool(steps)
+    assert "done before the CPU" in rings().profile(RING)
+    assert beside.asked == 2
+
+
+class Noting(ThreadPoolExecutor):
+    """Knows of all that runs beside others."""
+
+    begun: ClassVar[list[Future[Any]]] = []
+
+    def submit(self, *work: Any) -> Future[Any]:  # type: ignore[override]
+        self.begun.append(super().submit(*work))
+        return self.begun[-1]
+
+
+class LateDevice(EmulatedDevice):
+    """Waits for what runs beside it."""
+
+    def run(self, machine: int, modulus: int) -> None:
+        wait(Noting.begun, 20)
+        super().run(machine, modulus)
+
+
+@pytest.fixture
+def raced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The CPU begins to count beside the card's first launch."""
+    monkeypatch.setattr(matching, "_ALONE", -1)
+    monkeypatch.setattr(race, "ThreadPoolExecutor", Noting)
+    yield
+    wait(Noting.begun)
+    Noting.begun.clear()
+
+
+@pytest.mark.usefixtures("raced")
+def test_the_cpu_may_be_done_before_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=1e9, look=0.0))
+    expected = rings().query(RING, device="cpu").scalar()
+    beside = Beside(of_device(LateDevice))
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
+    assert "On the CPU" in rings().profile(RING)
+    assert rings().query(RING).scalar() == expected
+
+
+@pytest.mark.usefixtures("raced")
+def test_a_card_may_be_done_before_the_cpu_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = rings().query(RING, device="cpu").scalar()
+    counted, ended = matching.Matching._counted_where_it_pays, threading.Event()
+
+    def count(this: matching.Matching) -> int:
+        if this.engine.beside is None:  # on the card
+            return counted(this)
+        try:
+            while True:
+                this.control.check()
+        except race.Overtaken:
+            ended.set()
+            raise
+
+    monkeypatch.setattr(matching.Matching, "_counted_where_it_pays", count)
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: Beside(emulated(Settings())))
+    assert rings().query(RING).scalar() == expected
+    assert ended.wait(20)
+
+
+@pytest.mark.usefixtures("raced")
+def test_the_card_may_go_on_by_the_order_that_the_cpu_has_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=-1e9, look=0.0))
+    expected = rings().query(RING, device="cpu").scalar()
+    come, go_on_alone = threading.Event(), race.Follower.go_on_alone
+
+    class Held(EmulatedDevice):
+        """Is stuck until the CPU comes to it."""
+
+        def run(self, machine: int, modulus: int) -> None:
+            if Noting.begun:
+                come.wait(20)
+            super().run(machine, modulus)
+
+    def noted(follower: race.Follower) -> None:
+        follower.goes_on_alone = True
+        come.set()
+        go_on_alone(follower)
+
+    monkeypatch.setattr(race.Follower, "go_on_alone", noted)
+    beside = Beside(of_device(Held))
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
+    assert rings().query(RING).scalar() == expected
     assert beside.asked == 2
 
 

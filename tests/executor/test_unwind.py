@@ -43,7 +43,8 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("UNWIND [3, 1, 2] AS x WITH x ORDER BY x LIMIT 2 RETURN x", [(1,), (2,)]),
     ("UNWIND [1, 2, 3, 4] AS x RETURN x % 2 AS k, count(*) ORDER BY k", [(0, 2), (1, 2)]),
     ("UNWIND [1, 2, 3] AS x RETURN x SKIP 1 LIMIT 1", [(2,)]),
-    ("UNWIND [] AS x RETURN 5 AS v", []), ("UNWIND tail([null, null]) AS x RETURN x, 5 AS v", [(None, 5)]),
+    ("UNWIND [] AS x RETURN 5 AS v", []),
+    ("UNWIND tail([null, null]) AS x RETURN x, 5 AS v", [(None, 5)]),
     ("MATCH (a)-->(b) UNWIND [a, b] AS n RETURN n.x, count(*) ORDER BY n.x", [(10, 1), (20, 2), (None, 1)]),
 ]
 

@@ -1,0 +1,119 @@
+"""Two ways to one answer: the second begins when the first takes long, and who is done first ends the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
+from typing import Generic, TypeVar
+
+from gquery.errors import MemoryLimitError, UnsupportedError
+from gquery.executor.backend import Backend
+from gquery.executor.engine import Beside
+from gquery.executor.progress import Control, Step
+from gquery.stopping import Check
+from gquery.storage.graph import Snapshot
+
+T = TypeVar("T")
+_TICK = 0.02  # seconds between two looks at whether the query has to stop
+
+
+class Overtaken(Exception):
+    """The other way was done first, or goes on alone."""
+
+
+class Follower(Step):
+    """The control of the second way, of whose progress nobody hears."""
+
+    def __init__(self, whole: Control) -> None:
+        super().__init__(whole)
+        self.is_over = False
+        self.goes_on_alone = False
+        self.is_alone = Event()
+
+    def found(self, matches: int) -> None: ...
+
+    def reached(self, fraction: float) -> None: ...
+
+    def tried(self, steps: int) -> None: ...
+
+    def check(self) -> None:
+        if self.is_over:
+            raise Overtaken
+        super().check()
+
+    def go_on_alone(self) -> None:
+        """Returns when the first way has ended, without an answer."""
+        self.goes_on_alone = True
+        while not self.is_alone.wait(_TICK):
+            self.check()
+
+
+class _Leader(Step, Generic[T]):
+    """The control of the first way. follow: begins the second."""
+
+    def __init__(self, whole: Control, follower: Follower, steps: int, follow: Callable[[], Future[T]]) -> None:
+        super().__init__(whole)
+        self.following: Future[T] | None = None
+        self._follower = follower
+        self._left = steps
+        self._follow = follow
+
+    def tried(self, steps: int) -> None:
+        super().tried(steps)
+        self._left -= steps
+        if self._left < 0 and self.following is None:
+            self.following = self._follow()
+
+    def check(self) -> None:
+        super().check()
+        following = self.following
+        if self._follower.goes_on_alone or (following and following.done() and following.exception() is None):
+            raise Overtaken
+
+
+class CardLater:
+    """A card that a follower goes to when the leader, which is there, has ended."""
+
+    def __init__(self, beside: Beside, follower: Follower) -> None:
+        self._beside = beside
+        self._follower = follower
+
+    def begun(self, snapshot: Snapshot) -> tuple[bool, bool]:
+        return self._beside.begun(snapshot)
+
+    def backend(self, check: Check) -> Backend:
+        self._follower.go_on_alone()
+        return self._beside.backend(check)
+
+
+def first_of(
+    whole: Control, steps: int, lead: Callable[[Control], T], follow: Callable[[Follower], T]
+) -> tuple[T, bool] | None:
+    """The answer of `lead`, or that of `follow`, which begins in a thread of its own when `lead` has tried more than so
+    many steps, and is not waited for when it was too late; and whether it is that of `lead`. None where `lead` cannot,
+    or has no room, before that."""
+    follower = Follower(whole)
+
+    def begin() -> Future[T]:
+        threads = ThreadPoolExecutor(1, "gquery-race")
+        try:
+            return threads.submit(follow, follower)
+        finally:
+            threads.shutdown(wait=False)
+
+    leader = _Leader(whole, follower, steps, begin)
+    try:
+        try:
+            return lead(leader), True
+        except (MemoryLimitError, UnsupportedError, Overtaken):
+            if leader.following is None:
+                return None
+        finally:
+            follower.is_alone.set()
+        while not leader.following.done():
+            whole.check()
+            wait([leader.following], _TICK)
+        return leader.following.result(), False
+    finally:
+        follower.is_over = True
