@@ -216,7 +216,7 @@ class CardCosts:
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
     filters: float = 300_000.0  # of the launch that filters are, and of looking at what they have left
     patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving
-    excluding: float = 50.0  # times as dear as these are those of few vertices that may be sums of others
+    excluding: float = 1000.0  # times as dear as these are those of few vertices that may be sums of others
 
 
 CARD = CardCosts()
