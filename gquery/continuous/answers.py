@@ -20,7 +20,7 @@ from gquery.executor.progress import Control
 from gquery.executor.run import Chain, Tails
 from gquery.planner.explain import explain
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan
-from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.ir.segments import BoundQuery, Project
 from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
 from gquery.planner.passes.demand import pushed_limit
@@ -64,6 +64,16 @@ class _Planned:
     again: Again = field(default_factory=Again)
     chains: dict[Places, Chain] = field(default_factory=dict)
 
+    @property
+    def bare(self) -> _Planned:
+        """The same without the projection at the end."""
+        return replace(self, plan=ChainPlan(self.plan.steps[:-1]))
+
+    @property
+    def lasts(self) -> bool:
+        """Whether nothing that a chain of it has made ready knows more of the snapshot than the engine does."""
+        return self.plan.counting or not any(isinstance(step, Project) for step in self.plan.steps)
+
     def of(self, places: Places) -> ChainPlan:
         """The plan with the branches of some terms."""
         first, *others = self.plan.steps
@@ -88,15 +98,53 @@ class Answering:
         return _rows(self.chain(query, snapshot, control), control)
 
     def answer_of_change(
-        self, known_by: Hashable, terms: Terms, leads: AllLeads, snapshot: Parted, control: Control
+        self,
+        known_by: Hashable,
+        terms: Terms,
+        leads: AllLeads,
+        snapshot: Parted,
+        control: Control,
+        alone: BoundQuery | None = None,
     ) -> pa.Table:
         """The rows that the edges make which are apart. known_by: what tells the terms apart; leads: by their places,
-        for those that one of the edges may fit."""
-        begins = sum(len(snapshot.apart) if each is None else each.size for each in leads.values())
-        size = max(_FEW, (begins // len(leads)).bit_length())
-        key = (known_by, snapshot.invariants, size)
-        planned = self._planned.get(key, lambda: self._plan(terms.query, snapshot, control, size, terms.places))
+        for those that one of the edges may fit. alone: the query, where one edge is apart, and in no match twice."""
+        planned = self._planned_of_change(known_by, terms, leads, snapshot, control, alone)
         return _rows(self._chain(planned, leads, snapshot, control), control)
+
+    def rows_of_change(
+        self,
+        known_by: Hashable,
+        terms: Terms,
+        leads: AllLeads,
+        snapshot: Parted,
+        control: Control,
+        alone: BoundQuery | None = None,
+    ) -> list[pa.RecordBatch]:
+        """What the projection of these rows would be made of: ids, and in the column WEIGHT how many rows each stands
+        for, if they do not stand for one."""
+        planned = self._planned_of_change(known_by, terms, leads, snapshot, control, alone, bare=True)
+        return list(self._chain(planned, leads, snapshot, control).run(control))
+
+    def _planned_of_change(
+        self,
+        known_by: Hashable,
+        terms: Terms,
+        leads: AllLeads,
+        snapshot: Parted,
+        control: Control,
+        alone: BoundQuery | None,
+        bare: bool = False,
+    ) -> _Planned:
+        """bare: without the projection."""
+        if alone is None:
+            begins = sum(len(snapshot.apart) if each is None else each.size for each in leads.values())
+            size = max(_FEW, (begins // len(leads)).bit_length())
+            plan = partial(self._plan, terms.query, snapshot, control, size, terms.places)
+        else:
+            size = 1
+            plan = partial(self._plan_of_one_edge, alone, snapshot, control)
+        key = (known_by, snapshot.invariants, size, bare)
+        return self._planned.get(key, lambda: plan().bare if bare else plan())
 
     def answer_from(
         self, known_by: Hashable, query: BoundQuery, begin: pa.RecordBatch, snapshot: Parted, control: Control
@@ -112,14 +160,6 @@ class Answering:
         key = (known_by, snapshot.invariants, snapshot.edge_count.bit_length())
         planned = self._planned.get(key, lambda: self._plan(query, snapshot, control))
         return _rows(self._chain(planned, {}, snapshot, control), control)
-
-    def answer_of_one_edge(
-        self, known_by: Hashable, query: BoundQuery, leads: AllLeads, snapshot: Parted, control: Control
-    ) -> pa.Table:
-        """The rows that an edge makes which is apart alone, and in no match twice."""
-        key = (known_by, snapshot.invariants, 1)
-        planned = self._planned.get(key, lambda: self._plan_of_one_edge(query, snapshot, control))
-        return _rows(self._chain(planned, leads, snapshot, control), control)
 
     def _plan_of_one_edge(self, query: BoundQuery, snapshot: Parted, control: Control) -> _Planned:
         """Of edges that are alike only one is looked at: what is found there is turned. Where it cannot be turned, all
@@ -165,10 +205,9 @@ class Answering:
         engine, places = self._engine(planned, snapshot, leads), tuple(leads)
         if places in planned.chains:
             return planned.chains[places].on(engine)
-        lasts = planned.plan.counting
-        tails = planned.tails if lasts else {}
+        tails = planned.tails if planned.lasts else {}
         chain = Chain.of(planned.of(places), planned.second_halves, engine, tails, control.check)
-        if lasts:
+        if planned.lasts:
             planned.chains[places] = chain.on(replace(engine, snapshot=_NO_GRAPH, leads={}))
         return chain
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -12,24 +12,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
-from gquery.continuous.anchors import Anchored, anchored
-from gquery.continuous.answers import Answering
+from gquery.continuous.anchors import Anchored
+from gquery.continuous.answers import AllLeads, Answering
 from gquery.continuous.between import Between, schema_key
-from gquery.continuous.loose import UnboundError
 from gquery.continuous.netting import alike, differences, net
 from gquery.continuous.numbers.branches import branches_of, only_counts
-from gquery.continuous.numbers.kept import Kept
+from gquery.continuous.numbers.kept import NONE_MET, Kept, Met, met_by, met_in
 from gquery.continuous.numbers.totals import Totals
 from gquery.continuous.reading import names_read
-from gquery.continuous.terms import Terms, are_apart, are_terms_all, is_row_wise, terms_of
+from gquery.continuous.terms import Terms, are_apart, is_row_wise, terms_of
+from gquery.continuous.ways import counts_of, way_of
 from gquery.errors import BindError, GQueryError
 from gquery.executor.chain.rows import batch_of
 from gquery.executor.progress import Control
 from gquery.grammar import ast
 from gquery.grammar.parser import parse
 from gquery.planner.binding.clauses import bind
-from gquery.planner.ir.expr import Aggregate, Expression, is_aggregated
-from gquery.planner.ir.segments import BoundQuery, Match, Project, Segment
+from gquery.planner.ir.expr import is_aggregated
+from gquery.planner.ir.segments import BoundQuery, Match, Project
 from gquery.records import record
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
@@ -170,16 +170,18 @@ class Standing:
 
     def _found(self, bound: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> pa.Table:
         """What the query says of the matches with an edge that is apart."""
-        match, terms = bound.query.segments[0], bound.way
-        assert isinstance(match, Match)
-        assert isinstance(terms, Terms)
-        snapshot.counts.make_sure(bound.query.edge_types, control.check)
-        leads = {} if parted is None else terms.sieve.leads(parted, control)
+        assert isinstance(bound.way, Terms)
+        leads = self._leads(bound, bound.way, snapshot, parted, control)
         if parted is None or not leads:
-            return self._of_none(bound, terms, snapshot, control)
-        if len(parted.apart) == 1 and are_apart(match.graph):
-            return self._answering.answer_of_one_edge(bound.key, bound.query, leads, parted, control)
-        return self._answering.answer_of_change(bound.key, terms, leads, parted, control)
+            return self._of_none(bound, bound.way, snapshot, control)
+        return self._answering.answer_of_change(bound.key, bound.way, leads, parted, control, _alone(bound, parted))
+
+    def _leads(
+        self, bound: _Bound, terms: Terms, snapshot: Snapshot, parted: Parted | None, control: Control
+    ) -> AllLeads:
+        """The edges that are apart and may be in a match."""
+        snapshot.counts.make_sure(bound.query.edge_types, control.check)
+        return {} if parted is None else terms.sieve.leads(parted, control)
 
     def _of_none(self, bound: _Bound, terms: Terms, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""
@@ -195,11 +197,21 @@ class Standing:
         more matches than the pattern."""
         assert isinstance(bound.way, Terms)
         try:
-            told = [self._by_terms(each, each, between, control) for each in bound.branches]
+            lost, gained = _parted(bound, bound, between)
+            removed = [self._met(each, between.old, lost, control) for each in bound.branches]
+            added = [self._met(each, between.new, gained, control) for each in bound.branches]
         except GQueryError:
             return None
-        added, removed = zip(*told, strict=True)
         return self._numbers(bound, between.new, self._kept.follow(added, removed, between.new), control)
+
+    def _met(self, branch: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> Met:
+        """The matches of a branch with an edge that is apart."""
+        assert isinstance(branch.way, Terms)
+        leads = self._leads(branch, branch.way, snapshot, parted, control)
+        if parted is None or not leads:
+            return NONE_MET
+        alone = _alone(branch, parted)
+        return met_in(self._answering.rows_of_change(branch.key, branch.way, leads, parted, control, alone))
 
     def _numbers(self, bound: _Bound, snapshot: Snapshot, numbers: tuple[int, int], control: Control) -> Tables | None:
         """How many matches are new, and how many are gone; None where a column has no room for that."""
@@ -221,7 +233,7 @@ class Standing:
         try:
             control.memory.reserve(8 * len(bound.branches) * snapshot.vertex_count, "the sums that are kept")
             answers = [self._answering.answer(each.query, snapshot, control) for each in bound.branches]
-            self._kept.make(answers, snapshot)
+            self._kept.make([met_by(each) for each in answers], snapshot)
         except GQueryError:  # the change is known
             self._kept.given_up()
 
@@ -331,8 +343,8 @@ class Standing:
         *before, last = query.segments
         assert isinstance(last, Project)
         grouped = any(is_aggregated(item.expression) for item in last.projection.items)
-        counts = _counts_of(last) if self.emit == "counts" else ()
-        way, anew = _way(query, schema, query.segments if self.emit == "rows" else before)
+        counts = counts_of(last) if self.emit == "counts" else ()
+        way, anew = way_of(query, schema, query.segments if self.emit == "rows" else before)
         if not anew and self.emit == "counts" and not grouped:
             way, anew = None, "rows are counted that nothing aggregates"
         elif isinstance(way, Anchored) and self.emit == "counts" and not counts:
@@ -349,19 +361,6 @@ class Standing:
         return _Bound(query, key, way, anew, grouped, number, counts, names, types, branches, apart)
 
 
-def _way(query: BoundQuery, schema: Schema, made: Sequence[Segment]) -> tuple[Terms | Anchored | None, str]:
-    """How is told what changes, or why neither terms nor anchors do. made: the segments whose rows are to come of
-    single matches."""
-    if not is_row_wise(made):
-        return None, "rows are made of several matches, or cut off"
-    if are_terms_all(query):
-        return terms_of(query, schema), ""
-    try:
-        return anchored(query, schema), ""
-    except UnboundError as error:
-        return None, str(error)
-
-
 def _names(old: _Bound, new: _Bound) -> frozenset[str] | None:
     """The properties that are read; None for all."""
     return None if old.names is None or new.names is None else old.names | new.names
@@ -371,22 +370,16 @@ def _parted(old: _Bound, new: _Bound, between: Between) -> tuple[Parted | None, 
     return between.parted(old.types | new.types, _names(old, new))
 
 
+def _alone(bound: _Bound, parted: Parted) -> BoundQuery | None:
+    """The query, where one edge is apart, and in no match twice."""
+    match = bound.query.segments[0]
+    assert isinstance(match, Match)
+    return bound.query if len(parted.apart) == 1 and are_apart(match.graph) else None
+
+
 def _touch_few(parted: tuple[Parted | None, Parted | None]) -> bool:
     """Whether the numbers that a change of branches lists are likely to be few."""
     return sum(len(each.apart) for each in parted if each is not None) <= _FEW
-
-
-def _counts_of(last: Project) -> tuple[str, ...]:
-    """The columns that count, where nothing else is aggregated and no group is left out."""
-    aggregated = [item for item in last.projection.items if is_aggregated(item.expression)]
-    cut = last.projection.skip is not None or last.projection.limit is not None
-    if cut or not all(_is_count(item.expression) for item in aggregated):
-        return ()
-    return tuple(item.name for item in aggregated)
-
-
-def _is_count(expression: Expression) -> bool:
-    return isinstance(expression, Aggregate) and expression.function == "count" and not expression.distinct
 
 
 def _number(rows: int) -> pa.Table:

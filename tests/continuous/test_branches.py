@@ -13,9 +13,10 @@ from gquery.continuous import standing
 from gquery.continuous.answers import Answering
 from gquery.continuous.between import schema_key
 from gquery.continuous.numbers import kept
-from gquery.continuous.numbers.branches import MATCHES, VERTEX, branches_of
-from gquery.continuous.numbers.kept import Kept
+from gquery.continuous.numbers.branches import branches_of
+from gquery.continuous.numbers.kept import NONE_MET, Kept, Met, met_in
 from gquery.continuous.standing import Standing
+from gquery.executor.relational.selection import WEIGHT
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
 from tests.continuous.batches import random_batch, random_edges, random_graph, random_steps
@@ -209,10 +210,6 @@ def test_what_fails_with_sums_is_left_to_terms(when: str, monkeypatch: pytest.Mo
     store = gquery.Store(_wedges())
     watch = store.watch(WEDGE, emit="counts")
     failed = []
-    whole = Standing._by_terms
-
-    def by_terms(asked: Standing, old: Any, *rest: Any) -> Any:
-        return whole(asked, old, *rest) if old.branches else fail(asked, old)
 
     def fail(asked: object, what: Any, *_: Any) -> Any:
         failed.append(what)
@@ -222,7 +219,7 @@ def test_what_fails_with_sums_is_left_to_terms(when: str, monkeypatch: pytest.Mo
         monkeypatch.setattr(Answering, "answer", fail)
     for number in range(3):
         if when == "followed" and number == 1:
-            monkeypatch.setattr(Standing, "_by_terms", by_terms)
+            monkeypatch.setattr(Standing, "_met", fail)
         store.apply(insert={("A", "X", "B"): {"source": [2], "target": [1]}})
         change = watch.next()
         assert change is not None
@@ -252,7 +249,7 @@ def test_sums_that_do_not_pay() -> None:
     for _ in range(16):
         worth = sums.answered_without(0.01)
     assert worth == pytest.approx(16 * 0.008)
-    sums.make([_table(1, 1), _table(1, 1)], snapshot)
+    sums.make([_met(1, 1), _met(1, 1)], snapshot)
     sums.answered_with(0.5)
     assert sums.are_of(snapshot)
     sums.answered_with(0.05)
@@ -263,14 +260,31 @@ def test_sums_that_do_not_pay() -> None:
 def test_numbers_of_any_size() -> None:
     sums = Kept()
     snapshot = _wedges().snapshot
-    sums.make([_table(1, 2**40), _table(1, 2**40)], snapshot)
-    assert sums.follow([_table(1, 1), _table()], [_table(), _table()], snapshot) == (2**40, 0)
-    assert sums.follow([_table(), _table(0, 5)], [_table(1, 1), _table(1, 2**40)], snapshot) == (0, 2**80 + 2**40)
+    sums.make([_met(1, 2**40), _met(1, 2**40)], snapshot)
+    assert sums.follow([_met(1, 1), NONE_MET], [NONE_MET, NONE_MET], snapshot) == (2**40, 0)
+    assert sums.follow([NONE_MET, _met(0, 5)], [_met(1, 1), _met(1, 2**40)], snapshot) == (0, 2**80 + 2**40)
 
 
-def _table(*row: int) -> pa.Table:
-    numbers = ([each] if row else [] for each in (row or (0, 0)))
-    return pa.table([pa.array(each, pa.int64()) for each in numbers], names=[VERTEX, MATCHES])
+def _met(vertex: int, matches: int) -> Met:
+    return np.array([vertex]), np.array([matches])
+
+
+def test_a_vertex_may_be_met_several_times() -> None:
+    sums, snapshot = Kept(), _wedges().snapshot
+    sums.make([(np.array([1, 2, 1]), np.array([3, 4, 5])), _met(1, 10)], snapshot)
+    rows = [_rows([1, 1]), _rows([1, 2], [2, 7])]
+    assert sums.follow([met_in(rows), NONE_MET], [NONE_MET, _met(1, 1)], snapshot) == (4 * 9, 8)
+
+
+def test_too_many_are_met() -> None:
+    with pytest.raises(gquery.ExecutionError):
+        met_in([_rows([1, 2], [2**61, 2**61])])
+
+
+def _rows(vertices: list[int], weights: list[int] | None = None) -> pa.RecordBatch:
+    """As a branch's chain gives them."""
+    columns = {"b": pa.array(vertices, pa.int32())} | ({WEIGHT: pa.array(weights, pa.int64())} if weights else {})
+    return pa.record_batch(list(columns.values()), names=list(columns))
 
 
 def test_too_large_a_number_is_left_to_terms(monkeypatch: pytest.MonkeyPatch) -> None:

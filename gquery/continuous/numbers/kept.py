@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_numpy
 from gquery.continuous.numbers.branches import MATCHES, VERTEX
+from gquery.executor.chain.rows import too_many
+from gquery.executor.relational.selection import WEIGHT
 from gquery.storage.graph import Snapshot
 from gquery.storage.sorting import distinct
 
@@ -22,6 +24,33 @@ _PATIENCE = (
     0.5  # seconds that changes take more with sums than they took without, altogether, before these are given up
 )
 _EXACT = 2.0**62
+
+Met = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Vertices at the cut vertex, and of how many matches of a branch each is told; one may be there several times."""
+
+NONE_MET: Met = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def met_by(answer: pa.Table) -> Met:
+    """As a branch's query answers."""
+    vertices, matches = (to_numpy(answer[name].combine_chunks()) for name in (VERTEX, MATCHES))
+    return vertices, matches
+
+
+def met_in(rows: Sequence[pa.RecordBatch]) -> Met:
+    """By rows before the projection of that. Raises ExecutionError for numbers beyond 2^62."""
+    found = [NONE_MET, *map(_met_in, rows)]
+    vertices, matches = (np.concatenate(side) for side in zip(*found, strict=True))
+    if matches.sum(dtype=np.float64) >= _EXACT:
+        raise too_many()
+    return vertices, matches
+
+
+def _met_in(batch: pa.RecordBatch) -> Met:
+    (name,) = (name for name in batch.schema.names if name != WEIGHT)
+    vertices = to_numpy(batch.column(name))
+    weighted = WEIGHT in batch.schema.names
+    return vertices, to_numpy(batch.column(WEIGHT)) if weighted else np.ones(len(vertices), np.int64)
 
 
 class Kept:
@@ -62,16 +91,16 @@ class Kept:
         """It took longer, or there is no room."""
         self._worth = 2 * self._spent
 
-    def make(self, tables: Sequence[pa.Table], snapshot: Snapshot) -> None:
-        """By what the branches' queries answer on a version."""
-        self._sums = [np.zeros(snapshot.vertex_count, np.int64) for _ in tables]
-        self._add(tables, 1)
+    def make(self, met: Sequence[Met], snapshot: Snapshot) -> None:
+        """By the matches of the branches on a version."""
+        self._sums = [np.zeros(snapshot.vertex_count, np.int64) for _ in met]
+        self._add(met, 1)
         self._version = ref(snapshot)
         self._usual, self._lost = self._took / max(1, self._changes), 0.0
         self._changes, self._spent, self._took, self._worth = 0, 0.0, 0.0, _LEAST
 
-    def follow(self, added: Sequence[pa.Table], removed: Sequence[pa.Table], new: Snapshot) -> tuple[int, int]:
-        """To a new version: by what the branches' queries say of the matches that are new, and of those that are gone.
+    def follow(self, added: Sequence[Met], removed: Sequence[Met], new: Snapshot) -> tuple[int, int]:
+        """To a new version: by the matches of the branches that are new, and those that are gone.
         Returns how many matches of the whole pattern are new, and how many are gone."""
         self._version = None  # until all of them are those of the new one
         more = new.vertex_count - len(self._sums[0])
@@ -83,15 +112,14 @@ class Kept:
         self._version = ref(new)
         return come, -gone
 
-    def _add(self, tables: Sequence[pa.Table], sign: int) -> int:
+    def _add(self, met: Sequence[Met], sign: int) -> int:
         """Returns how many matches more there are."""
-        if not any(table.num_rows for table in tables):
+        touched = distinct(np.concatenate([vertices for vertices, _ in met]))
+        if not len(touched):
             return 0
-        found = [[to_numpy(table[name].combine_chunks()) for name in (VERTEX, MATCHES)] for table in tables]
-        touched = distinct(np.concatenate([vertices for vertices, _ in found]))
         before = self._matches(touched)
-        for sums, (vertices, matches) in zip(self._sums, found, strict=True):
-            sums[vertices] += sign * matches
+        for sums, (vertices, matches) in zip(self._sums, met, strict=True):
+            np.add.at(sums, vertices, sign * matches)
         return self._matches(touched) - before
 
     def _matches(self, vertices: NDArray[np.int64]) -> int:
