@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,7 @@ from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch, NewValues
 from gquery.storage.graph import Snapshot
 from gquery.storage.parted.snapshot import Parted
-from gquery.storage.schema import Schema
-from gquery.storage.sorting import distinct
+from gquery.storage.sorting import among, distinct
 
 _ALL = 2**62  # entries: more than any adjacency has
 
@@ -114,7 +114,7 @@ class Between:
     @cached_property
     def keys(self) -> tuple[Hashable, Hashable]:
         """What queries are bound by on the old version, and on the new one."""
-        old, new = schema_key(self.old.schema), schema_key(self.new.schema)
+        old, new = schema_key(self.old), schema_key(self.new)
         return (old, old) if old == new else (old, new)
 
     @cached_property
@@ -164,7 +164,7 @@ def _edges_of(
     there = edges[: np.searchsorted(edges, snapshot.edge_count)]
     gone, tables = snapshot.edges.gone, snapshot.tables_of(types)
     if len(gone):
-        there = there[np.isin(there, gone, assume_unique=True, invert=True)]
+        there = there[~among(there, gone)]
     if len(tables) < len(snapshot.edge_tables):
         there = there[np.isin(snapshot.edges.numbers.tables_of(there), tables)]
     if not len(vertices):
@@ -177,8 +177,9 @@ def _edges_of(
 
 def _united(parts: Iterable[NDArray[Any]], dtype: type[Id]) -> NDArray[Id]:
     """All that is in any part, ascending, each once."""
-    several = [part for part in parts if len(part)]
-    return distinct(np.concatenate([np.zeros(0, dtype), *several])).astype(dtype, copy=False)
+    several = [part for part in parts if len(part)] or [np.zeros(0, dtype)]
+    together = several[0] if len(several) == 1 else np.concatenate(several)
+    return distinct(together).astype(dtype, copy=False)
 
 
 def _by_name(values: Iterable[NewValues], dtype: type[Id]) -> dict[str, NDArray[Id]]:
@@ -193,11 +194,15 @@ def _joined(several: Iterable[Mapping[str, NDArray[Any]]], dtype: type[Id]) -> d
     return {name: _united(parts, dtype) for name, parts in found.items()}
 
 
-def schema_key(schema: Schema) -> Hashable:
-    """What queries are bound by: equal for snapshots that differ in numbers alone."""
-    vertices = ((each.labels, each.id_type, tuple(each.properties.items())) for each in schema.vertex_tables)
-    edges = ((each.type, tuple(each.properties.items())) for each in schema.edge_tables)
-    return _same((tuple(vertices), tuple(edges)))
+def schema_key(snapshot: Snapshot) -> Hashable:
+    """What queries are bound by: equal for snapshots whose schemas differ in numbers alone."""
+    key = _keys.get(snapshot)
+    if key is None:
+        vertices = ((each.labels, each.id_type, tuple(each.columns.types.items())) for each in snapshot.vertex_tables)
+        edges = ((each.type, tuple(each.columns.types.items())) for each in snapshot.edge_tables)
+        key = _keys[snapshot] = _same((tuple(vertices), tuple(edges)))
+    return key
 
 
+_keys: WeakKeyDictionary[Snapshot, Hashable] = WeakKeyDictionary()  # a version is new once, and then the old one
 _same = lru_cache(maxsize=64)(Hashed)  # of equal keys the same, which need not be compared

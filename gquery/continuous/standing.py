@@ -93,7 +93,7 @@ class Standing:
 
     def columns(self, snapshot: Snapshot) -> pa.Schema:
         """Of what is added and removed. Raises BindError for what is no query of the graph."""
-        bound = self._bound_on(snapshot, schema_key(snapshot.schema))
+        bound = self._bound_on(snapshot, schema_key(snapshot))
         if isinstance(bound.way, Terms):
             return self._of_none(
                 bound, bound.way, snapshot, Control()
@@ -104,7 +104,7 @@ class Standing:
 
     def explain(self, snapshot: Snapshot) -> str:
         """What is done for a change of a graph like this, and why, with the plan of it."""
-        bound = self._bound_on(snapshot, schema_key(snapshot.schema))
+        bound = self._bound_on(snapshot, schema_key(snapshot))
         unchanged = Parted.with_none_apart(snapshot)
         parts: list[tuple[str, BoundQuery, Snapshot]]
         if isinstance(bound.way, Terms):

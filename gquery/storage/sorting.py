@@ -81,5 +81,11 @@ def changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     return changes
 
 
+def among(numbers: NDArray[Any], ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of some numbers, that are few, are among ordered ones, of which there is one at least."""
+    found: NDArray[np.bool_] = ordered.take(ordered.searchsorted(numbers), mode="clip") == numbers
+    return found
+
+
 def is_ascending(numbers: NDArray[Any]) -> bool:
     return bool(np.all(numbers[1:] >= numbers[:-1]))

@@ -112,7 +112,7 @@ class _Around:
 
     def __init__(self, parted: Parted) -> None:
         numbers = parted.vertex_numbers
-        self.ends = np.stack(parted.edges.ends_of(parted.apart))
+        self.ends = np.stack(parted.ends_apart)
         tables = np.empty(shape=(3, len(parted.apart)), dtype=np.int64)
         tables[0], tables[1:] = parted.edges.numbers.tables_of(parted.apart), numbers.tables_of(self.ends)
         begins = np.arange(len(parted.apart))

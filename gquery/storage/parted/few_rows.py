@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency, build_adjacency, order_of_pairs
+from gquery.storage.sorting import changes
 
 _SPREAD = 8  # vertices from the first row to the last, for each entry, from which on most rows are left out
 _NO_OFFSETS = np.zeros(0, np.int64)
@@ -35,10 +36,12 @@ class FewRows(Adjacency):
         self._begins = np.concatenate([[0], 1 + np.flatnonzero(~again)])
         self._ends = np.append(self._begins[1:], len(source))
         self._own = source[self._begins].astype(np.int64)
-        numbers, places = np.unique(self._own >> PAGE_BITS, return_inverse=True)
+        pages, rows = self._own >> PAGE_BITS, self._own & (PAGE_ROWS - 1)
+        others = changes(pages)
+        numbers, places = pages[others], np.cumsum(others)
         self._pages = np.zeros((1 + len(numbers), PAGE_ROWS, 2), np.int64)
-        self._pages[1 + places, self._own & (PAGE_ROWS - 1), 0] = self._begins
-        self._pages[1 + places, self._own & (PAGE_ROWS - 1), 1] = self._ends
+        self._pages[places, rows, 0] = self._begins
+        self._pages[places, rows, 1] = self._ends
         size, empty = self._pages[0].nbytes, self._pages.ctypes.data
         self.directory = np.full(int(numbers[-1]) + 1, empty)
         self.directory[numbers] = empty + size * np.arange(1, 1 + len(numbers))

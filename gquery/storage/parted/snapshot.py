@@ -119,14 +119,26 @@ class Parted(Snapshot):
         return self.whole.identity(meter)
 
     @cached_property
+    def ends_apart(self) -> Ends:
+        """Source and target of the edges that are apart."""
+        return self.edges.ends_of(self.apart)
+
+    @cached_property
+    def _places(self) -> dict[str, NDArray[np.int64]]:
+        """Where among the edges that are apart those of each type are."""
+        found: dict[str, list[NDArray[np.int64]]] = {}
+        places = np.arange(len(self.apart))
+        for table, where, _ in self.edges.numbers.parts(self.apart):
+            found.setdefault(self.edge_tables[table].type, []).append(places[where])
+        return {type_: np.concatenate(parts) for type_, parts in found.items()}
+
+    @cached_property
     def _apart(self) -> dict[str, NDArray[np.int64]]:
         """The edges that are apart, by type."""
-        found: dict[str, list[NDArray[np.int64]]] = {}
-        for table, where, _ in self.edges.numbers.parts(self.apart):
-            found.setdefault(self.edge_tables[table].type, []).append(self.apart[where])
-        return {type_: np.concatenate(parts) for type_, parts in found.items()}
+        return {type_: self.apart[places] for type_, places in self._places.items()}
 
     @cached_property
     def _ends(self) -> dict[str, Ends]:
         """Source and target of the edges that are apart, by type."""
-        return {type_: self.edges.ends_of(edges) for type_, edges in self._apart.items()}
+        source, target = self.ends_apart
+        return {type_: (source[places], target[places]) for type_, places in self._places.items()}

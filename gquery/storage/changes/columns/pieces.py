@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
 from gquery.storage.changes.columns.values import as_ids, held_or_null, in_a_row
+from gquery.storage.sorting import distinct
 from gquery.storage.tables import EdgeTable, Ends, VertexTable
 
 Table = VertexTable | EdgeTable
@@ -168,10 +169,11 @@ class Pieces:
         found = np.zeros((2, len(rows)), np.int32)
         bounds = np.cumsum([end - begin for _, begin, end in self.pieces])
         numbers = np.searchsorted(bounds, rows, side="right")
-        for number in np.unique(numbers).tolist():
+        several = distinct(numbers).tolist()
+        for number in several:
             table, _, end = self.pieces[number]
             if isinstance(table, EdgeTable):
-                here = np.flatnonzero(numbers == number)
+                here = slice(None) if len(several) == 1 else np.flatnonzero(numbers == number)
                 found[:, here] = table.ends_at(rows[here] - bounds[number] + end)
         return found[0], found[1]
 
