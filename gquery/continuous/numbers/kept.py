@@ -20,6 +20,7 @@ from gquery.storage.sorting import distinct
 
 _CALL = 0.002  # seconds that a change takes at least, more or less, however little there is to find
 _CHANGES, _LEAST = 16, 0.05  # changes, and seconds of these, before it is worth a try
+_LONGER = 4  # times as long as these may a try take: who has stood for a while is likely to stand for longer
 _PATIENCE = (
     0.5  # seconds that changes take more with sums than they took without, altogether, before these are given up
 )
@@ -54,9 +55,10 @@ def _met_in(batch: pa.RecordBatch) -> Met:
 
 
 class Kept:
-    """For one version at a time. It takes a while to make the sums: as long as all changes that were answered without
-    took less it is not worth it, nor when that takes longer. So at most half of the time is spent in vain. Of trees the
-    numbers by vertex may be many where the matches are counted soon: then there are no sums any more."""
+    """For one version at a time. It takes a while to make the sums: it is tried when changes that were answered without
+    have taken a share of that, and again when they have taken so many times as much as before the last try. So all
+    tries together take a few times as long as the changes. Of trees the numbers by vertex may be many where the matches
+    are counted soon: then there are no sums any more."""
 
     def __init__(self) -> None:
         self._version: ReferenceType[Snapshot] | None = None
@@ -78,7 +80,7 @@ class Kept:
         self._changes += 1
         self._took += seconds
         self._spent += max(0.0, seconds - _CALL)
-        return self._spent if self._changes >= _CHANGES and self._spent >= self._worth else None
+        return _LONGER * self._spent if self._changes >= _CHANGES and self._spent >= self._worth else None
 
     def answered_with(self, seconds: float) -> None:
         """A change has taken so long with sums."""
@@ -89,7 +91,7 @@ class Kept:
 
     def given_up(self) -> None:
         """It took longer, or there is no room."""
-        self._worth = 2 * self._spent
+        self._worth = _LONGER * self._spent
 
     def make(self, met: Sequence[Met], snapshot: Snapshot) -> None:
         """By the matches of the branches on a version."""
