@@ -196,6 +196,8 @@ class Numbering:
     def of_tables(self, ids: NDArray[Any], tables: Iterable[int]) -> NDArray[Any]:
         """Those of ascending ids that are of some tables."""
         segments = self.of(tables)
+        if len(segments) == len(self.segments):
+            return ids
         if len(segments) > _SEVERAL:
             return ids[np.isin(self.tables_of(ids), list(tables))]
         found = [ids[slice(*ids.searchsorted(segment[:2]))] for segment in segments]

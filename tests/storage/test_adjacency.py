@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gquery.storage.adjacency import build_adjacency, order_of_pairs
+from gquery.storage.adjacency import PAGE_BITS, build_adjacency, order_of_pairs
+from gquery.storage.parted.few_rows import FewRows, adjacency_of_few
 
 LARGEST = 2**31 - 2
 
@@ -50,3 +51,22 @@ def test_parallel_edges_are_seen(pairs: list[tuple[int, int]], simple: bool) -> 
             for other in adjacency.neighbours[slice(*adjacency.offsets[row - adjacency.first :][:2])]]  # fmt: skip
     assert rows == sorted(pairs)
     assert [pairs[edge - 10] for edge in adjacency.edges] == rows
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_few_edges_among_many_vertices(seed: int) -> None:
+    """Their rows are where those of an adjacency are that has one for each vertex."""
+    random = np.random.default_rng(seed)
+    source, target = random.choice(random.integers(0, 1 << 20, 5), (2, 1 + seed // 2)).astype(np.int32)
+    edges = np.arange(len(source))
+    few, whole = adjacency_of_few(source, target, edges), build_adjacency(source, target, edges)
+    asked = np.unique(source)
+    assert few.first + few.rows == whole.first + whole.rows
+    assert few.simple == whole.simple
+    told, right = ((*each.bounds(asked), each.neighbours, each.edges) for each in (few, whole))
+    assert [each.tolist() for each in told] == [each.tolist() for each in right]
+    pages = {int(number) for number in asked >> PAGE_BITS}
+    if isinstance(few, FewRows):
+        empty = few.directory[[number for number in range(len(few.directory)) if number not in pages]]
+        assert len({*empty.tolist()}) <= 1
+        assert len({*few.directory[sorted(pages)].tolist()} - {*empty.tolist()}) == len(pages)

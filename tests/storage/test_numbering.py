@@ -52,6 +52,10 @@ def test_against_a_list(seed: int) -> None:
     chosen = [table for table in range(len(counts)) if random.random() < 0.6]
     ids = [id for id, (table, _) in enumerate(told) if table in chosen]
     assert numbers.ids(chosen, np.int32).tolist() == ids
+    ascending = np.unique(asked)
+    left = [id for id in ascending.tolist() if told[id][0] in chosen]
+    assert numbers.of_tables(ascending, chosen).tolist() == left
+    assert numbers.of_tables(ascending, range(len(counts))).tolist() == ascending.tolist()
     values = {table: 10 * table + np.arange(counts[table]) for table in chosen}
     assert numbers.by_id(values, np.int64).tolist() == [10 * table + row for table, row in (told[id] for id in ids)]
     begin, end = sorted(random.randint(0, len(told)) for _ in range(2))

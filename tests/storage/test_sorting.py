@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gquery.storage.sorting import distinct, grouped, order_of
+from gquery.storage.sorting import among, distinct, grouped, order_of
 
 LARGEST = [0, 5, 1_000, 2**16 - 1, 2**16, 2**31 - 1, 2**32, 2**62]
 
@@ -30,6 +30,13 @@ def test_distinct_numbers_keep_their_type(type_: type) -> None:
     numbers = np.array([7, 3, 3, 900, 0, 7], type_)
     assert distinct(numbers).dtype == type_
     assert distinct(numbers).tolist() == [0, 3, 7, 900]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_among_others(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    numbers, ordered = random.integers(0, 40, seed), np.unique(random.integers(0, 40, 1 + 5 * seed))
+    assert among(numbers, ordered).tolist() == np.isin(numbers, ordered).tolist()
 
 
 def _check(numbers: NDArray[np.int64]) -> None:

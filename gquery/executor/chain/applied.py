@@ -82,6 +82,9 @@ class Applied:
         if self._row is not None:
             yield to_numpy(batch.column(self._row)), batch
             return
+        if rows == 1:
+            yield np.zeros(batch.num_rows, np.int64), batch
+            return
         size = max(1, BATCH_ROWS // max(1, batch.num_rows))
         for begin in range(0, rows, size):
             places = np.arange(begin, min(begin + size, rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +17,7 @@ from gquery.executor.cpu.search.pack import pack
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.lowering.program import Program, Rows
 from gquery.planner.ir.relations import Relation
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
