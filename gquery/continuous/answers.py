@@ -27,7 +27,7 @@ from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
 from gquery.planner.search.alike.orbits import edge_orbits
 from gquery.planner.search.context import Context
-from gquery.planner.search.costs import CPU
+from gquery.planner.search.costs import CPU, CostModel
 from gquery.planner.search.second_half import SecondHalf
 from gquery.planner.search.settled import Settled, can_be_turned
 from gquery.records import record
@@ -41,6 +41,8 @@ _FEW = 7  # bits of the number of edges that a term begins with, up to which all
 # What is folded would be so for all candidates, and anew for each version. Where so little is looked at, to weigh what
 # saves work takes longer than that saves.
 _OF_FEW = replace(CPU, folds=0.0, filters_begin=math.inf)
+# Of what is asked of the whole graph once: to count the signatures of all vertices takes longer than they save.
+_OF_ALL = replace(CPU, filters_begin=math.inf)
 _NO_GRAPH = Snapshot((), ())  # what is kept should hold no version
 
 Places = tuple[int, ...]
@@ -96,6 +98,10 @@ class Answering:
     def answer(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> pa.Table:
         """The rows of a query on a snapshot."""
         return _rows(self.chain(query, snapshot, control), control)
+
+    def answer_once(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> pa.Table:
+        """The same of a query that is asked of one snapshot alone, from which on its answer is followed."""
+        return _rows(self._chain(self._plan(query, snapshot, control, costs=_OF_ALL), {}, snapshot, control), control)
 
     def answer_of_change(
         self,
@@ -218,12 +224,13 @@ class Answering:
         control: Control,
         size: int | None = None,
         places: Places = (),
+        costs: CostModel = CPU,
     ) -> _Planned:
         """size: bits of the number of what it begins with, None for all vertices."""
         snapshot.counts.make_sure(query.edge_types, control.check)
         limits = tuple(pushed_limit(segment, self.parameters) for segment in query.all_segments)
         memos = [PlanMemo(self._orders) for _ in query.all_segments]
-        costs = _OF_FEW if size is not None and size <= _FEW else CPU
+        costs = _OF_FEW if size is not None and size <= _FEW else costs
         contexts = [Context(snapshot.invariants, snapshot.statistics, costs, memo, control.check) for memo in memos]
         plan = plan_chain(query, limits, contexts)
         halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}

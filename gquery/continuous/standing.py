@@ -232,7 +232,7 @@ class Standing:
         control = Control(worth, self._settings.memory_limit)
         try:
             control.memory.reserve(8 * len(bound.branches) * snapshot.vertex_count, "the sums that are kept")
-            answers = [self._answering.answer(each.query, snapshot, control) for each in bound.branches]
+            answers = [self._answering.answer_once(each.query, snapshot, control) for each in bound.branches]
             self._kept.make([met_by(each) for each in answers], snapshot)
         except GQueryError:  # the change is known
             self._kept.given_up()

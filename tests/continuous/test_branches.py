@@ -132,6 +132,17 @@ def test_compacted_graphs_and_new_vertices(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("at_once")
+def test_sums_are_made_without_signatures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which are counted for all vertices."""
+    store = gquery.Store(_wedges())
+    watch = store.watch(WEDGE, emit="counts")
+    monkeypatch.setattr(Snapshot, "signatures", lambda *_: pytest.fail("signatures are read"))
+    store.apply(insert={("A", "X", "B"): {"source": [2], "target": [1]}})
+    assert watch.next() is not None
+    assert watch._standing._kept.are_of(store.graph.snapshot)
+
+
+@pytest.mark.usefixtures("at_once")
 def test_large_changes_are_told_by_terms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing, "_FEW", 2)
     store = gquery.Store(_wedges())
@@ -216,7 +227,7 @@ def test_what_fails_with_sums_is_left_to_terms(when: str, monkeypatch: pytest.Mo
         raise gquery.ExecutionError("the number is too large")
 
     if when == "made":
-        monkeypatch.setattr(Answering, "answer", fail)
+        monkeypatch.setattr(Answering, "answer_once", fail)
     for number in range(3):
         if when == "followed" and number == 1:
             monkeypatch.setattr(Standing, "_met", fail)
