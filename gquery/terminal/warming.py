@@ -24,19 +24,20 @@ _PATHS = """
 MATCH (a {x: 1})-[:ONE*]->(b) WITH DISTINCT b LIMIT 9 MATCH (c {x: 2}) MATCH one = ANY SHORTEST (b)-[:ONE]->+(c)
 MATCH every = ALL SHORTEST (b)-[:ONE]->+(c) RETURN length(one), every
 """
+_TRIANGLE = "MATCH DIFFERENT NODES (a)-[:MANY]-(b)-[:MANY]-(c)-[:MANY]-(a)"
+_INSIDE = f"{_TRIANGLE}, (a)-[:MANY]-(d), (b)-[:MANY]-(d), (c)-[:MANY]-(d) RETURN count(*)"
+_PUSHED = "MATCH DIFFERENT NODES (a)-[:MANY]-(b)-[:MANY]-(c)-[:MANY]-(d)-[:MANY]-(a) RETURN count(*)"
+_RING = "-[:MANY]-".join(f"(v{number} {{kind: {number}}})" for number in range(8))
+_CANDIDATES = f"MATCH {_RING}-[:MANY]-(v0) RETURN count(*)"
+_CHORDS = ", ".join(f"(v{one})-[:MANY]-(v{(one + apart) % 8})" for apart in (3, 4) for one in range(4))
+_ADAPTIVE = f"MATCH {_RING}-[:MANY]-(v0), {_CHORDS} RETURN count(*)"
 _MOTIFS = "motifs"  # no query
-GROUPS = (
-    _CHAIN,
-    _TREE,
-    _LIST,
-    _PATHS,
-    _FOLD,
-    _MOTIFS,
-)  # those that take longest first, but for what is asked more rarely
+# Those that take longest first, but for what is asked more rarely.
+GROUPS = _CHAIN, _TREE, _LIST, _PATHS, _INSIDE, _PUSHED, _ADAPTIVE, _CANDIDATES, _FOLD, _MOTIFS
 _POLL = 0.05  # seconds
 PATIENCE = 1.0  # seconds that work must last for kernels to be compiled beside it
 
-# Four neighbours each; edges of type TWO come twice.
+# Four neighbours each; edges of type TWO come twice. Edges of type MANY are so many that other plans pay.
 _ASK = """
 import os, sys, gquery
 if sys.argv[2] == "behind" and hasattr(os, "nice"):
@@ -44,7 +45,10 @@ if sys.argv[2] == "behind" and hasattr(os, "nice"):
 ids = list(range(500))
 ends = {"source": [i for i in ids for _ in range(4)], "target": [(i + k) % 500 for i in ids for k in (1, 2, 3, 5)]}
 edges = {("V", "ONE", "V"): ends, ("V", "TWO", "V"): {side: list * 2 for side, list in ends.items()}}
-graph = gquery.from_arrow(vertices={"V": {"id": ids, "x": ids}}, edges=edges).with_settings(device="cpu")
+many = [(i, j) for i in range(200) for j in range(i) if (i * i + j * j) % 5 < 2]
+edges["V", "MANY", "V"] = {"source": [i for i, _ in many], "target": [j for _, j in many]}
+vertices = {"V": {"id": ids, "x": ids, "kind": [i % 9 for i in ids]}}
+graph = gquery.from_arrow(vertices=vertices, edges=edges).with_settings(device="cpu")
 if sys.argv[1] == "motifs":
     for model in ("degrees", "stubs", "erdos-renyi"):
         gquery.motifs(graph, 3, random=1, model=model)
