@@ -1,7 +1,7 @@
 """What a backend provides: the protocol that the engine speaks with every device.
 
 A backend adds kernels, never semantics. In front of it predicates have become masks and comparisons ranks (`lowering`);
-behind it partial matches become matches (`expand.py`).
+behind it partial matches become matches (`expansion`).
 """
 
 from __future__ import annotations

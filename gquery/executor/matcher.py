@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend, Candidates, GathersColumns, Item, Masks, Ranks, Slices
-from gquery.executor.expand import Expansion, Matches
+from gquery.executor.expansion.expand import Expansion, Matches
 from gquery.executor.gathered import Asked, Turns, turned
 from gquery.executor.lowering.exact import exact_sum
 from gquery.executor.lowering.lower import lower

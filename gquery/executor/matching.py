@@ -13,11 +13,11 @@ from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.backend import Backend, Candidates, Masks
 from gquery.executor.chain.rows import Rows, as_ids
 from gquery.executor.engine import Engine, SecondHalf, placed
+from gquery.executor.expansion.products import products
 from gquery.executor.gathered import Asked, Turns
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher
-from gquery.executor.products import products
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control, GivenUp, OrdersGivenUp, Step, Try
 from gquery.executor.race import CardLater, Follower, first_of

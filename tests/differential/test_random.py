@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from gquery.executor import expand
+from gquery.executor.expansion import expand
 from tests.differential import sql
 from tests.differential.build import found_rows, to_gquery
 from tests.differential.forms import DataGraph, Match, Query, Vertex

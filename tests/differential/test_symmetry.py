@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import gquery
-from gquery.executor import expand
+from gquery.executor.expansion import expand
 from gquery.planner.search.alike import symmetry
 
 MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")

@@ -97,7 +97,7 @@ On the CPU `cpu/search/pack.py` turns the program into flat arrays, and the kern
 block by block (`blocks.py`), on all cores (`workers.py`), which share what there is to do (`sharing.py`, `giving.py`);
 `sums/chain.py` sums chains out in the same way, `sums/tree.py` whatever branches, `sums/inside.py` and `sums/push.py`
 what is near a root or a pair, `sums/adaptive.py` in an order of its own for each partial match, `sums/branch.py`
-folds. What comes back are positions and sums; `expand.py` makes matches of them, the same for every backend.
+folds. What comes back are positions and sums; `expansion/expand.py` makes matches of them, the same for every backend.
 Only ids travel: an int32 for a vertex, an int64 for an edge.
 `graph.profile(...)` shows what happened (times and bytes are left out here):
 

@@ -9,7 +9,7 @@ import pytest
 
 import gquery
 from gquery import Graph
-from gquery.executor import products
+from gquery.executor.expansion import products
 from gquery.executor.paths import leading, sweep
 from gquery.planner.binding.lengths import alternatives
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 import gquery
-from gquery.executor.expand import Matches
+from gquery.executor.expansion.expand import Matches
 
 
 def chain_of_three_labels() -> gquery.Graph:

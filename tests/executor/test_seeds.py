@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gquery.executor.devices import backend_of
-from gquery.executor.expand import Matches
+from gquery.executor.expansion.expand import Matches
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.matcher import Matcher

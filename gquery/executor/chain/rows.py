@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
-from gquery.executor.expand import Matches
+from gquery.executor.expansion.expand import Matches
 from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.selection import WEIGHT

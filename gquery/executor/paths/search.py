@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.chain.rows import Rows, batch_of
+from gquery.executor.expansion.products import looked_up, products
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.paths.begun import Begun
@@ -20,7 +21,6 @@ from gquery.executor.paths.hops import Vertices
 from gquery.executor.paths.leading import led_to, led_to_together
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.shortest import counted, shortest
-from gquery.executor.products import looked_up, products
 from gquery.executor.relational.gather import PATH_IDS
 from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Candidates, Masks, PartialMatches
-from gquery.executor.edge_lists import EdgeLists, pieces
+from gquery.executor.expansion.edge_lists import EdgeLists, pieces
 from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.reading import Reading

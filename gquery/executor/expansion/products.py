@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.expand import PIECE, Matches
+from gquery.executor.expansion.expand import PIECE, Matches
 from gquery.executor.lowering.masks import masks_of
 from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.filters import LookupFilter, PredicateFilter

@@ -1,0 +1,1 @@
+"""Behind every backend: partial matches become matches, of parallel edges and of vertices that nothing joins, too."""
