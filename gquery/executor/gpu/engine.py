@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,12 +21,41 @@ from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.storage.graph import Snapshot
 
-_resident: WeakKeyDictionary[Snapshot, dict[Device, ResidentGraph]] = WeakKeyDictionary()
+
+class _Residents:
+    """The graphs on devices, those that were asked for longest ago first."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Snapshot, dict[Device, ResidentGraph]] = WeakKeyDictionary()
+        self._lock = Lock()
+
+    def __contains__(self, snapshot: Snapshot) -> bool:
+        return bool(self._known.get(snapshot))
+
+    def of(self, snapshot: Snapshot, device: Device) -> ResidentGraph:
+        with self._lock:
+            known = self._known.pop(snapshot, {})
+            self._known[snapshot] = known  # the last one now
+            if device not in known:
+                known[device] = ResidentGraph(device, self._make_room)
+            return known[device]
+
+    def _make_room(self, graph: ResidentGraph, size: int) -> None:
+        """Forgets other graphs until so many bytes of the device are free. Queries that go on keep what they have."""
+        with self._lock:
+            for known in list(self._known.values()):
+                if graph.device.free_bytes() >= size:
+                    return
+                if known.get(graph.device) is not graph:
+                    known.pop(graph.device, None)
+
+
+_residents = _Residents()
 
 
 def is_resident(snapshot: Snapshot) -> bool:
-    """Whether a query on the snapshot has been on a device before."""
-    return snapshot in _resident
+    """Whether a query on the snapshot has been on a device before, and the graph is still there."""
+    return snapshot in _residents
 
 
 class GpuBackend:
@@ -39,11 +69,8 @@ class GpuBackend:
         self.device = device
 
     def upload(self, snapshot: Snapshot) -> GpuGraph:
-        """Adjacencies are copied when a query asks for them, once."""
-        known = _resident.setdefault(snapshot, {})
-        if self.device not in known:
-            known[self.device] = ResidentGraph(self.device)
-        return GpuGraph(known[self.device], snapshot)
+        """Adjacencies are copied when a query asks for them, once, and stay until others need their room."""
+        return GpuGraph(_residents.of(snapshot, self.device), snapshot)
 
 
 class GpuGraph:

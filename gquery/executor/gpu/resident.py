@@ -61,10 +61,11 @@ class RankedRows(NamedTuple):
 
 class ResidentGraph:
     """What queries on a snapshot share: adjacencies and vertices of tables, copied when they are first asked for, and
-    counters."""
+    counters. make_room: frees so many bytes where others can do without."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, make_room: Callable[[ResidentGraph, int], None]) -> None:
         self.device = device
+        self._make_room = make_room
         self.zeros = Zeros(device)
         self._adjacencies: dict[tuple[Relation, Direction], DeviceRows] = {}
         self._upwards: dict[tuple[Relation, Direction], DeviceRows] = {}
@@ -85,7 +86,9 @@ class ResidentGraph:
         if not isinstance(relation, Types) or snapshot.has_adjacency(relation.types, direction):
             return None
         source, target, _ = snapshot.edges.of_types(relation.types)
-        if not len(source) or 2 * _COPYING * len(source) > self.device.free_bytes():
+        size = 2 * _COPYING * len(source)
+        self._make_room(self, size)
+        if not size or size > self.device.free_bytes():
             return None
         xp = self.device.xp
         source, target = _seen(xp, xp.asarray(source), xp.asarray(target), direction)
@@ -113,6 +116,7 @@ class ResidentGraph:
 
     def copied(self, adjacency: Adjacency) -> DeviceRows:
         adjacency = adjacency.compact()
+        self._make_room(self, adjacency.offsets.nbytes + adjacency.neighbours.nbytes)
         offsets, neighbours = map(self.device.xp.asarray, (adjacency.offsets, adjacency.neighbours))
         longest = int(np.diff(adjacency.offsets).max(initial=0))
         return self.placed(adjacency.first, (offsets, neighbours), adjacency.simple, longest)
