@@ -86,7 +86,7 @@ class MatchBinder:
         patterns.declare(ast.Match((search.hop,), None, "repeatable elements", False, span=span), False)
         if patterns.deferred or patterns.names.parts:
             raise no_pattern(span)
-        match = self._bound(patterns, Match, span)
+        match = _asked_of_edge(self._bound(patterns, Match, span))
         if match.predicates or match.graph.predicates:
             condition = (*match.predicates, *match.graph.predicates)[0]
             raise UnsupportedError(
@@ -177,6 +177,15 @@ def _expect_few(names: Names, span: Span) -> None:
                 span=span,
                 hint="ask for parts of the pattern in queries of their own",
             )
+
+
+def _asked_of_edge(match: Match) -> Match:
+    """With what speaks of nothing asked of its one edge, so that an empty path passes whatever it says."""
+    said = tuple(each for each in match.graph.predicates if not variables(each) and not is_volatile(each))
+    (edge,) = match.graph.edges
+    edge = replace(edge, predicates=(*edge.predicates, *said))
+    rest = tuple(each for each in match.graph.predicates if each not in said)
+    return replace(match, graph=replace(match.graph, edges=(edge,), predicates=rest))
 
 
 def _may_not_be_node(variable: Variable) -> bool:

@@ -156,9 +156,11 @@ class _Order:
         )
 
     def _match(self, piece: Piece) -> Iterator[ast.Match]:
-        """A piece that is known already, and of which nothing else is said, need not be matched."""
+        """A piece that is known already, and of which nothing else is said, need not be matched, unless a condition
+        waits that speaks of nothing: no path is to be searched where that does not hold."""
         self._left.remove(piece)
-        if piece.names <= self.known and not piece.says_something:
+        is_asked = piece.says_something or any(self._is_ready(each, frozenset()) for each in self._pieces.waiting)
+        if piece.names <= self.known and not is_asked:
             return
         self.known |= piece.names
         where = self._conditions(self.known)
@@ -167,9 +169,13 @@ class _Order:
     def _conditions(self, known: AbstractSet[str]) -> ast.Expression | None:
         """Those that wait and speak of nothing else."""
         waiting = self._pieces.waiting
-        ready = [each for each in waiting if pattern_test(each) is None and set(names_in(each)) <= known]
+        ready = [each for each in waiting if self._is_ready(each, known)]
         waiting[:] = [each for each in waiting if each not in ready]
         return all_of(ready)
+
+    @staticmethod
+    def _is_ready(condition: ast.Expression, known: AbstractSet[str]) -> bool:
+        return pattern_test(condition) is None and set(names_in(condition)) <= known
 
     def _target(self, name: str, piece: Piece | None, span: Span) -> ast.NodePattern:
         """The end of a search; with what is said of it, where it is new and alone."""
