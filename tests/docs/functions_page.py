@@ -8,10 +8,11 @@ _HEAD = """# Functions
 
 This page is made from `gquery/planner/ir/functions/scalars.py`; a test compares, `make golden` writes it anew. Every
 example is a condition that is true, and is tried. Names may be written in any case. An argument with `?` may be left
-out; null in, null out, but for `coalesce`.
+out; null in, null out, but for `coalesce` and `nullIf`.
 """
 
 _OF_COLUMNS = """| `id(element)` | the id that the data came with | |
+| `elementId(element)` | a text of its labels or its type and its id, such as `:Person/1` or `KNOWS/17` | |
 | `labels(node)` | the labels, sorted | |
 | `type(relationship)` | the type | |
 | `keys(element)` | the keys of a map, or of the properties that an element has | `keys({a: 1}) = ['a']` |

@@ -134,6 +134,7 @@ WITH_NULL: dict[str, Callable[..., Value]] = {
     "<": ordered(operator.lt), "<=": ordered(operator.le), ">": ordered(operator.gt), ">=": ordered(operator.ge),
     "is null": lambda value: value is None, "is not null": lambda value: value is not None,
     "list": lambda *items: list(items), "case": lambda *parts: next(compress(parts[1::2], parts[:-1:2]), parts[-1]),
+    "nullif": lambda value, other: None if equal(value, other) is True else value,
     "coalesce": lambda *values: next((value for value in values if value is not None), None),
 }  # fmt: skip
 

@@ -56,6 +56,10 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("OPTIONAL MATCH (n:N {name: 'q'}) WITH [n] AS l RETURN l[0].name, labels(l[0]), properties(l[0]), keys(l[0])",
      [(None,) * 4]),
     ("MATCH (n:N) RETURN reduce(s = '', x IN [n, n] | s + x.name) AS x", [("xx",), ("yy",)]),
+    (COLLECTED + "RETURN [x IN l | elementId(x)] AS i, elementId(l[2]) AS e", [([":N/1", ":N/2", ":M/7"], ":M/7")]),
+    ("MATCH (n)-[r]->() WHERE elementId(r) <> 'R/0' RETURN elementId(r), elementId(n)", [("S/1", ":N/2")]),
+    ("OPTIONAL MATCH (n:N {name: 'q'}) RETURN elementId(n), elementId(null), nullIf(n, n)", [(None, None, None)]),
+    ("MATCH (n:N) WITH nullIf(n, n) AS x, nullIf(n, null) AS y RETURN x, y.name", [(None, "x"), (None, "y")]),
     # elements and values together
     ("MATCH (n:M) WITH [n, 1, {name: 'm'}, null] AS l RETURN l[0].name, l[2].name, l[3].name", [("z", "m", None)]),
     ("MATCH (n:N) WHERE n.num IS NULL RETURN coalesce(n.num, n).name AS x", [("y",)]),

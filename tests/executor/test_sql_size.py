@@ -51,7 +51,8 @@ NESTS = (
     "size([isEmpty(toString(_))])", "size([isEmpty([_])])", "size([isNaN(_)])",
     "char_length(toString(_))", "character_length(toString(_))",
     "datetime.fromEpoch(_, 0).year", "datetime.fromEpoch(0, _).year", "datetime.fromEpochMillis(_).year",
-    "coalesce(_, 1)", "coalesce(null, _)", "{a: _}.a", "{a: {b: _}}.a.b", "date(toString(_)).year",
+    "coalesce(_, 1)", "coalesce(null, _)", "nullIf(_, 2)", "nullIf(2, _)",
+    "{a: _}.a", "{a: {b: _}}.a.b", "date(toString(_)).year",
     "datetime(toString(_)).year", "size(toString(date(toString(_))))", "date(datetime(toString(_))).year",
     "CASE WHEN _ = 1 THEN 2 END", "CASE WHEN true THEN _ END", "CASE WHEN true THEN 1 ELSE _ END",
     "toInteger(toString(coalesce(_, 'a')))", "size([_, 'a'] + [2.5])", "toInteger([_, 'a'][0])",
@@ -178,3 +179,4 @@ def test_duckdb_does_not_repeat_what_stands_once() -> None:
     """DuckDB itself writes the operand of a simple CASE again for each of its branches."""
     assert value_of("toBoolean(toString(" * 40 + "true" + "))" * 40) is True
     assert value_of("size([" * 40 + "1" + " IN [1, 2]])" * 40) == 1
+    assert value_of("nullIf(" * 40 + "1" + ", 2)" * 40) == 1

@@ -18,7 +18,7 @@ from gquery.executor.relational.sql.time import moments
 from gquery.executor.relational.sql.time.arithmetic import calculated, truncated
 from gquery.executor.relational.sql.values import member
 from gquery.executor.relational.sql.words import failing
-from gquery.planner.ir.expr import Call, Kind
+from gquery.planner.ir.expr import BOOLEAN, Call, Kind
 from gquery.planner.ir.functions.calls import find
 from gquery.planner.ir.functions.operators import PERCENTILES
 
@@ -56,6 +56,11 @@ def _no_element(call: Call, arguments: list[str]) -> str:
     return failing(arguments[0], f"{call.function}() cannot take {call.arguments[0].type}")
 
 
+def _null_if(call: Call, arguments: list[str]) -> str:
+    test = comparison(Call(BOOLEAN, call.span, "=", call.arguments), arguments)
+    return f"CASE WHEN {test} THEN NULL ELSE {arguments[0]} END"
+
+
 def _text(call: Call, arguments: list[str]) -> str:
     """A value that may be a text, null where it is none."""
     return arguments[0] if call.arguments[0].type.kind is Kind.STRING else "NULL"
@@ -71,7 +76,7 @@ _WRITERS: dict[str, Writer] = {
     **dict.fromkeys(PERCENTILES, percentile), "look up": lists.look_up,
     "index": lists.index, "slice": lists.slice_of,
     "map": lists.map_of, "field": lists.field, "range": write_range, "replace": write_replace,
-    "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"),
+    "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"), "nullif": _null_if,
     "round": _round, **dict.fromkeys(("id", "labels", "type", "keys", "properties"), _no_element), "text": _text,
     "member": member,
     "left": texts.side, "right": texts.side, "substring": texts.substring,

@@ -377,7 +377,23 @@ def _equal_texts(one: Type, other: Type, texts: list[str]) -> str:
 
 # Calls that take a value of several types as it is; others take what it is of each.
 _WHOLE = frozenset(
-    {"=", "<>", "<", "<=", ">", ">=", "in", "is null", "is not null", "coalesce", "list", "map", "+", "member"}
+    {
+        "=",
+        "<>",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "in",
+        "is null",
+        "is not null",
+        "coalesce",
+        "nullif",
+        "list",
+        "map",
+        "+",
+        "member",
+    }
 )
 
 

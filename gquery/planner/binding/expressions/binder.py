@@ -146,6 +146,8 @@ class ExpressionBinder:
             return folded
         if function == "in" or function in COMPARISONS:
             given = self._compared(function, given, span)
+        if function == "nullif" and len(given) == 2:
+            given = given[0], self._compared("=", given, span)[1]
         if function in TEXT_TESTS:
             given = tuple(map(_text, given))
         arguments = prepared(function, given)
@@ -246,11 +248,11 @@ class ExpressionBinder:
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
         if tree.name in FUNCTIONS:
             return moments.bind_function(self, tree, arguments)
-        if tree.name in elements.FUNCTIONS or tree.name in maps.FUNCTIONS:
+        if tree.name in elements.FUNCTIONS or tree.name in _OF_ONE:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
-            if tree.name in maps.FUNCTIONS:
-                return maps.FUNCTIONS[tree.name](self, arguments[0], tree.span)
+            if tree.name in _OF_ONE:
+                return _OF_ONE[tree.name](self, arguments[0], tree.span)
             return elements.bind_attribute(self, arguments[0], tree.name, tree.span)
         return self.call(tree.name, arguments, tree.span, tree.name_span)
 
@@ -308,6 +310,9 @@ class ExpressionBinder:
         result = resolve("coalesce", tuple(value.type for value in (*values, default)), tree.span)
         tests = (test for test, _ in branches)
         return Case(result, tree.span, tuple(zip(tests, values, strict=True)), default, subject)
+
+
+_OF_ONE = {**maps.FUNCTIONS, "elementid": elements.bind_element_id}
 
 
 def no_pattern(span: Span) -> UnsupportedError:

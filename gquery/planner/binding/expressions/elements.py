@@ -7,6 +7,7 @@ which its id is looked up while the statement runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from gquery.errors import BindError, Span, did_you_mean
@@ -25,6 +26,7 @@ from gquery.planner.ir.expr import (
     Expression,
     Kind,
     Local,
+    Reduce,
 )
 from gquery.planner.ir.types.common_type import list_of, type_of_stored, unify
 from gquery.planner.ir.types.elements import (
@@ -77,6 +79,31 @@ def bind_attribute(binder: ExpressionBinder, subject: Expression, function: str,
     if is_variable(subject):
         return Column(type_, span, subject.variable, attribute)  # type: ignore[attr-defined]
     return Call(type_, span, function, (subject,))
+
+
+def bind_element_id(binder: ExpressionBinder, subject: Expression, span: Span) -> Expression:
+    """`elementId(x)`: the id, which labels or a type stand before, as those of other tables may have the same one."""
+    if subject.type.kind is Kind.NULL:
+        return Constant(NULL, span, None)
+    if subject.type.kind not in ELEMENTS:
+        raise BindError(f"elementId() takes a node or a relationship, not {subject.type}", span=span)
+    return once(binder, subject, span, lambda element: _element_id(binder, element, span))
+
+
+def _element_id(binder: ExpressionBinder, element: Expression, span: Span) -> Expression:
+    if element.type.kind is Kind.NODE:
+        labels = bind_attribute(binder, element, "labels", span)
+        first, label = binder.local("text", STRING, span), binder.local("label", STRING, span, 1)
+        step = _joined(binder, span, first, Constant(STRING, span, ":"), label)
+        name: Expression = Reduce(STRING, span, first, Constant(STRING, span, ""), label, labels, step)
+    else:
+        name = bind_attribute(binder, element, "type", span)
+    number = binder.call("tostring", (bind_attribute(binder, element, "id", span),), span)
+    return _joined(binder, span, name, Constant(STRING, span, "/"), number)
+
+
+def _joined(binder: ExpressionBinder, span: Span, *texts: Expression) -> Expression:
+    return reduce(lambda text, other: binder.call("+", (text, other), span), texts)
 
 
 def bind_label_test(binder: ExpressionBinder, tree: ast.LabelTest) -> Expression:

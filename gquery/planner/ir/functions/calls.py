@@ -23,7 +23,7 @@ from gquery.planner.ir.types.common_type import (
     written_decimal,
 )
 
-_BOUND_OTHERWISE = ("id", "labels", "type", "keys", "properties", "percentileCont", "percentileDisc")
+_BOUND_OTHERWISE = ("id", "elementId", "labels", "type", "keys", "properties", "percentileCont", "percentileDisc")
 _ORDERED = SCALAR | TEMPORAL | LIST | {Kind.ANY}
 
 
@@ -152,5 +152,5 @@ def _arity(signature: Signature) -> str:
 _OF_COMMON_TYPE = frozenset({"coalesce", "list"})
 _CONVERSIONS = frozenset({"tointeger", "tofloat", "toboolean", "tostring"})
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
-_OF_ANY = _CONVERSIONS | _COMPARISONS | {"is null", "is not null", "in", "count", "min", "max", "collect"}
-_OF_DECIMALS = frozenset({"+", "-", "*", "%", "negate", "abs", "sign", "sum", "avg"})
+_OF_ANY = _CONVERSIONS | _COMPARISONS | {"nullif", "is null", "is not null", "in", "count", "min", "max", "collect"}
+_OF_DECIMALS = frozenset({"+", "-", "*", "%", "negate", "abs", "sign", "sum", "avg", "nullif"})

@@ -213,6 +213,9 @@ def _conversions() -> Iterator[Scalar]:
     yield Scalar(fixed(BOOLEAN, ANY), "({0} IS NOT NULL)", "exists(value)", says, "exists(1)")
     says = "the first of the values that is not null"
     yield Scalar(Signature(1, None, unify), None, "coalesce(value, …)", says, "coalesce(null, 2, 3) = 2")
+    says = "the value, or null where it is equal to the other"
+    first = Signature(2, 2, lambda types: types[0])
+    yield Scalar(first, None, "nullIf(value, other)", says, "nullIf(1, 2) = 1 AND nullIf('', '') IS NULL")
 
 
 SUBJECTS: Mapping[str, tuple[Scalar, ...]] = {
