@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gquery.errors import ExecutionError, GQueryError
@@ -147,7 +148,7 @@ def _write_rows(result: Result, format: str, path: str | None, console: Console)
         return watch(result, write, None if drawn_over else console)
     if format == format_by_ending(path):
         return watch(result, partial(result.write, path), console)
-    with _opened(path) as sink:
+    with _put_in_place(path) as sink:
         return watch(result, partial(result.write_to, sink, format), console)
 
 
@@ -162,11 +163,19 @@ def _print_table(result: Result, path: str | None, console: Console) -> Head:
         target = stdout_console()
         target.print(answer(found, found.table.num_rows, target))
     else:
-        with _opened(path) as sink:
+        with _put_in_place(path) as sink:
             target = Console(file=TextIOWrapper(sink, "utf-8"), width=UNCUT)
             target.print(answer(found, found.table.num_rows, target))
             target.file.flush()
     return found
+
+
+def _put_in_place(path: str) -> AbstractContextManager[BinaryIO]:
+    """A file that takes the place of the one before when it is whole; a pipe or a device is written to as it is."""
+    from gquery.values.formats import new_file
+
+    target = Path(path)
+    return new_file(target) if target.is_file() or not target.exists() else _opened(path)
 
 
 def _opened(path: str) -> BinaryIO:

@@ -76,8 +76,25 @@ def test_files(cli: Cli, saved: str, tmp_path: Path) -> None:
         assert cli("run", saved, PEOPLE, "-o", tmp_path / "a.txt", "--format", format)[0] == 0
         assert "Ann" in (tmp_path / "a.txt").read_text()
     assert cli("run", saved, PEOPLE, "-o", tmp_path / "b.txt")[0] == 2
-    assert cli("run", saved, PEOPLE, "-o", tmp_path / "no" / "b.txt", "--format", "csv")[0] == 2
+    assert cli("run", saved, PEOPLE, "-o", tmp_path / "no" / "b.txt", "--format", "csv")[0] == 1
     assert cli("run", saved, PEOPLE, "-o", tmp_path / "no" / "b.csv")[0] == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "arrow", "parquet", "table"])
+def test_an_error_leaves_the_file_before(cli: Cli, saved: str, tmp_path: Path, format: str) -> None:
+    """Whether the format is that of the file's ending or not."""
+    for name in ("a.txt", "a.csv"):
+        (tmp_path / name).write_text("kept")
+        assert cli("run", saved, "UNWIND [1, 0] AS x RETURN 1 / x", "-o", tmp_path / name, "--format", format)[0] == 1
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert (tmp_path / name).read_text() == "kept"
+        (tmp_path / name).unlink()
+
+
+def test_a_device_is_written_to(cli: Cli, saved: str, tmp_path: Path) -> None:
+    (tmp_path / "none").symlink_to("/dev/null")
+    assert cli("run", saved, PEOPLE, "-o", tmp_path / "none", "--format", "csv")[0] == 0
+    assert (tmp_path / "none").is_symlink()
 
 
 def test_where_the_query_comes_from(cli: Cli, saved: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
