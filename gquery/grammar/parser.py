@@ -107,15 +107,16 @@ class _Reader:
         self._bars: set[int] = set()
 
     def read(self) -> ast.Query:
-        place = 0
+        tokens, bars, feed, check = self._tokens, self._bars, self._feed, self._check
+        count, place = len(tokens), 0
         try:
-            while place < len(self._tokens):
-                self._check()
-                token = self._tokens[place]
+            while place < count:
+                check()
+                token = tokens[place]
                 if token.type == NAME:
                     place += self._word(place)
                 else:
-                    self._feed(self._opening(place) if token.text in "([" or place in self._bars else token)
+                    feed(self._opening(place) if token.text in "([" or place in bars else token)
                     place += 1
             query: ast.Query = self._feed(Token(END, "", 0, 0))
         except Unexpected:
