@@ -40,7 +40,7 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
         having.append((own.get((ends[0], edge.index), 1.0), own.get((ends[1], edge.index), 1.0)))
         shares, rows = [], []
         for end, each in zip(ends, having[-1], strict=True):
-            crowd, longer = _crowding(graph, edge, end, passed, statistics)
+            crowd, longer = _crowding(graph, edge, end, passed, statistics) if end in passed else (1.0, 1.0)
             shares.append(min(1.0, sizes[end] / everything[end] / max(1e-9, each) * crowd))
             rows.append(kept / everything[end] * longer)
         edges.append(kept * shares[0] * shares[1] if known is None else float(known))
@@ -65,7 +65,7 @@ def _crowding(
     many times as long their rows are. Who has a neighbour of one kind has many of every kind: of degrees with Pareto's
     tail the share s of the vertices, those that have most, has s ** (1 - 1 / a) of all edges. Neither is more than what
     an edge tells of the vertex that it leads to."""
-    if vertex not in passed or not edge.relation.of_data_edges:
+    if not edge.relation.of_data_edges:
         return 1.0, 1.0
     skew = statistics.degree(edge.types, edge.direction(vertex), graph.vertices[vertex].tables).skew
     if skew <= 1.0:

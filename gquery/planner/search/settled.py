@@ -48,6 +48,8 @@ class Settled:
         return known
 
     def space(self, known: Callable[[], Cardinalities], check: Check) -> tuple[Space, str]:
+        if self.is_doubted:  # told without sizes, which take longer to estimate
+            return self.planned.space(known, check)
         return self._spaces.get(known(), lambda: self.planned.space(known, check))
 
     def matchings(
