@@ -50,7 +50,7 @@ class Loose:
 
     def distances(self, begin: Sequence[int]) -> Mapping[int, int]:
         """How far the vertices are from the nearest of some; of those that are joined to one."""
-        incident, found, pending = self.graph.incident(), dict.fromkeys(begin, 0), deque(begin)
+        incident, found, pending = self.graph.incident, dict.fromkeys(begin, 0), deque(begin)
         while pending:
             vertex = pending.popleft()
             for other in (edge.other(vertex) for edge in incident[vertex]):

@@ -192,7 +192,7 @@ def _match_heading(plan: QueryPlan) -> str:
     words: dict[type[Match], str] = {OptionalMatch: "OPTIONAL MATCH", Exists: "EXISTS", NotExists: "NOT EXISTS"}
     word = words.get(type(segment), "MATCH")
     edges = [edge.described for edge in segment.graph.edges]
-    alone = [vertex.described for vertex in segment.graph.vertices if not segment.graph.incident()[vertex.index]]
+    alone = [vertex.described for vertex in segment.graph.vertices if not segment.graph.incident[vertex.index]]
     looked_up = [written((lookup.condition,)) for lookup in segment.lookups]
     joined = [*segment.bound, *looked_up, *(["conditions"] if segment.predicates else [])]
     heading = f"{word} {', '.join([*edges, *alone])}" + (f", joined by {', '.join(joined)}" if joined else "")

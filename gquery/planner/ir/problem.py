@@ -162,7 +162,7 @@ class Problem:
         for one, other, direction, types in self.constraints.absent:
             strangers[one, direction, types] |= 1 << other
             strangers[other, TURNED[direction], types] |= 1 << one
-        incident = self.graph.incident()
+        incident = self.graph.incident
         implied = [0] * len(self.graph.vertices)
         for (centre, direction, types), far in strangers.items():
             for edge in incident[centre]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 from gquery.planner.ir.expr import Expression
@@ -95,7 +96,7 @@ class PathVariable:
     edges: tuple[str, ...]
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class QueryGraph:
     """Consecutive MATCH clauses as one graph. `predicates`: the conjuncts that span several elements.
 
@@ -110,6 +111,7 @@ class QueryGraph:
     paths: tuple[PathVariable, ...]
     parts: tuple[Part, ...] = ()
 
+    @cached_property
     def incident(self) -> tuple[tuple[QueryEdge, ...], ...]:
         """The edges at every vertex, by index; a self-loop stands there once."""
         found: list[list[QueryEdge]] = [[] for _ in self.vertices]
@@ -123,7 +125,7 @@ class QueryGraph:
         """Whether the edges join all vertices, and there is not one more than that takes."""
         if len(self.edges) != len(self.vertices) - 1:
             return False
-        incident, reached, pending = self.incident(), {0}, [0]
+        incident, reached, pending = self.incident, {0}, [0]
         while pending:
             vertex = pending.pop()
             new = {edge.other(vertex) for edge in incident[vertex]} - reached

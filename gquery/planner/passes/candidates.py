@@ -146,7 +146,7 @@ def _neighbour_counts(draft: Draft) -> list[NeighbourFilter]:
     narrowed = (filter_ for filter_ in draft.filters if isinstance(filter_, BindingFilter | EndsFilter | ReachedFilter))
     apart = {filter_.vertex for filter_ in narrowed}
     found: dict[tuple[int, object], NeighbourFilter] = {}
-    incident = graph.incident()
+    incident = graph.incident
     for scope in graph.scopes:
         own = set(scope.edges)
         for vertex in scope.vertices:

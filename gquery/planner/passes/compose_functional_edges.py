@@ -52,7 +52,7 @@ def _chains(draft: Draft, context: Context) -> Iterator[tuple[QueryEdge, QueryEd
     told, chosen = _told(draft.problem), {choice.edge for choice in draft.problem.constraints.choices}
     counts = ((statistics.vertex_count(vertex.tables), vertex.predicates) for vertex in graph.vertices)
     smallest = min((count * kept_share(predicates, count) for count, predicates in counts if predicates), default=inf)
-    incident = graph.incident()
+    incident = graph.incident
     for middle in graph.vertices:
         edges = incident[middle.index]
         if len(edges) != 2 or middle.index in told or middle.predicates or middle.variable in spoken_of:

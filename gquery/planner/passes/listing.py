@@ -39,7 +39,7 @@ def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None) -> fro
 def _bound_beside(graph: QueryGraph, kept: set[int]) -> set[int]:
     """The vertices that listed seeds bind, one each, next to others that are listed: they make no more rows, and leave
     fewer candidates of those beside them."""
-    incident = graph.incident()
+    incident = graph.incident
     bound = {edge.target: edge.source for edge in graph.bindings() if edge.source in kept and _is_one(edge)}
     return {
         vertex

@@ -28,7 +28,7 @@ class Reaching:
 
     def __init__(self, draft: Draft, looked_up: Mapping[int, Expression], context: Context) -> None:
         self._graph = draft.graph
-        self._incident = draft.graph.incident()
+        self._incident = draft.graph.incident
         self._listing = bool(draft.kept)  # a sum begins where it is looked up, and goes no further than that leads
         self._looked_up = looked_up
         self._context = context

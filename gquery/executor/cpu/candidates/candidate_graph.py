@@ -48,7 +48,7 @@ class _Refinement:
         graph = candidates.graph
         sets: list[tuple[int, ...]] = []
         looks: list[tuple[int, ...]] = []
-        for vertex, (edges, words) in enumerate(zip(graph.incident(), self._words, strict=True)):
+        for vertex, (edges, words) in enumerate(zip(graph.incident, self._words, strict=True)):
             begin = len(looks)
             for edge in edges:
                 if edge.source != edge.target and graph.binds(edge.index, vertex):
@@ -212,7 +212,7 @@ def _batches(sizes: Sequence[int]) -> Iterator[slice]:
 def _breadth_first(candidates: CandidateSets) -> list[int]:
     """Query vertices component by component, each from its smallest candidate set."""
     sizes = [len(candidate_set.vertices) for candidate_set in candidates.sets]
-    near = [{edge.other(vertex) for edge in edges} for vertex, edges in enumerate(candidates.graph.incident())]
+    near = [{edge.other(vertex) for edge in edges} for vertex, edges in enumerate(candidates.graph.incident)]
     order: list[int] = []
     left = set(range(len(sizes)))
     for root in sorted(left, key=sizes.__getitem__):

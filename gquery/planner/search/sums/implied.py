@@ -44,7 +44,7 @@ def alike_in(problem: Problem, asked: Asked) -> tuple[int, ...]:
     graph = problem.graph
     alike = [0] * len(graph.vertices)
     together: dict[frozenset[int], list[int]] = {}
-    for vertex, edges in enumerate(graph.incident() if len(alike) <= _MOST else ()):
+    for vertex, edges in enumerate(graph.incident if len(alike) <= _MOST else ()):
         together.setdefault(frozenset([edge.other(vertex) for edge in edges]), []).append(vertex)
     groups = [members for neighbours, members in together.items() if neighbours and len(members) > 1]
     if not groups:
@@ -84,7 +84,7 @@ def _plain(problem: Problem, links: Sequence[Links], apart: Sequence[int], asked
     told, graph = spoken_of(problem), problem.graph
     merged = [len(group) > 1 for group in problem.merged]
     plain = []
-    for vertex, edges in zip(graph.vertices, graph.incident(), strict=True):
+    for vertex, edges in zip(graph.vertices, graph.incident, strict=True):
         own = links[vertex.index]
         together = sum(1 << neighbour for neighbour in own)
         plain.append(

@@ -215,7 +215,7 @@ def _alike(problem: Problem, asked: Asked) -> list[tuple[int, ...]]:
     different vertices."""
     graph = problem.graph
     told = spoken_of(problem)
-    incident = graph.incident()
+    incident = graph.incident
     classes: dict[object, list[int]] = {}
     for vertex in graph.vertices:
         edges = incident[vertex.index]

@@ -92,7 +92,7 @@ class Neighbourhoods:
     def _leads_through(self, leaf: Level, far: int, root: int, above: Mapping[int, tuple[int, ...]]) -> bool:
         """Whether a leaf leads from other neighbours of the root to the vertex above it, which has no other tie."""
         near, context = self.model.near, sum(1 << other for other in leaf.context)
-        edges = [edge for edge in self.problem.graph.incident()[far] if edge.other(far) == leaf.vertex]
+        edges = [edge for edge in self.problem.graph.incident[far] if edge.other(far) == leaf.vertex]
         tied = near[leaf.vertex] & context & ~(1 << root | 1 << far)
         if not tied or near[far] & context & ~(1 << root) or leaf.folded or far in above.get(leaf.vertex, ()):
             return False
@@ -111,7 +111,7 @@ class Neighbourhoods:
             self.statistics.degree(edge.types, edge.direction(root), tables).biased
             if edge.relation.of_data_edges
             else 0.0
-            for edge in self.problem.graph.incident()[root]
+            for edge in self.problem.graph.incident[root]
         )
 
 
