@@ -86,7 +86,7 @@ class Tail:
         self._adds_weights = weighted and self._is_grouped
         self._reads_weights = weighted or self._alike
         self._out = GoingOut(snapshot, projection.items, travelling, self._outputs, final)
-        if self._selection is not None and self._direct is None and not self._is_bare_count:
+        if not self._is_bare_count and self._selection is not None and self._direct is None:
             self._statement = self._build(check)  # says now what SQL cannot
 
     @property

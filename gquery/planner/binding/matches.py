@@ -51,7 +51,8 @@ class MatchBinder:
         patterns = self._patterns(incoming)
         optional = all(clause.optional for clause in clauses)
         foreign = {variable.name for variable in incoming if not optional or _may_not_be_node(variable)}
-        foreign = foreign.difference(*map(binds, clauses))
+        if foreign:
+            foreign.difference_update(*map(binds, clauses))
         for clause in clauses:
             self.check()
             patterns.declare(clause, clause.optional and not optional, foreign)
