@@ -69,7 +69,7 @@ class CandidateSets:
         narrowing = Narrowing(tape, self.sets, members, room)
         listed: list[int] = []
         for edge in self.graph.edges:
-            rows = self.rows.of(self.rows.of_edge(edge.index, edge.source))
+            rows = self.rows.along(edge.index, edge.source)
             listed += self.sets[edge.source].vertices, *rows.words, members[edge.target], members[edge.source], 0
         totals = tape.cell(len(self.graph.edges))
         ends = np.cumsum([self.sets[edge.source].count for edge in self.graph.edges]).tolist()
@@ -88,7 +88,7 @@ class CandidateSets:
 
     def _swept(self, tape: Tape, room: Room) -> list[int]:
         """Who is left when sweeps no longer pay. Two copies of the members take turns; the first one is the last."""
-        rows = [self._rows_at(vertex) for vertex in range(len(self.sets))]
+        rows = list(map(self._rows_at, range(len(self.sets))))
         odd, even = blank(tape, room, self.sets), blank(tape, room, self.sets)
         removed, left = tape.cell(), tape.register(sum(each.count for each in self.sets))
         tape.register(sum(each.count for each in self.sets))
@@ -118,11 +118,9 @@ class CandidateSets:
     def _rows_at(self, vertex: int) -> list[tuple[DeviceRows, int]]:
         """The rows that a candidate must have an entry in, with the query vertices that these lead to."""
         return [
-            (self.rows.of(self.rows.of_edge(edge.index, vertex)), edge.other(vertex))
-            for edge in self.graph.edges
-            if vertex in (edge.source, edge.target)
-            and edge.other(vertex) != vertex
-            and self.graph.binds(edge.index, vertex)
+            (self.rows.along(edge.index, vertex), edge.other(vertex))
+            for edge in self.graph.incident[vertex]
+            if edge.source != edge.target and self.graph.binds(edge.index, vertex)
         ]
 
     # --- what is made of them ----------------------------------------------------------------------------------
@@ -168,15 +166,14 @@ class CandidateSets:
         """Several at once, one behind the other: running sums go through the rows of all."""
         listed: list[int] = []
         ends, most = [0], 0
-        for rows, source, target in asked:
-            whole, through = self.rows.distinct(rows), 0 if target.everything else target.through
-            listed += source.vertices, *whole.words, target.test, 0, through
+        wholes = [self.rows.distinct(rows) for rows, _, _ in asked]
+        for whole, (rows, source, target) in zip(wholes, asked, strict=True):
+            listed += source.vertices, *whole.words, target.test, 0, 0 if target.everything else target.through
             ends.append(ends[-1] + source.count)
             most += self._most_entries(rows, whole, source, target)
         offsets, entries = self.room.take(8 * (ends[-1] + 1)), self.room.take(4 * most)
-        for begin, (rows, source, target) in zip(ends, asked, strict=False):
-            longest = min(self.rows.distinct(rows).longest, target.count)
-            place = offsets + 8 * begin
+        for begin, whole, (rows, source, target) in zip(ends, wholes, asked, strict=False):
+            longest, place = min(whole.longest, target.count), offsets + 8 * begin
             self._edges[rows, source, target] = DeviceRows(
                 0, source.count, place, entries, True, longest, most, self.room
             )

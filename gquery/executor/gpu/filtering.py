@@ -135,7 +135,7 @@ class Filtering:
                 among = self.labelled[other]
                 if among == self.sets[other].member:
                     among = self.sets[other].test
-                condition = Condition(self.rows.of(self.rows.of_edge(edge, vertex)), among, required, 0)
+                condition = Condition(self.rows.along(edge, vertex), among, required, 0)
                 self._waiting.setdefault(vertex, []).append((len(self._changes), condition))
         self._changes.append(change)
 

@@ -203,11 +203,24 @@ class QueryRows:
         self.control = control
         self.seeds = seeds
         self._known: dict[Hashable, DeviceRows] = {}
+        self._of_edges: dict[tuple[int, int], tuple[Rows, DeviceRows]] = {}
 
     def of_edge(self, edge: int, source: int) -> Rows:
         """The rows of a query edge, seen from query vertex `source`."""
-        query_edge = self.query.edges[edge]
-        return Rows(query_edge.relation, query_edge.direction(source), (), source, self.masked(edge))
+        return self._of_edge(edge, source)[0]
+
+    def along(self, edge: int, source: int) -> DeviceRows:
+        """The same on the device."""
+        return self._of_edge(edge, source)[1]
+
+    def _of_edge(self, edge: int, source: int) -> tuple[Rows, DeviceRows]:
+        """Made once, since filters, sweeps and counts all ask."""
+        known = self._of_edges.get((edge, source))
+        if known is None:
+            query_edge = self.query.edges[edge]
+            rows = Rows(query_edge.relation, query_edge.direction(source), (), source, self.masked(edge))
+            known = self._of_edges[edge, source] = rows, self.of(rows)
+        return known
 
     def masked(self, edge: int) -> int | None:
         """The edge whose mask says which data edges count."""
