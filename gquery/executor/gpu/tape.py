@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,8 @@ _HALTED, _ELSEWHERE = 1, 2  # as in kernels/run.cu
 _HEADER = 37  # words of `Machine` before its registers
 _MOST_REGISTERS = 1024
 _STEPS = 0  # the register with what has been tried, as in kernels/scan.cuh
-_CHUNK = 1 << 18  # bytes; what is smaller shares an allocation
+_CHUNK = 1 << 18  # bytes; what is smaller shares an allocation, of twice as many each time
+_LARGEST_CHUNK = 1 << 24
 _ALIGNED = 256
 
 
@@ -47,15 +49,18 @@ class Room:
         self.device = device
         self._held: list[DeviceArray] = []
         self._next = self._end = 0
+        self._chunk = _CHUNK
 
     def take(self, size: int) -> int:
         """The address of so many bytes."""
         size = -(-max(size, 1) // _ALIGNED) * _ALIGNED
-        if size >= _CHUNK:
-            return self._allocated(size)
         if self._next + size > self._end:
-            self._next = self._allocated(_CHUNK)
-            self._end = self._next + _CHUNK
+            chunk = self._chunk
+            self._chunk = min(2 * chunk, _LARGEST_CHUNK)
+            if size >= chunk:
+                return self._allocated(size)
+            self._next = self._allocated(chunk)
+            self._end = self._next + chunk
         self._next += size
         return self._next - size
 
@@ -134,14 +139,16 @@ class Tape:
         """Appends an operation; where it is. What it touches is told by any word that stands for it. rows: the register
         with the number of rows, where what it reads and writes is touched by the thread of its row alone; what it
         gathers and scatters is read and written anyhow."""
-        waits = self._clashes(reads, writes, rows) or self._clashes(gathers, scatters, None)
-        self._append(name, waits, words)
+        if self._waits or self._clashes(reads, writes, rows) or self._clashes_anyhow(gathers, scatters):
+            self._written, self._read, self._waits = {}, {}, True
+        self._code += (_NAMES[name], int(self._waits), 3 + len(words), *words)
+        self._waits = False
         self._touch(reads, writes, rows)
-        self._touch(gathers, scatters, None)
+        self._touch_anyhow(gathers, scatters)
         return self.here - 3 - len(words)
 
     def _clashes(self, read: Iterable[int], written: Iterable[int], rows: int | None) -> bool:
-        """Whether one of these was touched by other threads since all have waited."""
+        """Whether one of these was touched by other threads than those of the same rows since all have waited."""
         for each in read:
             if each in self._written and (rows is None or self._written[each] != rows):
                 return True
@@ -151,6 +158,11 @@ class Tape:
                     return True
         return False
 
+    def _clashes_anyhow(self, read: Iterable[int], written: Iterable[int]) -> bool:
+        """Whether one of these was touched by anybody since then."""
+        before = self._written.keys()
+        return not (before.isdisjoint(read) and before.isdisjoint(written) and self._read.keys().isdisjoint(written))
+
     def _touch(self, read: Iterable[int], written: Iterable[int], rows: int | None) -> None:
         for each in read:
             if each:  # what is null is nothing
@@ -158,6 +170,11 @@ class Tape:
         for each in written:
             if each:
                 self._written[each] = rows
+
+    def _touch_anyhow(self, read: Iterable[int], written: Iterable[int]) -> None:
+        for touched, each in ((self._read, read), (self._written, written)):
+            touched.update(dict.fromkeys(each))
+            touched.pop(0, None)
 
     def jump(self, name: str, *words: int, waits: bool = False) -> int:
         """Appends an operation that others may come from or go on to: whatever comes next waits. waits: this does, too,
@@ -173,12 +190,6 @@ class Tape:
     def wait(self) -> None:
         """All wait before the next operation, which others than those before it may come to."""
         self._waits = True
-
-    def _append(self, name: str, waits: bool, words: Sequence[int]) -> None:
-        if waits or self._waits:
-            self._written, self._read = {}, {}
-        self._code += (_NAMES[name], int(waits or self._waits), 3 + len(words), *words)
-        self._waits = False
 
     # --- running ---------------------------------------------------------------------------------------------------
 
@@ -201,10 +212,12 @@ class Tape:
         code = cells + self._cells
         data = code + len(self._code)
         header = [address + 8 * code, 0, 0, len(self._registers), *[0] * (_HEADER - 4)]
-        words = np.array([*header, *self._registers, *[0] * self._cells, *self._code, *self._data], np.int64)
+        parts = chain(header, self._registers, repeat(0, self._cells), self._code, self._data)
+        words = np.fromiter(parts, np.int64, self.words)
         tags = words >> _TAG
-        words[tags == 1] = address + 8 * (words[tags == 1] - _CELL + cells)
-        words[tags == 2] = address + 8 * (words[tags == 2] - _DATA + data)
+        told = np.flatnonzero((tags == 1) | (tags == 2))
+        begins = np.array([0, cells - _CELL, data - _DATA])[tags[told]]
+        words[told] = address + 8 * (words[told] + begins)
         return words
 
     @property
