@@ -62,15 +62,13 @@ class Solver:
         orders = self._orders(problem)
         if self.lead:
             return orders.led(self.lead)
+        if len(self.memo.orders) and (advice := self.memo.orders.find((self._alike, key))) is not None:
+            return orders.along(*advice)  # no order at hand was good enough before
         if (easy := orders.easy()) is not None:
             return easy
-        alike = (self._alike, key)
-        advice = self.memo.orders.find(alike)
-        if advice is not None:
-            return orders.along(*advice)
         solution = orders.best()
         if not solution.tried:  # else the order is the first at hand
-            self.memo.advise(alike, (solution.tree.order, solution.broken), problem)
+            self.memo.advise((self._alike, key), (solution.tree.order, solution.broken), problem)
         return solution
 
     def glanced(self, problem: Problem, solution: Solution) -> Solution:
