@@ -90,9 +90,8 @@ class _Finder:
 
     def _equalities(self) -> list[bytearray]:
         tables = [vertex.tables for vertex in self.graph.vertices]
-        rows = {
-            own: bytes(not set(own).isdisjoint(other) for other in tables) for own in dict.fromkeys(tables)
-        }  # fmt: skip
+        distinct = {own: set(own) for own in tables}
+        rows = {own: bytes([not each.isdisjoint(other) for other in tables]) for own, each in distinct.items()}
         found = [bytearray(rows[own]) for own in tables]
         for one, other in (*self.apart, *differing(self.graph.vertices)):
             found[one][other] = found[other][one] = False
