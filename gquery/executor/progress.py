@@ -50,7 +50,7 @@ class Control:
         """Raises QueryCancelled or QueryTimeout when the query has to stop."""
         if self.cancelled:
             raise QueryCancelled("the query was cancelled")
-        if self.timeout is not None and time.monotonic() - self.started > self.timeout:
+        if self.timeout is not None and self.elapsed > self.timeout:
             raise QueryTimeout(f"the query ran longer than its timeout of {self.timeout:g} s")
 
 
