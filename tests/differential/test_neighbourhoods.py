@@ -225,7 +225,7 @@ def test_walks_that_do_not_close(lonely: int) -> None:
     closed = graph.query(f"{walk} AND (a)-[:K]-(c) RETURN count(*)").scalar()
     expected = graph.query(f"{walk} RETURN count(*)").scalar() - closed
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(*costs({"gain": 1e9, "counted_look": 1.0}))
+        patched.setattr(*costs({"gain": 1e9}, counted_look=1.0))
         assert graph.query(text).scalar() == expected
         found = gquery.Graph(graph.snapshot).profile(text)
     assert "inside" not in found, found
