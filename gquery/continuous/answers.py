@@ -7,6 +7,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import field, replace
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -86,6 +87,16 @@ class _Planned:
         return ChainPlan((replace(first, branches=chosen), *others))
 
 
+class LedTerms(NamedTuple):
+    """Terms that edges which are apart may answer. known_by: what tells the terms apart; leads: by their places, for
+    those that one of the edges may fit. alone: the query, where one edge is apart, and in no match twice."""
+
+    known_by: Hashable
+    terms: Terms
+    leads: AllLeads
+    alone: BoundQuery | None = None
+
+
 class Answering:
     """Answers queries with the values of some parameters."""
 
@@ -103,53 +114,27 @@ class Answering:
         """The same of a query that is asked of one snapshot alone, from which on its answer is followed."""
         return _rows(self._chain(self._plan(query, snapshot, control, costs=_OF_ALL), {}, snapshot, control), control)
 
-    def answer_of_change(
-        self,
-        known_by: Hashable,
-        terms: Terms,
-        leads: AllLeads,
-        snapshot: Parted,
-        control: Control,
-        alone: BoundQuery | None = None,
-    ) -> pa.Table:
-        """The rows that the edges make which are apart. known_by: what tells the terms apart; leads: by their places,
-        for those that one of the edges may fit. alone: the query, where one edge is apart, and in no match twice."""
-        planned = self._planned_of_change(known_by, terms, leads, snapshot, control, alone)
-        return _rows(self._chain(planned, leads, snapshot, control), control)
+    def answer_of_change(self, led: LedTerms, snapshot: Parted, control: Control) -> pa.Table:
+        """The rows that the edges make which are apart."""
+        planned = self._planned_of_change(led, snapshot, control)
+        return _rows(self._chain(planned, led.leads, snapshot, control), control)
 
-    def rows_of_change(
-        self,
-        known_by: Hashable,
-        terms: Terms,
-        leads: AllLeads,
-        snapshot: Parted,
-        control: Control,
-        alone: BoundQuery | None = None,
-    ) -> list[pa.RecordBatch]:
+    def rows_of_change(self, led: LedTerms, snapshot: Parted, control: Control) -> list[pa.RecordBatch]:
         """What the projection of these rows would be made of: ids, and in the column WEIGHT how many rows each stands
         for, if they do not stand for one."""
-        planned = self._planned_of_change(known_by, terms, leads, snapshot, control, alone, bare=True)
-        return list(self._chain(planned, leads, snapshot, control).run(control))
+        planned = self._planned_of_change(led, snapshot, control, bare=True)
+        return list(self._chain(planned, led.leads, snapshot, control).run(control))
 
-    def _planned_of_change(
-        self,
-        known_by: Hashable,
-        terms: Terms,
-        leads: AllLeads,
-        snapshot: Parted,
-        control: Control,
-        alone: BoundQuery | None,
-        bare: bool = False,
-    ) -> _Planned:
+    def _planned_of_change(self, led: LedTerms, snapshot: Parted, control: Control, bare: bool = False) -> _Planned:
         """bare: without the projection."""
-        if alone is None:
-            begins = sum(len(snapshot.apart) if each is None else each.size for each in leads.values())
-            size = max(_FEW, (begins // len(leads)).bit_length())
-            plan = partial(self._plan, terms.query, snapshot, control, size, terms.places)
+        if led.alone is None:
+            begins = sum(len(snapshot.apart) if each is None else each.size for each in led.leads.values())
+            size = max(_FEW, (begins // len(led.leads)).bit_length())
+            plan = partial(self._plan, led.terms.query, snapshot, control, size, led.terms.places)
         else:
             size = 1
-            plan = partial(self._plan_of_one_edge, alone, snapshot, control)
-        key = (known_by, snapshot.invariants, size, bare)
+            plan = partial(self._plan_of_one_edge, led.alone, snapshot, control)
+        key = (led.known_by, snapshot.invariants, size, bare)
         return self._planned.get(key, lambda: plan().bare if bare else plan())
 
     def answer_from(

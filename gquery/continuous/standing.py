@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.continuous.anchors import Anchored
-from gquery.continuous.answers import AllLeads, Answering
+from gquery.continuous.answers import AllLeads, Answering, LedTerms
 from gquery.continuous.between import Between, schema_key
 from gquery.continuous.netting import alike, differences, net
 from gquery.continuous.numbers.branches import branches_of, only_counts
@@ -174,7 +174,8 @@ class Standing:
         leads = self._leads(bound, bound.way, snapshot, parted, control)
         if parted is None or not leads:
             return self._of_none(bound, bound.way, snapshot, control)
-        return self._answering.answer_of_change(bound.key, bound.way, leads, parted, control, _alone(bound, parted))
+        led = LedTerms(bound.key, bound.way, leads, _alone(bound, parted))
+        return self._answering.answer_of_change(led, parted, control)
 
     def _leads(
         self, bound: _Bound, terms: Terms, snapshot: Snapshot, parted: Parted | None, control: Control
@@ -210,8 +211,8 @@ class Standing:
         leads = self._leads(branch, branch.way, snapshot, parted, control)
         if parted is None or not leads:
             return NONE_MET
-        alone = _alone(branch, parted)
-        return met_in(self._answering.rows_of_change(branch.key, branch.way, leads, parted, control, alone))
+        led = LedTerms(branch.key, branch.way, leads, _alone(branch, parted))
+        return met_in(self._answering.rows_of_change(led, parted, control))
 
     def _numbers(self, bound: _Bound, snapshot: Snapshot, numbers: tuple[int, int], control: Control) -> Tables | None:
         """How many matches are new, and how many are gone; None where a column has no room for that."""
@@ -285,7 +286,8 @@ class Standing:
         leads = {} if parted is None or way.touched is None else way.touched.sieve.leads(parted, control)
         if parted is None or way.touched is None or not leads:
             return np.zeros((len(way.names), 0), np.int64)
-        found = self._answering.answer_of_change((bound.key, "touched"), way.touched, leads, parted, control)
+        led = LedTerms((bound.key, "touched"), way.touched, leads)
+        found = self._answering.answer_of_change(led, parted, control)
         return np.stack([to_numpy(found[name].combine_chunks()) for name in way.names])
 
     def _from(
