@@ -12,12 +12,11 @@ import csv
 import math
 import os
 import statistics
-import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-import gquery
 from benchmarks.counting.suites import Case, cases, loaded
 from benchmarks.gpu import cards, listing, rmat
 from benchmarks.gpu.timing import Stopwatch, Taken
@@ -61,12 +60,10 @@ def asked(case: Case, device: str, timeout: float, run: int) -> int:
 
 @dataclass
 class Row:
-    """Milliseconds of one query: on the card, by other devices (None: not counted in time), of the peers that count
-    it."""
+    """What one query takes on each device (None: not counted in time), and milliseconds of the peers that count it."""
 
     name: str
-    card: Taken | None
-    beside: dict[str, float | None]
+    taken: dict[str, Taken | None]
     peers: dict[str, float]
 
     def best(self, names: Collection[str]) -> float | None:
@@ -75,11 +72,12 @@ class Row:
 
     @property
     def whole(self) -> dict[str, float | None]:
-        return {"gpu": self.card.whole if self.card else None, **self.beside}
+        """Milliseconds from text to answer on each device."""
+        return {device: each.whole if each else None for device, each in self.taken.items()}
 
     def regret(self) -> float | None:
         """How many times as long as the better device `auto` took."""
-        auto = self.beside.get("auto")
+        auto = self.whole.get("auto")
         others = [each for device, each in self.whole.items() if device != "auto" and each is not None]
         return auto / min(others) if auto is not None and others else None
 
@@ -95,19 +93,19 @@ class Tables:
         self.devices: list[str] = chosen.devices
 
     def counted(self, found: Iterator[Case]) -> Iterator[str]:
-        others = [each for each in self.devices if each != "gpu"]
-        head = ["graph", "query", "device, ms", "launches", "end to end, ms", *(f"{each}, ms" for each in others)]
+        head = ["graph", "query", "device, ms", "launches", *(f"from text: {each}, ms" for each in self.devices)]
         yield f"| {' | '.join(head)} | best peer, ms |"
-        yield "|---|---|" + "---:|" * (3 + len(others)) + "---|"
+        yield "|---|---|" + "---:|" * (2 + len(self.devices)) + "---|"
         rows = []
         for case in found:
             peers = {name: each for name, each in case.peers.items() if each}
             best = min(peers, key=peers.__getitem__, default="")
-            on_card = self._on_card(case)  # before `auto`, which goes where the graph is
-            beside = {each: self._elsewhere(case, each) for each in others}
-            row = Row(f"{case.graph} {case.name}", on_card, beside, peers)
+            asked_of = {each: partial(asked, case, each, self.timeout) for each in self.devices}
+            taken = self.watch.in_turns(asked_of, self.runs)
+            row = Row(f"{case.graph} {case.name}", taken, peers)
             rows.append(row)
-            device = f"{row.card.device:,.2f} | {row.card.launches}" if row.card else "- | -"
+            card = row.taken.get("gpu")
+            device = f"{card.device:,.2f} | {card.launches}" if card else "- | -"
             times = " | ".join("-" if each is None else f"{each:,.2f}" for each in row.whole.values())
             yield f"| {case.graph} | {case.name} | {device} | {times} | {f'{best} {peers[best]:g}' if best else ''} |"
         yield ""
@@ -132,25 +130,6 @@ class Tables:
                 f"{name} {regret:.1f}" for name, regret in sorted(late.items(), key=lambda each: -each[1])
             )
             yield f"auto took over {_REGRET:g} times as long as the better device {len(late)} times: {listed}."
-
-    def _on_card(self, case: Case) -> Taken | None:
-        try:
-            return self.watch.measure(lambda run: asked(case, "gpu", self.timeout, run), self.runs)
-        except (gquery.QueryTimeout, gquery.ExecutionError):
-            return None
-
-    def _elsewhere(self, case: Case, device: str) -> float | None:
-        seconds = []
-        for run in range(self.runs + 1):
-            began = time.perf_counter()
-            try:
-                asked(case, device, self.timeout, run)
-            except (gquery.QueryTimeout, gquery.ExecutionError):
-                return None
-            seconds.append(time.perf_counter() - began)
-            if run and seconds[-1] > 1:
-                break
-        return 1000 * statistics.median(seconds[1:] or seconds)
 
 
 def main() -> None:

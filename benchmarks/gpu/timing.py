@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 
+import gquery
 from gquery.executor.gpu.device import card
 
 _ENOUGH = 1.0  # seconds; what takes longer is counted once
-_LONG = 10.0  # seconds; what takes longer on the device is asked once
+_LONG = 10.0  # seconds; what takes longer the first time is asked once
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,15 @@ class Taken:
     whole: float
     launches: int
     peak: int
+
+
+class _Run(NamedTuple):
+    """Milliseconds of one run: its launches, and all of it."""
+
+    answer: int
+    device: float
+    whole: float
+    launches: int
 
 
 class Stopwatch:
@@ -47,23 +58,50 @@ class Stopwatch:
         return timed
 
     def measure(self, ask: Callable[[int], int], runs: int) -> Taken:
-        """ask: gets the number of the run. The first is not counted, unless it takes very long; one that takes long is
-        the last."""
-        pool = cupy.get_default_memory_pool()
-        devices, wholes = [], []
-        for run in range(runs + 1):
-            self._events.clear()
-            began = time.perf_counter()
-            answer = ask(run)
-            cupy.cuda.runtime.deviceSynchronize()
-            wholes.append(1000 * (time.perf_counter() - began))
-            devices.append(sum(cupy.cuda.get_elapsed_time(*each) for each in self._events))
-            if (wholes[-1] > 1000 * _ENOUGH) if run else (devices[-1] > 1000 * _LONG):
-                break
-        return Taken(
-            answer,
-            statistics.median(devices[1:] or devices),
-            statistics.median(wholes[1:] or wholes),
-            len(self._events),
-            pool.total_bytes(),
-        )
+        """ask: gets the number of the run. Raises what it does; else as one of those that take turns."""
+        asked: list[_Run] = []
+        while _goes_on(asked, runs):
+            asked.append(self._once(ask, len(asked)))
+        return _taken(asked)
+
+    def in_turns(self, asks: Mapping[str, Callable[[int], int]], runs: int) -> dict[str, Taken | None]:
+        """All of them run by run, in an order drawn anew each time, so that what a machine does in the meantime is
+        nobody's. None: not answered in time. The first run of each is not counted, unless it takes very long; one that
+        takes long is its last."""
+        asked: dict[str, list[_Run]] = {name: [] for name in asks}
+        failed: set[str] = set()
+        order = random.Random(runs)
+        while waiting := [name for name in asks if name not in failed and _goes_on(asked[name], runs)]:
+            for name in order.sample(waiting, len(waiting)):
+                try:
+                    asked[name].append(self._once(asks[name], len(asked[name])))
+                except (gquery.QueryTimeout, gquery.ExecutionError):
+                    failed.add(name)
+        return {name: None if name in failed else _taken(found) for name, found in asked.items()}
+
+    def _once(self, ask: Callable[[int], int], run: int) -> _Run:
+        self._events.clear()
+        began = time.perf_counter()
+        answer = ask(run)
+        cupy.cuda.runtime.deviceSynchronize()
+        whole = 1000 * (time.perf_counter() - began)
+        device = sum(cupy.cuda.get_elapsed_time(*each) for each in self._events)
+        return _Run(answer, device, whole, len(self._events))
+
+
+def _goes_on(asked: list[_Run], runs: int) -> bool:
+    """Whether another run is wanted behind these."""
+    if not asked:
+        return True
+    return len(asked) <= runs and asked[-1].whole <= 1000 * (_LONG if len(asked) == 1 else _ENOUGH)
+
+
+def _taken(asked: list[_Run]) -> Taken:
+    counted = asked[1:] or asked
+    return Taken(
+        asked[-1].answer,
+        statistics.median(each.device for each in counted),
+        statistics.median(each.whole for each in counted),
+        asked[-1].launches,
+        cupy.get_default_memory_pool().total_bytes(),
+    )

@@ -64,9 +64,9 @@ def gone_inside(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     before = inside.Neighbourhoods.sums
 
-    def sums(self: inside.Neighbourhoods, level: int, block: Any) -> Any:
+    def sums(self: inside.Neighbourhoods, level: int, block: Any, dealing: Any) -> Any:
         seen.append(level)
-        return before(self, level, block)
+        return before(self, level, block, dealing)
 
     monkeypatch.setattr(inside.Neighbourhoods, "sums", sums)
     return seen

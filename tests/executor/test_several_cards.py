@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from random import Random
 from threading import get_ident
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import gquery
 from gquery.executor.devices import BACKENDS
+from gquery.executor.gpu.program import inside
 from gquery.executor.gpu.several import SharingBackend
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.progress import Control
@@ -86,6 +90,34 @@ def test_counts_are_those_of_one(pattern: str, way: str, launches: list[int], mo
     assert all(launches) or way == "pushed"  # of which the first card alone may do all
 
 
+@pytest.mark.parametrize("apart", [4, 40])
+@pytest.mark.parametrize("bitsets", [1 << 30, 1_000])
+def test_tasks_below_roots_are_dealt_out(
+    bitsets: int, apart: int, launches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Roots that are dear are not one card's: tasks are dealt out, of all roots at once or of some after others.
+    Launches end amid tasks, and warps go on with them when others have been dealt out."""
+    for patch in [*WAYS["inside"], (inside, "_BITSETS", bitsets), (EmulatedDevice, "apart", apart)]:
+        monkeypatch.setattr(*patch)
+    taken: list[tuple[int, Hashable]] = []
+    asked = Shares.next
+
+    def noted(self: Shares, count: int, piece: Hashable = None, *span: Any) -> tuple[int, int] | None:
+        taken.append((get_ident(), piece))
+        return asked(self, count, piece, *span)
+
+    monkeypatch.setattr(Shares, "next", noted)
+    for seed in range(4):
+        graph = skewed(Random(f"tasks {seed}"))
+        for name in ("cliques", "wheels"):
+            text = f"MATCH DIFFERENT NODES {PATTERNS[name]} RETURN count(*)"
+            assert graph.query(text, device="gpu").scalar() == graph.query(text, device="cpu").scalar(), (seed, name)
+    pieces = {piece for _, piece in taken if piece is not None}
+    assert pieces  # of tasks, where whole roots have none
+    assert len(pieces) > 1 or bitsets > 1_000
+    assert len({who for who, _ in taken}) > 1
+
+
 @pytest.mark.parametrize("room", [8 << 20, 20_000])
 @pytest.mark.parametrize("pattern", [*CLIQUES, *PUSHED])
 def test_orders_by_numbers_of_neighbours(
@@ -154,20 +186,21 @@ def test_a_short_count_stays_alone(launches: list[int], monkeypatch: pytest.Monk
 
 def test_shares_are_all_roots_once() -> None:
     for count, workers in ((0, 2), (1, 4), (1000, 2), (100_000, 3)):
-        shares = Shares(count, workers, Control(), 0.1)
-        found = list(iter(shares.next, None))
+        shares = Shares(workers, Control(), 0.1)
+        found = list(iter(partial(shares.next, count), None))
         assert [begin for begin, _ in found] == [0, *(end for _, end in found)][: len(found)]
         assert (found[-1][1] if found else 0) == count
         assert all(begin < end for begin, end in found)
     shares.stop()
-    assert shares.next() is None
+    assert shares.next(1_000_000) is None
 
 
 def test_shares_of_several_end_small() -> None:
-    shares = Shares(10_000, 2, Control(), 0.1)
-    first = shares.next()
+    shares = Shares(2, Control(), 0.1)
+    take = partial(shares.next, 10_000)
+    first = take()
     with ThreadPoolExecutor(1) as other:
-        turns = [other.submit(shares.next).result() if turn % 2 else shares.next() for turn in range(1, 200)]
+        turns = [other.submit(take).result() if turn % 2 else take() for turn in range(1, 200)]
     sizes = [end - begin for begin, end in (first, *filter(None, turns))]  # type: ignore[misc]
     assert sum(sizes) == 10_000
     assert sizes[0] < 200 < sizes[1]
@@ -178,9 +211,9 @@ def test_one_alone_takes_what_is_done_until_others_join(monkeypatch: pytest.Monk
     now = 5.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     for each, sizes in ((1e-6, [78, 9922]), (1e-4, [78, 922, 78]), (1.0, [78, 78, 78])):
-        shares = Shares(10_000, 2, Control(), 0.1)
+        shares = Shares(2, Control(), 0.1)
         for size in sizes:
-            share = shares.next()
+            share = shares.next(10_000)
             assert share is not None
             assert share[1] - share[0] == size, (each, share)
             now += size * each
@@ -195,11 +228,11 @@ def test_what_a_card_without_a_share_makes_for_later_counts(
         monkeypatch.setattr(*patch)
     asked, first = Shares.next, {}  # which keeps them: the id of one that is gone would be another's
 
-    def all_for_the_first(self: Shares) -> tuple[int, int] | None:
+    def all_for_the_first(self: Shares, *given: Any) -> tuple[int, int] | None:
         _, taker = first.setdefault(id(self), (self, get_ident()))
         mine = taker == get_ident()
         time.sleep(0.001)
-        return asked(self) if mine else None
+        return asked(self, *given) if mine else None
 
     monkeypatch.setattr(Shares, "next", all_for_the_first)
     for seed in range(3):

@@ -9,7 +9,7 @@ is written on one tape, with a loop for each level that may have several pieces.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -73,30 +73,24 @@ class GpuSlices:
         return value % (modulus or 2**64), size
 
     @property
-    def roots(self) -> int:
+    def alike(self) -> Hashable:
+        """What has to be the same for all that share a count."""
         with self.device.guarded():
-            return self._writing.given
-
-    @property
-    def leads_up(self) -> bool:
-        """Whether cliques are counted at their vertex with the fewest neighbours."""
-        with self.device.guarded():
-            return self._writing.table.upwards is not None
+            return self._writing.alike
 
     def shared_total(self, shares: Shares, modulus: int) -> tuple[int, float]:
         """As `total`, of the shares that this one gets. A tape runs even if there are none left: what it makes for
         others, too, is there only then."""
         with self.device.guarded():
-            share: tuple[int, int] | None = shares.next() or (0, 0)
             totals = self._counted
             run = self._writing.tape.start(self.control, modulus)
-            while share:
-                self._writing.take_share(run, *share)
+            while not run.ended:
                 for _ in run.launches():
                     self._writing.check_choices()
                     if shares.stopped:
                         return 0, 0.0
-                share = shares.next()
+                if not run.ended:
+                    self._writing.take_share(run, shares)
             return self._added_up(run, totals, modulus)
 
     def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:

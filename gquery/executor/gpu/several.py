@@ -1,4 +1,4 @@
-"""Several cards of one machine: the roots of a long count go to all of them, from one queue.
+"""Several cards of one machine: the roots of a long count, or the tasks below them, go to all of them, from one queue.
 
 The graph is on every card that takes part. The first one does whatever does not pay to share: filters that planning
 asks for, short counts, lists, and sums that are pushed, whose roots are numbered in an order of their own.
@@ -142,7 +142,7 @@ class SharingCandidates:
 
 
 class SharedSlices:
-    """A count, a thread and a share of the roots after the other for each device; the others join the first when it
+    """A count, a thread and a share of it after the other for each device; the others join the first when it
     takes long."""
 
     def __init__(self, first: GpuSlices, sharing: Sharing, others: Sequence[Callable[[], GpuSlices]]) -> None:
@@ -162,7 +162,7 @@ class SharedSlices:
         raise NotImplementedError("what is listed is not shared")
 
     def total(self, modulus: int) -> tuple[int, float]:
-        shares = Shares(self.first.roots, len(self._slices), self.first.control, self._sharing.after)
+        shares = Shares(len(self._slices), self.first.control, self._sharing.after)
         with ThreadPoolExecutor(len(self._slices)) as pool:
             running = [pool.submit(self._total, 0, shares, modulus)]
             try:
@@ -191,7 +191,7 @@ class SharedSlices:
         self._sharing.devices[number - 1]().use()
         try:
             slices = self._slices[number] or self._others[number - 1]()
-            alike = slices.leads_up == self.first.leads_up  # else what has this root has another one there
+            alike = slices.alike == self.first.alike  # else the same share is of something else there
         except MemoryLimitError:
             return None
         self._slices[number] = slices if alike else None

@@ -23,13 +23,12 @@ struct Drawn {
     unsigned left;
 };
 
-// The task of each lane, and whether there is something to do for it.
-INNER bool find_tasks(const SumInside &asked, const int64 *registers, Drawn &drawn) {
+// The task of each lane, of handfuls before an end, and whether there is something to do for it.
+INNER bool find_tasks(const SumInside &asked, const int64 *registers, int64 end, Drawn &drawn) {
     // What is long is often side by side: a warp's tasks are far apart.
-    int64 rounds = handfuls(registers[asked.tasks]), handful = drawn.begun + lane() / HANDFUL;
-    int64 number = lane() % HANDFUL * rounds + handful;
+    int64 handful = drawn.begun + lane() / HANDFUL, number = lane() % HANDFUL * registers[asked.handfuls] + handful;
     drawn.own = Task{0, 0, 0, 0, false};
-    bool any = lane() / HANDFUL < drawn.handfuls && handful < rounds && number < registers[asked.tasks];
+    bool any = lane() / HANDFUL < drawn.handfuls && handful < end && number < registers[asked.tasks];
     return any && find_task(asked, registers, number, drawn.own);
 }
 
@@ -37,13 +36,13 @@ INNER bool find_tasks(const SumInside &asked, const int64 *registers, Drawn &dra
 APART bool draw(
     const SumInside &asked, const InsideHand &hand, const int64 *registers, Drawn &drawn, unsigned *found, uint64 modulus
 ) {
-    int64 rounds = handfuls(registers[asked.tasks]);
-    if (4 * drawn.begun > 3 * rounds) drawn.handfuls = 1;
-    drawn.begun = rounds;
+    int64 end = registers[asked.end];
+    if (4 * drawn.begun > 3 * registers[asked.handfuls]) drawn.handfuls = 1;
+    drawn.begun = end;
     if (lane() == 0 && now() < hand.until) drawn.begun = int64(atomicAdd(&asked.begun->handfuls, uint64(drawn.handfuls)));
     drawn.begun = __shfl_sync(ALL, drawn.begun, 0);
-    if (drawn.begun >= rounds) return false;
-    bool any = find_tasks(asked, registers, drawn);
+    if (drawn.begun >= end) return false;
+    bool any = find_tasks(asked, registers, end, drawn);
     found[asked.top] += drawn.own.first;
     bool alone = any && words_of(asked.roots.inside->sizes[drawn.own.root]) <= asked.alone;
     int64 first = registers[asked.roots.first];
@@ -84,7 +83,7 @@ APART int go_on(const SumInside &asked, const int64 *registers, InsideHand &hand
     copy_walk(stop.walk, hand);
     drawn.begun = stop.begun;
     drawn.left = stop.left;
-    find_tasks(asked, registers, drawn);
+    find_tasks(asked, registers, registers[asked.handfuls], drawn);  // the end may be another one by now
     turn.level = stop.level;
     int child = stop.child;
     __syncwarp();

@@ -45,19 +45,28 @@ struct Unless {
 };
 
 // The roots of the next piece, so many that the words for them find room; what `NextPiece` has, and registers with their
-// rows and pieces of words, so many `each`. None of their tasks is begun, and no warp has stopped.
+// rows and pieces of words, so many `each`; `tasks` is one of these. None of the tasks is begun, and no warp has stopped.
+// handfuls, end: registers with how many handfuls there are, and until which they may be drawn: all, or none where they
+// are dealt out by the host; dealt: whether they are; open: a register with whether there may be more from the host.
 struct NextInside {
     const Inside *inside;
-    int64 first, last, total, rows, pieces, each, behind;
+    int64 first, last, total, rows, pieces, each, behind, tasks, handfuls, end, dealt, open;
     TasksBegun *begun;
     Stop *stops;
     int64 stop_count;
 };
 
-// Back where warps left off when their time was over: some tasks have not been begun, or warps have stopped amid one.
+// Back where warps left off when their time was over: some tasks have not been begun, or warps have stopped amid one. Where
+// all that may be drawn have been begun and the host may deal out more, it is asked.
 struct MoreInside {
     const TasksBegun *begun;
-    int64 tasks, to;
+    int64 end, open, to, ask;
+};
+
+// The host has dealt out handfuls from the one in a register on.
+struct Dealt {
+    TasksBegun *begun;
+    int64 from;
 };
 
 // Back to the beginning of a loop, behind the last piece. Steps are doubled up to `most`.
@@ -73,7 +82,7 @@ struct Again {
     TIMES(SumFactors) TIMES(SumCommon) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddUp) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,
-enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, OfNextInside, OfMoreInside, SumInsideApart, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
+enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, OfNextInside, OfMoreInside, OfDealt, SumInsideApart, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
 
 // Goes on `behind` when a sweep has taken fewer than one of so many that were left; `removed` counts what all took.
 struct Pays {
@@ -134,6 +143,9 @@ INNER int64 perform(const NextInside &piece, int64 *registers, int64 next) {
         registers[piece.last] = last;
         registers[piece.rows] = inside.rows_before(last) - inside.rows_before(first);
         registers[piece.pieces] = (inside.before(last) - before) * piece.each;
+        registers[piece.handfuls] = handfuls(registers[piece.tasks]);
+        registers[piece.end] = piece.dealt ? 0 : registers[piece.handfuls];
+        registers[piece.open] = piece.dealt;
         if (blockIdx.x == 0) *piece.begun = TasksBegun{0, 0};
     }
     for (int64 i = thread(); i < piece.stop_count; i += threads()) piece.stops[i].stopped = 0;
@@ -141,8 +153,14 @@ INNER int64 perform(const NextInside &piece, int64 *registers, int64 next) {
 }
 
 INNER int64 perform(const MoreInside &more, int64 *registers, int64 next) {
-    bool all_begun = int64(seen_now(&more.begun->handfuls)) >= handfuls(registers[more.tasks]);
+    bool all_begun = int64(seen_now(&more.begun->handfuls)) >= registers[more.end];
+    if (all_begun && registers[more.open]) return more.ask;
     return all_begun && !seen_now(&more.begun->stopped) ? next : more.to;
+}
+
+INNER int64 perform(const Dealt &dealt, int64 *registers, int64 next) {
+    if (thread() == 0) dealt.begun->handfuls = registers[dealt.from];
+    return next;
 }
 
 INNER int64 perform(const Again &again, int64 *registers) {
@@ -202,6 +220,7 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
             case OfUnless: next = perform(operation.as<Unless>(), registers, next); break;
             case OfNextInside: next = perform(operation.as<NextInside>(), registers, next); break;
             case OfMoreInside: next = perform(operation.as<MoreInside>(), registers, next); break;
+            case OfDealt: next = perform(operation.as<Dealt>(), registers, next); break;
             case OfPays: next = perform(operation.as<Pays>(), registers, next); break;
             case CountMembers: count_members(operation.as<AllMembers>()); break;
             case ListMembers: list_members(operation.as<AllMembers>()); break;

@@ -19,10 +19,11 @@ static_assert(sizeof(Stop) <= 2048, "the host makes room for so many bytes");
 // Adds to the sums of roots what is below their members at the level `top`. second: the level of which a task has a
 // piece of a word, one of so many `pieces`; none where a task is all that is below a member. alone: a lane takes a task of
 // a root that has no more words than that, or a candidate of a task where there is a second level. tasks: a register with
-// how many there are. stops: one for each warp.
+// how many there are. handfuls, end: registers with how many handfuls these are, and until which they may be drawn. stops:
+// one for each warp.
 struct SumInside {
     RootsInside roots;
-    int64 tasks, top, second, pieces, alone;
+    int64 tasks, handfuls, end, top, second, pieces, alone;
     TasksBegun *begun;
     Stop *stops;
     uint64 *sums;

@@ -3,10 +3,14 @@ through them (kernels/inside.cuh, alone.cuh), task by task (kernels/tasks.cuh, d
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gquery.executor.gpu.program.blocks import Block
 from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.table import Sums, Table
 from gquery.executor.gpu.resident import DeviceRows
+from gquery.executor.gpu.shares import Shares
+from gquery.executor.gpu.tape import Run, Tape
 from gquery.executor.lowering.tallied import tallied_levels
 
 _LEVELS = 7  # as in kernels/neighbourhood.cuh
@@ -21,6 +25,29 @@ _ALONE_TALLIED = 4  # the same where a lane tallies: numbers of members have to 
 _NOT_TALLIED, _ANY_TALLY, _IN_PAIRS = range(3)  # as in kernels/possible.cuh
 
 
+class Dealing(NamedTuple):
+    """Registers by which the host deals out handfuls of tasks: how many there are, of which roots (from one to
+    another), from which one on and until which warps may draw them now, and whether there may be more."""
+
+    handfuls: int
+    first: int
+    last: int
+    begin: int
+    end: int
+    open: int
+
+    @classmethod
+    def by(cls, tape: Tape) -> Dealing:
+        return cls(*(tape.register() for _ in cls._fields))
+
+    def take(self, run: Run, shares: Shares, reached: int, roots: int) -> None:
+        """What the next launches go through. reached: the register with the first root of a block, of so many."""
+        begun, first, last = (run.register(each) for each in (reached, self.first, self.last))
+        span = (begun + first) / roots, (begun + last) / roots
+        taken = shares.next(run.register(self.handfuls), (begun, first), span)
+        run.set(self.begin, *(taken or (0, 0)), int(taken is not None))
+
+
 class Neighbourhoods:
     """What is written once for a program: what kernels ask of its levels, and room for bitsets."""
 
@@ -32,8 +59,8 @@ class Neighbourhoods:
         self._kinds = kinds_of(self.table)
         self._tallied = tallied_levels(self.table.program)
         size = _BITSETS if available is None else min(_BITSETS, available // 4)
-        self._room = min(self._most_words(), size // (4 * len(self._kinds)))
-        self._bits = self.tape.room.take(4 * self._room * len(self._kinds)) if self._is_enough else 0
+        self.room = min(self._most_words(), size // (4 * len(self._kinds)))
+        self._bits = self.tape.room.take(4 * self.room * len(self._kinds)) if self._is_enough else 0
 
     @classmethod
     def of(cls, levels: Levels, available: int | None) -> Neighbourhoods | None:
@@ -51,7 +78,7 @@ class Neighbourhoods:
     @property
     def _is_enough(self) -> bool:
         """Whether there is room for any root."""
-        return self._members.longest <= _MEMBERS and self._words_of(self._members.longest) <= self._room
+        return self._members.longest <= _MEMBERS and self._words_of(self._members.longest) <= self.room
 
     def _words_of(self, members: int) -> int:
         """The words of a root of so many members."""
@@ -62,14 +89,25 @@ class Neighbourhoods:
         rows, levels = self._members, len(self.table.program.levels)
         return max(1, -(-rows.longest // _BITS) * (rows.entries + levels * min(rows.count, rows.entries)))
 
-    def sums(self, level: int, block: Block) -> Sums:
-        """The sums over a level right below the roots of a block, and all below it."""
+    def deal(self) -> Dealing | None:
+        """What the tasks of a program are dealt out by to several cards. None where the sums over the tasks that each
+        has do not add up: other branches and limits are of all that is below a root."""
+        below = self.table.children[0]
+        if len(below) > 1 or below != self.table.deeper[0] or not self.table.children[below[0]]:
+            return None
+        level = self.table.program.levels[below[0]]
+        return None if level.minus or level.cap else Dealing.by(self.tape)
+
+    def sums(self, level: int, block: Block, dealing: Dealing | None) -> Sums:
+        """The sums over a level right below the roots of a block, and all below it. dealing: of those tasks that the
+        host deals out."""
         tape, take, most = self.tape, self.tape.room.take, block.most
         found = self.levels.new_sums(most)
         begins, sizes, row_ends, ends = (take(width * most) for width in (8, 4, 8, 8))
         partials = [take(8 * self.tape.device.blocks) for _ in range(2)]
         inside = self._words([begins, sizes, row_ends, ends])
-        total, first, begun = tape.register(), tape.register(), tape.cell(2)
+        total, begun = tape.register(), tape.cell(2)
+        handfuls, first, last, begin, end, more = dealing or Dealing.by(tape)
         warps = tape.device.warps_apart
         stops = take(_STOP * warps)
         tape.add(
@@ -80,23 +118,29 @@ class Neighbourhoods:
             tape.add(
                 "RunningSums", each, block.rows, sums, total, first, rows=block.rows, writes=[each], gathers=[sums]
             )
-        last, rows, pieces = (tape.register() for _ in range(3))
+        rows, pieces = tape.register(), tape.register()
         second = self._second(level)
         each = self._pieces(second)
+        tasks = rows if second < 0 else pieces
         piece = tape.jump(
-            "NextInside", inside, first, last, block.rows, rows, pieces, each, 0, begun, stops, warps, waits=True
+            "NextInside", inside, first, last, block.rows, rows, pieces, each, 0, tasks, handfuls, end,
+            int(dealing is not None), more, begun, stops, warps, waits=True,
         )  # fmt: skip
         roots = inside, *block.words, first, last
         tape.add("WriteInside", *roots, gathers=[begins, sizes, row_ends, ends], scatters=[self._bits])
         tape.wait()
-        tasks = rows if second < 0 else pieces
         again = tape.add(
-            "SumInsideApart", *roots, tasks, level, second, each, self._alone(level), begun, stops, *found,
-            self.levels.found,
+            "SumInsideApart", *roots, tasks, handfuls, end, level, second, each, self._alone(level), begun, stops,
+            *found, self.levels.found,
             gathers=[self._bits], scatters=found,
         )  # fmt: skip
-        tape.jump("MoreInside", begun, tasks, again, waits=True)
+        asked = tape.jump("MoreInside", begun, end, more, again, 0, waits=True)
         tape.jump("Again", first, last, tape.constant(0), 0, piece)
+        if dealing:
+            tape.patch(asked, 4, tape.here)
+            tape.jump("Halt")
+            tape.jump("Dealt", begun, begin)
+            tape.jump("Unless", tape.constant(0), 1, asked)
         tape.patch(piece, 7, tape.here)
         tape.wait()
         return found
@@ -130,7 +174,7 @@ class Neighbourhoods:
         return data(
             [
                 self.table.words, data(levels), len(self.table.program.levels), *members, int(are_larger(self.table)),
-                len(kinds), data(rows), *arrays, self._bits, self._room,
+                len(kinds), data(rows), *arrays, self._bits, self.room,
             ]
         )  # fmt: skip
 

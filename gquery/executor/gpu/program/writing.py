@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.pool import positions_of, shuffled
 from gquery.executor.gpu.program.pushing import Pushing, chains_with_ends
 from gquery.executor.gpu.program.table import NO_SUMS, Sums, Table
+from gquery.executor.gpu.shares import Shares
 from gquery.executor.gpu.tape import Run, Tape
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import pushed
@@ -31,9 +33,17 @@ _ROW = 120  # bytes of a partial match besides its positions: work, values, and 
 _CAPS = {None: 0, "optional": 1, "exists": 2, "absent": 3}
 
 
+class Share(NamedTuple):
+    """Registers with the first root of a share, the one behind its last, and whether there may be more."""
+
+    first: int
+    end: int
+    more: int
+
+
 class Writing:
-    """pool: as in `Candidates.start`; shared: the roots come share by share; given: its partial matches, of so many
-    levels (width). found: cells with the matches of each level but those that were given."""
+    """pool: as in `Candidates.start`; shared: roots, or tasks below them, come share by share; given: its partial
+    matches, of so many levels (width). found: cells with the matches of each level but those that were given."""
 
     def __init__(
         self,
@@ -57,11 +67,13 @@ class Writing:
         self._pushing = Pushing(self.levels, found, available) if found else None
         self._inside = Neighbourhoods.of(self.levels, available)
         self._reached = self._zero
-        self._share = (self.tape.register(), self.tape.register()) if shared else None
+        self._dealing = self._inside.deal() if shared and self._inside else None
+        at_roots = shared and self._dealing is None
+        self._share = Share(*(self.tape.register(each) for each in (0, 0, 1))) if at_roots else None
         self._at_all = pool is None
         self.width = 1 if pool is None else len(pool)
         self.given = len(self.table.sets[0])
-        if pool is not None or shared:
+        if pool is not None or at_roots:
             placed = shuffled(self.table) if pool is None else positions_of(self.table, pool)
             self.given = placed.shape[1]
             self._pool = self.tape.room.take(placed.nbytes)
@@ -103,23 +115,33 @@ class Writing:
         if self._share is None:
             self._in_pieces(self.given, first, most, piece)
         else:
-            self._in_shares(*self._share, most, piece)
+            self._in_shares(self._share, most, piece)
 
-    def _in_shares(self, first: int, end: int, most: int, piece: Callable[[int, int, int, int], None]) -> None:
-        """Goes through the roots from a register to another piece by piece, halts, and begins anew."""
-        tape = self.tape
+    def _in_shares(self, share: Share, most: int, piece: Callable[[int, int, int, int], None]) -> None:
+        """Goes through the roots of a share piece by piece and halts, as long as there may be more."""
+        tape, (first, end, more) = self.tape, share
         last, own, step = tape.register(), tape.register(), tape.constant(most)
         begin = tape.jump("NextPiece", first, last, own, end, step, 0)
         piece(first, last, own, most)
         tape.jump("Again", first, last, step, 0, begin)
         tape.patch(begin, 5, tape.here)
         tape.jump("Halt")
+        over = tape.jump("Unless", more, 1, 0)
         tape.jump("Unless", self._zero, 1, begin)
+        tape.patch(over, 2, tape.here)
 
-    def take_share(self, run: Run, begin: int, end: int) -> None:
-        """What the next launches go through."""
-        assert self._share is not None
-        run.set(self._share[0], begin, end)
+    def take_share(self, run: Run, shares: Shares) -> None:
+        """What the next launches go through, where a tape has halted for more."""
+        if self._dealing:
+            self._dealing.take(run, shares, self._reached, self.given)
+        elif self._share:
+            taken = shares.next(self.given)
+            run.set(self._share.first, *(taken or (0, 0)), int(taken is not None))
+
+    @property
+    def alike(self) -> Hashable:
+        """What has to be the same where a count is shared: what a share of it is."""
+        return self.table.upwards is None, self._dealing and (self._capacity, self._inside and self._inside.room)
 
     def ways(self, level: int, block: Block) -> Ways:
         """The ways to finish each partial match of a block that ends with the level: the product over the branches."""
@@ -250,7 +272,7 @@ class Writing:
     def _sum(self, level: int, block: Block) -> Sums:
         """The sum over a level and all below it, for each partial match of a block."""
         if self._inside and self.program.levels[level].parent == 0 and self.table.children[level]:
-            return self._inside.sums(level, block)
+            return self._inside.sums(level, block, self._dealing)
         if self.table.common_leaves(level):
             return self._common(level, block)
         if self.table.deeper[level] or self.program.levels[level].weights:
