@@ -7,6 +7,7 @@ the branch as a number at each candidate. When everything folds, there is nothin
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -232,11 +233,12 @@ def _multiplying(fold: Fold, modulus: int) -> Callable[[int, int], None]:
 
 def _runs(vertices: NDArray[np.int32], begin: int, end: int) -> Iterator[tuple[int, int]]:
     """The range in parts without gaps, where it has few: several labels whole; else as it is."""
-    cuts = [begin, end]
-    if vertices[end - 1] - vertices[begin] >= end - begin:
-        gaps = np.flatnonzero(np.diff(vertices[begin:end]) > 1) + (begin + 1)
-        cuts[1:1] = gaps.tolist() if len(gaps) < _GAPS else []
-    return pairwise(cuts)
+    cuts = [begin]
+    while cuts[-1] < end and len(cuts) <= _GAPS:  # looked for by halves: most have none, or at once too many
+        low = cuts[-1]
+        ahead = vertices[low] - low
+        cuts.append(bisect_right(range(end), ahead, low, end, key=lambda place: vertices[place] - place))
+    return pairwise(cuts if cuts[-1] == end else (begin, end))
 
 
 def _multiply(
