@@ -27,13 +27,13 @@ with nothing_is_garbage():
     from gquery.opening import from_arrow, from_duckdb, from_networkx, load, open
     from gquery.result import Result
     from gquery.session import Graph
-    from gquery.store import Store
     from gquery.values.elements import Node, Path, Relationship, Row
 
 if TYPE_CHECKING:
     from gquery.motif.discovery import Edges
     from gquery.motif.found import Motifs
     from gquery.motif.question import Options
+    from gquery.store import Store
 
 __version__ = "0.1.0"
 
@@ -66,6 +66,20 @@ __all__ = [
     "motifs",
     "open",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Store`, which most programs do without: it brings what follows the changes of a graph along."""
+    if name != "Store":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with nothing_is_garbage():
+        from gquery.store import Store
+    globals()[name] = Store
+    return Store
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def connect(database: str = ":memory:", **options: Any) -> Any:

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import of_values, ranges, to_arrow, to_numpy, truths
+from gquery.arrays import of_values, pc, ranges, to_arrow, to_numpy, truths
 from gquery.stopping import Check, unchecked
 from gquery.storage.cache import Cache, Meter
 from gquery.storage.tables import VertexTable

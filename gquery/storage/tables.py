@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import to_numpy
+from gquery.arrays import pc, to_numpy
 from gquery.stopping import Check
 
 _AT_ONCE = 1 << 16  # ids that are compared at once

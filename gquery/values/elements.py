@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import pc
 from gquery.errors import ExecutionError
 from gquery.values.durations import Duration
 
@@ -241,8 +242,6 @@ def unions_replaced(column: pa.Array) -> pa.Array:
         return pa.ListArray.from_arrays(pa.array(offsets), unions_replaced(column.flatten()), type=wanted, mask=mask)
     if wanted == pa.string():
         return pa.array([text_of(to_value(value, arrow)) for value in column.to_pylist()], wanted)
-    import pyarrow.compute as pc
-
     try:
         return pc.coalesce(*(column.field(index).cast(wanted) for index in range(arrow.num_fields)))
     except pa.ArrowInvalid:

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import ranges, to_arrow, to_numpy, truths
+from gquery.arrays import pc, ranges, to_arrow, to_numpy, truths
 from gquery.executor.lowering.seeds import Bound
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import stored_column

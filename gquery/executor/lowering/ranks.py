@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import to_numpy, truths
+from gquery.arrays import pc, to_numpy, truths
 from gquery.executor.backend import Candidates, Ranks
 from gquery.executor.lowering.program import NULL_RANK
 from gquery.executor.lowering.reading import Reading

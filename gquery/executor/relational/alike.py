@@ -17,10 +17,9 @@ from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, to_arrow, to_numpy
+from gquery.arrays import filled, pc, to_arrow, to_numpy
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.executor.relational.inputs import Inputs

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import of_values, to_arrow, to_numpy, truths
+from gquery.arrays import of_values, pc, to_arrow, to_numpy, truths
 from gquery.executor.relational.unions import DURATION_PARTS, cast, union_of, union_type, with_fields, with_items
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
@@ -146,8 +146,6 @@ def as_type(values: pa.Array, given: Type, wanted: Type) -> pa.Array:
     if given.kind is not Kind.ANY:
         member = member_of(given, wanted.members)
         return union_of(cast(values, arrow.field(member).type), member, arrow)
-    import pyarrow.compute as pc
-
     members = [member_of(member, wanted.members) for member in given.members]
     children = []
     for index, field in enumerate(arrow):

@@ -11,10 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow, truths
+from gquery.arrays import pc, to_arrow, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.functions import Given
@@ -247,7 +246,7 @@ class _Scan:
             return found_in(stored, list(value))
         if operator in _COMPARE and other.type.kind is not Kind.NULL:
             same = as_stored(value, stored.type)
-            return None if same is None else _COMPARE[operator](stored, same)
+            return None if same is None else getattr(pc, _COMPARE[operator])(stored, same)
         return None
 
     def _known(self, expression: Expression) -> object:
@@ -300,8 +299,8 @@ class _Scan:
         return ids if self.rows is None else ids[self.rows]
 
 
-_COMPARE = {
-    "=": pc.equal, "<>": pc.not_equal, "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal
+_COMPARE = {  # by Arrow's names
+    "=": "equal", "<>": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"
 }  # fmt: skip
 
 

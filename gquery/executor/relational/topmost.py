@@ -13,10 +13,9 @@ from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow, truths
+from gquery.arrays import pc, to_arrow, truths
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.functions import Given

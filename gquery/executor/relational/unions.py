@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import filled, of_values, to_arrow, truths
+from gquery.arrays import filled, of_values, pc, to_arrow, truths
 from gquery.errors import UnsupportedError
 from gquery.planner.ir.expr import Kind, Type
 from gquery.values.elements import holds_union, tags_of
@@ -161,8 +161,6 @@ def unsliced(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def with_items(values: pa.Array, items: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Lists as long as `values`, null where they are, with these items."""
-    import pyarrow.compute as pc
-
     lengths = filled(pc.list_value_length(values), 0)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pa.ListArray.from_arrays(to_arrow(offsets), items, type=wanted, mask=_mask(values))

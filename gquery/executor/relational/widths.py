@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, to_arrow
+from gquery.arrays import filled, pc, to_arrow
 from gquery.errors import Span
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import stored_column
@@ -91,8 +91,6 @@ def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, mos
 def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int) -> Bytes | None:
     """The bytes that whole elements in the values will take, also inside lists, maps and paths; None where there are
     none, or all together cannot have `most`."""
-    import pyarrow.compute as pc
-
     match type_.kind:
         case Kind.ANY if pa.types.is_union(values.type):
             members = [element_widths(snapshot, values.field(at), each, most) for at, each in enumerate(type_.members)]
@@ -152,8 +150,6 @@ def _longest(snapshot: Snapshot, values: pa.ChunkedArray) -> int:
 
 
 def _found_longest(values: pa.ChunkedArray) -> int:
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(values.type):
         return max((int(chunk.dictionary.nbytes) for chunk in values.chunks), default=0)
     if len(values) > _READ_AT_ONCE or pa.types.is_nested(values.type):
@@ -175,8 +171,6 @@ def _lengths(values: pa.ChunkedArray, positions: Ids) -> Bytes:
 
 
 def _chunk_lengths(chunk: pa.Array, positions: Ids) -> Bytes:
-    import pyarrow.compute as pc
-
     types = pa.types
     if types.is_dictionary(chunk.type):
         codes = filled(chunk.indices.take(to_arrow(positions)), 0)

@@ -8,10 +8,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import truths
+from gquery.arrays import pc, truths
 from gquery.executor.relational.gather import take
 from gquery.executor.updates.there import is_gone
 from gquery.planner.ir.expr import Kind

@@ -7,8 +7,8 @@ intervals, and lists, structs, maps and sparse unions of them.
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.errors import ExecutionError, UnsupportedError
 from gquery.values.elements import tags_of
 

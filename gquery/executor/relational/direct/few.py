@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.executor.relational.direct.groups import Groups
 from gquery.executor.relational.direct.lists import unwound
 from gquery.executor.relational.direct.types import Columns, Computed, Unsaid, as_array, is_plain

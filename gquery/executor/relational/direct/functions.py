@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.executor.relational.direct import lists
 from gquery.executor.relational.direct.types import (
     Unsaid,
@@ -26,15 +26,15 @@ def function_of(function: str, type_: Type, given: Sequence[Type]) -> Callable[.
     match function:
         case "=" | "<>" | "<" | "<=" | ">" | ">=" if alike or all(map(is_moment, given)):
             if function in ("=", "<>") or given[0].kind in (Kind.INTEGER, Kind.STRING, Kind.TEMPORAL):
-                return _COMPARISONS[function]
+                return _arrow(_COMPARISONS[function])
         case "and" | "or" | "not" if all(each.kind is Kind.BOOLEAN for each in given):
-            return _LOGIC[function]
+            return _arrow(_LOGIC[function])
         case "is null" | "is not null" if can_be_carried(given[0]):
-            return _LOGIC[function]
+            return _arrow(_LOGIC[function])
         case "coalesce" if alike and are_alike(type_, given[0]):
-            return pc.coalesce  # type: ignore[no-any-return]
+            return _arrow("coalesce")
         case "+" | "-" | "*" | "%" if len(given) == 2 and all(map(is_whole, given)) and is_whole(type_):
-            return _ARITHMETIC[function]
+            return _remainder if function == "%" else _arrow(_ARITHMETIC[function])
         case "+" if len(given) == 2 and type_.kind is Kind.STRING and alike:
             return _joined
         case "tostring" if is_whole(given[0]):
@@ -52,6 +52,11 @@ def function_of(function: str, type_: Type, given: Sequence[Type]) -> Callable[.
     raise Unsaid
 
 
+def _arrow(name: str) -> Callable[..., Value]:
+    function: Callable[..., Value] = getattr(pc, name)
+    return function
+
+
 def _joined(one: Value, other: Value) -> Value:
     expect_room(sum(each.nbytes for each in (one, other) if isinstance(each, pa.Array)))
     return pc.binary_join_element_wise(one, other, "")
@@ -67,24 +72,23 @@ def _remainder(one: Value, other: Value) -> Value:
     return pc.subtract_checked(one, pc.multiply_checked(pc.divide_checked(one, other), other))
 
 
-_COMPARISONS: dict[str, Callable[..., Value]] = {
-    "=": pc.equal,
-    "<>": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
+_COMPARISONS = {
+    "=": "equal",
+    "<>": "not_equal",
+    "<": "less",
+    "<=": "less_equal",
+    ">": "greater",
+    ">=": "greater_equal",
 }
-_LOGIC: dict[str, Callable[..., Value]] = {
-    "and": pc.and_kleene,
-    "or": pc.or_kleene,
-    "not": pc.invert,
-    "is null": pc.is_null,
-    "is not null": pc.is_valid,
+_LOGIC = {
+    "and": "and_kleene",
+    "or": "or_kleene",
+    "not": "invert",
+    "is null": "is_null",
+    "is not null": "is_valid",
 }
-_ARITHMETIC: dict[str, Callable[..., Value]] = {  # an overflow is an error, and so is nothing to divide by
-    "+": pc.add_checked,
-    "-": pc.subtract_checked,
-    "*": pc.multiply_checked,
-    "%": _remainder,
+_ARITHMETIC = {  # an overflow is an error, and so is nothing to divide by
+    "+": "add_checked",
+    "-": "subtract_checked",
+    "*": "multiply_checked",
 }

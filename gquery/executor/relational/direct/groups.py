@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from gquery.arrays import to_arrow, to_numpy, truths
+from gquery.arrays import pc, to_arrow, to_numpy, truths
 from gquery.executor.relational.direct.types import Columns, Computed, Unsaid, as_array, is_plain
 from gquery.executor.relational.direct.values import Writer, numbered
 from gquery.executor.relational.direct.whole_keys import groups_and_measures
@@ -18,8 +17,6 @@ from gquery.executor.relational.selection import WEIGHTS
 from gquery.planner.ir.expr import Aggregate, Expression, Kind, Type
 from gquery.records import record
 
-_KNOWN = pc.CountOptions(mode="only_valid")
-_FROM_ZERO = pc.ScalarAggregateOptions(min_count=0)
 _MOST = 2**63
 _ITEMS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.INTEGER, Kind.STRING, Kind.BOOLEAN})
 _MOST_ITEMS = 10_000  # of all lists that are keys: Python looks at each
@@ -103,11 +100,11 @@ def _measure(aggregate: Aggregate, writer: Writer, weight: Computed | None) -> M
         raise Unsaid
     match aggregate.function:
         case "collect" if aggregate.distinct:
-            return Measure(values, ("distinct", _KNOWN))
+            return Measure(values, _of_known("distinct"))
         case "count" if aggregate.distinct:
-            return Measure(values, ("count_distinct", _KNOWN))
+            return Measure(values, _of_known("count_distinct"))
         case "count" if weight is None:
-            return Measure(values, ("count", _KNOWN))
+            return Measure(values, _of_known("count"))
         case "count" if weight is not None:
             known = weight
             return _sum(lambda columns: pc.if_else(pc.is_valid(value(columns)), known(columns), 0))
@@ -120,6 +117,11 @@ def _measure(aggregate: Aggregate, writer: Writer, weight: Computed | None) -> M
     raise Unsaid
 
 
+def _of_known(function: str) -> tuple[str, Any]:
+    """A function of Arrow's groups that leaves nulls out."""
+    return function, pc.CountOptions(mode="only_valid")
+
+
 def _sum(value: Computed) -> Measure:
     def values(columns: Columns, rows: int) -> pa.Array:
         numbers = as_array(value(columns), rows)
@@ -128,7 +130,7 @@ def _sum(value: Computed) -> Measure:
             raise pa.ArrowInvalid("a sum may have more than 64 bits")
         return numbers
 
-    return Measure(values, ("sum", _FROM_ZERO))
+    return Measure(values, ("sum", pc.ScalarAggregateOptions(min_count=0)))
 
 
 def _arrays(value: Computed, columns: Columns, rows: int) -> pa.Array:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, to_arrow, to_numpy, truths
+from gquery.arrays import filled, pc, to_arrow, to_numpy, truths
 from gquery.executor.relational.direct.types import MOST_BYTES, Value, as_array
 from gquery.executor.relational.sql.weights import LONGEST_LIST
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.executor.relational.direct.types import Unsaid, Value, can_be_carried, is_day, is_moment
 from gquery.executor.relational.gather import travelling_type
 from gquery.planner.ir.expr import Call, Expression, Kind, Type
 
-_OF_DAYS: dict[str, Callable[..., Value]] = {"year": pc.year, "month": pc.month, "day": pc.day}
-_OF_MOMENTS = _OF_DAYS | {"hour": pc.hour, "minute": pc.minute, "second": pc.second}
+_OF_DAYS = ("year", "month", "day")  # by Arrow's names too
+_OF_MOMENTS = (*_OF_DAYS, "hour", "minute", "second")
 _BETWEEN = {"hours": 3600 * 10**9, "minutes": 60 * 10**9, "seconds": 10**9, "milliseconds": 10**6}  # nanoseconds
 _DAY = {"date32[day]": 1, "timestamp[s]": 86_400, "timestamp[ms]": 86_400_000, "timestamp[us]": 86_400_000_000}
 _LAST_DAY = 11_000_000  # since 1970: Arrow's calendar ends some years later
@@ -30,20 +30,20 @@ def part_of(subject: Expression, key: str, type_: Type) -> tuple[tuple[Expressio
         place, wanted = [name for name, _ in of.fields].index(key), travelling_type(type_)
         return (subject,), lambda value: pc.struct_field(value, place).cast(wanted)
     if is_day(of) and key in _OF_DAYS:
-        return (subject,), partial(_from_calendar, _OF_DAYS[key])
+        return (subject,), partial(_from_calendar, key)
     if is_moment(of) and key in _OF_MOMENTS:
-        return (subject,), partial(_from_calendar, _OF_MOMENTS[key])
+        return (subject,), partial(_from_calendar, key)
     raise Unsaid
 
 
-def _from_calendar(part: Callable[..., Value], value: Value) -> Value:
+def _from_calendar(part: str, value: Value) -> Value:
     """Raises ArrowException for years that Arrow's calendar does not have."""
     plain = value.cast(pa.int32() if pa.types.is_date32(value.type) else pa.int64())
     least, most = (bound.as_py() or 0 for bound in pc.min_max(plain).values())
     last = _LAST_DAY * _DAY[str(value.type)]
     if least < -last or most > last:
         raise pa.ArrowNotImplementedError("such years are DuckDB's")
-    return part(value)
+    return getattr(pc, part)(value)
 
 
 def _between(unit: int, one: Value, other: Value) -> Value:

@@ -7,9 +7,8 @@ import math
 from decimal import Decimal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from gquery.arrays import of_values, to_scalar
+from gquery.arrays import of_values, pc, to_scalar
 from gquery.planner.ir.types.common_type import written_decimal
 
 

@@ -11,9 +11,8 @@ from functools import partial, reduce
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from gquery.arrays import to_arrow, to_scalar
+from gquery.arrays import pc, to_arrow, to_scalar
 from gquery.executor.relational.direct.functions import function_of
 from gquery.executor.relational.direct.parts import part_of
 from gquery.executor.relational.direct.types import (

@@ -9,8 +9,8 @@ import zoneinfo
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.schema import ZONED_TIME
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import pc
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.assembly.lookup import Lookup, as_type, concat_ids, repeats
 from gquery.storage.load.assembly.rows import End, Reference, VertexRows

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.load.assembly.lookup import as_type, repeats
 from gquery.storage.load.assembly.rows import RawTable, VertexRows

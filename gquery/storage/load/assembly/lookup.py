@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import pc
 from gquery.storage.load.rejects import Rows
 from gquery.storage.load.text.values import integers_where_canonical
 

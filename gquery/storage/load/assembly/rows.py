@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.load.assembly.arrow_values import cast, ids_of_values, normalise
 from gquery.storage.load.loading import Loading

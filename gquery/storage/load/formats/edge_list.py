@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.load.assembly.lookup import distinct
 from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, edge_rows

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
 from gquery.storage.load.formats.files import TABLE_ENDINGS, Layout, ending, is_binary, layout_of, read_table

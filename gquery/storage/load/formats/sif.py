@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.load.assembly.rows import EdgeRows, End, Reference, VertexRows, split_rows
 from gquery.storage.load.assembly.vertices import named_by

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.load.assembly.rows import RawTable
 from gquery.storage.load.formats.names import find_ends

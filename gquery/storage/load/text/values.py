@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from gquery.arrays import to_numpy
+from gquery.arrays import pc, to_numpy
 from gquery.storage.load.rejects import NO_ROWS, Rows
 
 _FEW = 1000
