@@ -20,11 +20,14 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any, TypeVar
 
-from numba import njit
+import numpy as np
+from numba import njit, types
 from numba.core import config
-from numba.core.caching import FunctionCache
+from numba.core.typing.typeof import typeof
+from numba.np import numpy_support
 
 from gquery.executor.cpu.machine import kernel_cache
+from gquery.executor.cpu.machine.kept import KernelCache
 from gquery.executor.cpu.machine.whole import Whole
 from gquery.stopping import Check, unchecked
 
@@ -33,7 +36,8 @@ Item = TypeVar("Item")
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 _POLL = 0.02  # seconds between two looks at the check
 _PATIENCE = 1.0  # seconds of waiting after which it is said why
-_njit: Any = njit  # whose types leave out what is not for everybody
+_njit: Any = njit  # whose types leave out what is not for everybody, as do those of the next
+_types: Any = types
 _settings: Any = config  # whose names are made when it is imported
 _log = logging.getLogger("gquery")
 
@@ -46,17 +50,29 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     _settings.CACHE_DIR = str(kernel_cache.folder())
     compiled: Any = _njit(**_OPTIONS, no_cfunc_wrapper=True, pipeline_class=Whole)(function)
     try:
-        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
     finally:
         _settings.CACHE_DIR = before
 
     def compile_for_arguments(*arguments: Any) -> Any:
         """What Numba calls when there is no kernel for arguments of these types yet."""
-        types = tuple(compiled.typeof_pyval(argument) for argument in arguments)
-        return _compilations.wait(lambda: compiled.compile(types))
+        given = tuple(_type_of(argument) for argument in arguments)
+        return _compilations.wait(lambda: compiled.compile(given))
 
     compiled._compile_for_args = compile_for_arguments
+    compiled.typeof_pyval = _type_of
     return compiled  # type: ignore[no-any-return]
+
+
+def _type_of(argument: Any) -> Any:
+    """Numba's type of an argument. Numba itself imports all masked arrays first, to see that an array is none."""
+    if type(argument) is np.ndarray:
+        dtype = numpy_support.from_dtype(argument.dtype)
+        layout = numpy_support.map_layout(argument)
+        return _types.Array(dtype, argument.ndim, layout, readonly=not argument.flags.writeable)
+    if isinstance(argument, tuple):
+        return _types.BaseTuple.from_types([_type_of(each) for each in argument], type(argument))
+    return typeof(argument)  # type: ignore[no-untyped-call]
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,15 +94,6 @@ def pasted(function: Callable[..., Any]) -> Callable[..., Any]:
 def _part(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     decorate: Callable[..., Any] = _njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
     return decorate(function)  # type: ignore[no-any-return]
-
-
-class _KernelCache(FunctionCache):
-    """Numba's. But what is found there does not wait until Numba has learnt of everything that it could compile, which
-    takes a tenth of a second; what is not found does: compilation sees to that itself."""
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
 
 # --- waiting -----------------------------------------------------------------------------------------------------

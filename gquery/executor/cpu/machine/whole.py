@@ -13,6 +13,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 
+from gquery.executor.cpu.machine.kept import KernelCode, library_class
+
 
 class _Unset:
     """Stands where a part would be told of its globals: they are set in the whole."""
@@ -45,13 +47,10 @@ class Whole(Compiler):
 
     def compile_extra(self, function: Any) -> Any:
         codegen = self.state.targetctx.codegen()
-        self.state.library = JITCodeLibrary(codegen, function.__qualname__)  # type: ignore[no-untyped-call]
+        self.state.library = KernelCode(codegen, function.__qualname__)  # type: ignore[no-untyped-call]
         self.state.library.enable_object_caching()
-        before, codegen._library_class = codegen._library_class, Part
-        try:
+        with library_class(codegen, Part):
             result = super().compile_extra(function)  # type: ignore[no-untyped-call]
-        finally:
-            codegen._library_class = before
         for name in (each.name for each in result.library._final_module.global_variables):
             environment = lookup_environment(name)  # type: ignore[no-untyped-call]
             if environment is not None:

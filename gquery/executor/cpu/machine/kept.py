@@ -1,0 +1,70 @@
+"""What is kept of a kernel for the processes to come: its machine code, and little else.
+
+Numba keeps LLVM's code too, for functions that call the kernel, which none of ours does, and for each of the functions
+that it is made of an environment, the globals of a module, which is imported again whenever the kernel is loaded. Only
+the constants in there are ever looked at. Without these a kernel is loaded in less than half of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary
+
+
+class KernelCode(JITCodeLibrary):
+    """The code of a kernel, which nothing else is made of."""
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, tuple[str, ...]]]:
+        """Its name, and the machine code with the names of what is defined there."""
+        module = self._final_module
+        names = (each.name for group in (module.functions, module.global_variables) for each in group
+                 if not each.is_declaration)  # fmt: skip
+        return self.name, "kernel", (self._get_compiled_object(), tuple(names))  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, kept: tuple[str, str, tuple[bytes, tuple[str, ...]]]) -> KernelCode:
+        name, _, (code, names) = kept
+        self = cls(codegen, name)
+        self.enable_object_caching()  # type: ignore[no-untyped-call]
+        self._set_compiled_object(code)  # type: ignore[no-untyped-call]
+        self._finalize_final_module()  # type: ignore[no-untyped-call]
+        codegen._engine._defined_symbols.update(names)
+        return self
+
+    def _get_module_for_linking(self) -> NoReturn:
+        raise RuntimeError(f"{self.name} is a kernel, which others cannot call")
+
+
+@contextmanager
+def library_class(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
+    """Libraries are of that kind meanwhile. Numba's lock has to be held."""
+    before, codegen._library_class = codegen._library_class, kind
+    try:
+        yield
+    finally:
+        codegen._library_class = before
+
+
+class _KernelResult(CompileResultCacheImpl):
+    def reduce(self, result: Any) -> tuple[Any, ...]:
+        *others, environments = super().reduce(result)  # type: ignore[no-untyped-call]
+        return *others, tuple(each for each in environments if each.consts)
+
+    def rebuild(self, context: Any, kept: tuple[Any, ...]) -> Any:
+        with library_class(context.codegen(), KernelCode):
+            return super().rebuild(context, kept)  # type: ignore[no-untyped-call]
+
+
+class KernelCache(FunctionCache):
+    """Numba's. But what is found there does not wait until Numba has learnt of everything that it could compile, which
+    takes a tenth of a second; what is not found does: compilation sees to that itself."""
+
+    _impl_class = _KernelResult
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
