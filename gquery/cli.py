@@ -6,6 +6,8 @@ Data goes to stdout, everything else to stderr. Exit codes: 0 answered, 1 the qu
 
 from __future__ import annotations
 
+import atexit
+import gc
 import logging
 import os
 import sys
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line (that of the process when None) and returns its exit code."""
     logging.getLogger("gquery").addHandler(logging.NullHandler())  # the progress bar tells what it would
+    if arguments is None:
+        atexit.register(gc.freeze)  # the process ends: going through all objects for garbage takes a fifth of its time
     try:
         chosen = read_command_line(sys.argv[1:] if arguments is None else arguments)
         code = _COMMANDS[chosen.command](chosen)

@@ -147,6 +147,26 @@ def test_what_kernels_are_made_of_is_in_their_digest() -> None:
                 assert seen == files, f"{path}: {node.name}"
 
 
+def test_no_kernel_is_called_by_another() -> None:
+    """Of a kernel its machine code alone is kept, which others cannot be made of."""
+    decorated: dict[tuple[str, str], str] = {}
+    called: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for path in (ROOT / "executor" / "cpu").rglob("*.py"):
+        tree, module = ast.parse(path.read_text(encoding="utf-8")), f"gquery.{module_name(path)}"
+        sources = {
+            alias.asname or alias.name: (node.module or "", alias.name)
+            for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+        }  # fmt: skip
+        for function in (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.decorator_list):
+            names = {each.id for node in function.body for each in ast.walk(node) if isinstance(each, ast.Name)}
+            decorated[module, function.name] = ast.unparse(function.decorator_list[0])
+            called[module, function.name] = {sources.get(name, (module, name)) for name in names}
+    kernels = {name for name, decorator in decorated.items() if decorator == "kernel"}
+    parts = {name for name, decorator in decorated.items() if decorator in ("kernel", "inner", "inlined", "pasted")}
+    assert len(kernels) > 30
+    assert not [(name, called[name] & kernels) for name in parts if called[name] & kernels]
+
+
 def test_import_is_light() -> None:
     """`import gquery` brings none of the heavy packages along."""
     heavy = [

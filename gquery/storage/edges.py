@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen
 from gquery.storage.numbering import Numbering
 from gquery.storage.schema import Direction
@@ -20,7 +20,7 @@ from gquery.storage.tables import EdgeTable, Ends
 NO_EDGES = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class AdjacencyKey:
     """Which edges, seen how. `types` is sorted and without repeats."""
 

@@ -10,10 +10,17 @@ from numpy.typing import NDArray
 from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.row_bitmaps import Bitsets
 from gquery.executor.cpu.kernels.sorted_rows import count_both
+from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.memory import Budget
 from gquery.storage.adjacency import Adjacency, build_adjacency
 from gquery.storage.cache import Cache
+
+
+@kernel
+def counted(bits, others, words, begin, end):  # type: ignore[no-untyped-def]
+    return count_both(bits, others, words, begin, end)
+
 
 UNIVERSE = 300
 VERTICES = st.sets(st.integers(0, UNIVERSE - 1), max_size=60)
@@ -40,7 +47,7 @@ def test_what_bitsets_have_in_common(
     first, second, third = bits(one), bits(other), bits(among or set())
     expected = {vertex for vertex in one & other if begin <= vertex < end and (among is None or vertex in among)}
     words = 0 if among is None else address(third)
-    assert count_both(address(first), address(second), words, begin, end) == len(expected)
+    assert counted(address(first), address(second), words, begin, end) == len(expected)
 
 
 @given(VERTICES, VERTICES)
@@ -69,7 +76,7 @@ def test_all_rows_as_bitsets(rows: list[set[int]], begin: int, length: int) -> N
     assert (marks, covered) == (-1, [begin, end])
     full = np.full((UNIVERSE >> 6) + 1, 2**64 - 1, np.uint64)
     for row in range(edges.rows):
-        found = count_both(matrix + row * stride, address(full), 0, begin, end)
+        found = counted(matrix + row * stride, address(full), 0, begin, end)
         assert found == sum(begin <= neighbour < end for neighbour in rows[edges.first + row])
 
 

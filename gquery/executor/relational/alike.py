@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import TypeGuard
@@ -30,6 +29,7 @@ from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import Attribute, Column, Expression, Kind, is_volatile
 from gquery.planner.ir.segments import Projection
+from gquery.records import record
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Segment
 from gquery.storage.tables import EdgeTable, VertexTable
@@ -66,7 +66,7 @@ Numbered = tuple[NDArray[np.int64], NDArray[np.int64] | None]
 """The numbers of some rows, and their weights."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Codes:
     """codes uint16[elements], by internal id: where the value is among `values`, the last of which is null. longest:
     bytes of one. A property with too many values has no codes."""

@@ -6,14 +6,16 @@ deleted leaves its id unused. So rows of ids that an earlier clause found, and m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class NewVertices:
     """Vertices of one label set. properties: a row a vertex; a null is a property that the vertex does not have.
 
@@ -31,7 +33,7 @@ class NewVertices:
         return int(self.properties.num_rows)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NewEdges:
     """Edges of one type. source, target: int32[count], vertices of the snapshot or of the batch. properties: a row an
     edge."""
@@ -46,7 +48,7 @@ class NewEdges:
         return len(self.source)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NewValues:
     """One property of some vertices (int32) or edges (int64), each named once. values: null where it is removed."""
 
@@ -55,7 +57,7 @@ class NewValues:
     values: pa.Array
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NewLabels:
     """Vertices, int32, that have exactly these labels from now on."""
 
@@ -63,7 +65,7 @@ class NewLabels:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Batch:
     """Everything that changes at once. The new vertices are numbered from the snapshot's `vertex_count` on, in the
     order of `vertices` and then of rows; the new edges from its `edge_count` on, in the order of `edges`.

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.edge_delta import EdgeDelta, together
@@ -63,7 +63,7 @@ def _kinds(before: Mapping[Kind, int], now: Set[Kind]) -> Mapping[Kind, int]:
     return kinds
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Unchanged:
     """Verifies what was said of the types that have not changed since a graph was opened."""
 

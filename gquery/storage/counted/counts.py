@@ -8,9 +8,10 @@ has to be right is asked of `invariants.py`, what is only to be about right of `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, get_args
 
+from gquery.records import record
 from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Direction
 
@@ -53,7 +54,7 @@ class DegreeSums(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TypeCounts:
     """Edges of one type. `simple`: no two edges have the same source and target; `simple_both`: nor the two swapped."""
 
@@ -63,7 +64,7 @@ class TypeCounts:
     simple_both: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Counts:
     """`vertices`: count per vertex table; `types`: by edge type, where a missing type has no edges. `verify` is called
     with an edge type before its numbers are relied on, and raises LoadError when they are wrong: others wrote them.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
 
+from gquery.records import record
 from gquery.storage.counted.counts import Counts
 from gquery.storage.edges import AdjacencyKey
 from gquery.storage.numbering import Numbering
@@ -16,7 +17,7 @@ from gquery.storage.schema import Direction
 DIRECTIONS: tuple[Direction, ...] = ("out", "in")  # in which the edges of each type are saved
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VertexTableEntry:
     labels: tuple[str, ...]
     count: int
@@ -30,7 +31,7 @@ class VertexTableEntry:
     """Of columns that have an index."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EdgeTableEntry:
     type: str
     count: int
@@ -39,7 +40,7 @@ class EdgeTableEntry:
     columns: dict[str, FileEntry]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AdjacencyEntry:
     key: AdjacencyKey
     first: int
@@ -48,7 +49,7 @@ class AdjacencyEntry:
     file: FileEntry
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Manifest:
     vertex_tables: tuple[VertexTableEntry, ...]
     edge_tables: tuple[EdgeTableEntry, ...]

@@ -9,7 +9,6 @@ import re
 import stat
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_numpy
 from gquery.errors import LoadError
+from gquery.records import record
 from gquery.storage.persist.memory_map import map_file
 from gquery.storage.persist.verdicts import Verdicts, identity_of
 
@@ -30,7 +30,7 @@ def data_file_name(save: str, number: int) -> str:
     return f"{save}-{number}.arrow"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FileEntry:
     """What the manifest knows of a file. `checksum` is its CRC-32: the fastest of the standard library, and enough
     against accidents."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.records import record
 from gquery.stopping import Check, unchecked
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.counted.counts import Counts
@@ -229,7 +230,7 @@ class _Opened:
         return self._files[entry.name]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _EdgeType:
     """The ends of each edge table by its number, the adjacency of each direction."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.counted.counting import between, count_pairs, degree_sums
@@ -24,7 +25,7 @@ from gquery.storage.numbering import Numbering, Segment
 _BLOCK = 1 << 17  # entries looked at together
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EdgesById:
     """The edges of one type, by id: int32[m] ends, and the segments of their ids, ascending."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.machine.compile import inner, kernel
+from gquery.executor.cpu.machine.compile import inner
 from gquery.executor.cpu.machine.native import count_bits, load_int32, load_int64, load_word
 
 PAGE_BITS = 7  # as in `storage.adjacency`: what kernels are made of is all here
@@ -88,7 +88,7 @@ def rank(words, ranks, vertex):  # type: ignore[no-untyped-def]
     return np.int64(load_int32(ranks, word)) + count_bits(load_word(words, word) & below)  # type: ignore[call-arg]
 
 
-@kernel
+@inner
 def count_both(bits, others, words, begin, end):  # type: ignore[no-untyped-def]
     """Vertices of `begin .. end - 1` in two bitsets and in that at `words` (0: all vertices)."""
     count = np.int64(0)

@@ -9,7 +9,7 @@ after it, until they have too many: then all is one table of pieces again, and n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
+from gquery.records import record
 from gquery.storage.changes.columns.values import as_ids, held_or_null, in_a_row
 from gquery.storage.sorting import distinct
 from gquery.storage.tables import EdgeTable, Ends, VertexTable
@@ -39,7 +40,7 @@ class Piece(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Patch:
     """Other values of some rows. rows: int64, ascending."""
 
@@ -64,7 +65,7 @@ class Patch:
         return Patch(rows[order], values.take(to_arrow(order)))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Pieces:
     """types, patches: by column, None for the users' ids."""
 

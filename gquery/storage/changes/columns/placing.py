@@ -7,13 +7,13 @@ column does not hold: then it is in another table of the same labels, the first 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
+from gquery.records import record
 from gquery.storage.changes.batch import NewLabels, NewValues
 from gquery.storage.changes.columns.shape import Shape
 from gquery.storage.changes.columns.values import held
@@ -25,7 +25,7 @@ Wanted = Mapping[str, Sequence[pa.Array]]
 ANY_ID = pa.null()  # the type of ids that are yet to be given
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sources:
     """The tables that elements come from: those of a snapshot, and behind them those of a batch, whose elements are all
     new. numbers: which element is where. new: the properties of those of the batch."""
@@ -69,7 +69,7 @@ def placed(
     return shapes, ids.astype(np.int64), goes
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Alike:
     """Elements of one source that get the same labels, if any, and values of the same properties. places: theirs among
     all that a batch names; ids: their own; given: which of the batch's values they have."""

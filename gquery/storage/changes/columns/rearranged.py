@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
 from gquery.errors import LoadError
+from gquery.records import record
 from gquery.storage.changes.batch import NewLabels, NewValues
 from gquery.storage.changes.columns.pieces import Patch, Piece
 from gquery.storage.changes.columns.placing import Sources, placed
@@ -23,7 +23,7 @@ from gquery.storage.tables import EdgeTable, VertexTable
 Table = TypeVar("Table", VertexTable, EdgeTable)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Changes(Generic[Table]):
     """To some tables. new: tables of rows that are numbered behind all others. gone: ids that no row has any more."""
 
