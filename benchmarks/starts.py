@@ -36,6 +36,7 @@ _QUESTIONS = {
     "triangles": "MATCH (a)-[:KNOWS]->(b)-[:KNOWS]->(c)-[:KNOWS]->(a) RETURN count(*) AS n",
 }
 _ASK = "import sys, gquery; gquery.open(sys.argv[1]).query(sys.argv[2]).to_arrow()"
+_ANSWER = f"import os; {_ASK}; os._exit(0)"  # Python goes through all objects for garbage before it ends
 _LOAD = "import sys, gquery; gquery.load(sys.argv[1])"
 _SAVE = "import sys, gquery; gquery.load(sys.argv[1]).save(sys.argv[2])"
 _DUCKDB = """
@@ -119,7 +120,9 @@ def first_queries(python: Path, gquery: Path, small: Path, runs: int) -> Iterato
     for text in _QUESTIONS.values():
         timed(Line("compiling"), [python, "-c", _ASK, small, text])
     for name, text in _QUESTIONS.items():
-        yield _repeated(f"`{name}` in a later process", [python, "-c", _ASK, small, text], runs)
+        later = f"`{name}` in a later process"
+        yield _repeated(later, [python, "-c", _ASK, small, text], runs)
+        yield _repeated(f"{later}, until it is answered", [python, "-c", _ANSWER, small, text], runs)
     yield _repeated("`gquery run` of `count` in a later process", [gquery, "run", small, _QUESTIONS["count"]], runs)
     yield _repeated("`import gquery` alone", [python, "-c", "import gquery"], runs)
     yield _repeated("Python alone", [python, "-c", "pass"], runs)

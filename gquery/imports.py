@@ -57,7 +57,7 @@ def is_imported(name: str, after: int) -> bool:
 
 
 @contextmanager
-def nothing_is_garbage() -> Iterator[None]:
+def collected_later() -> Iterator[None]:
     """Python's collection of cyclic garbage waits meanwhile."""
     collects = gc.isenabled()
     gc.disable()
@@ -65,8 +65,17 @@ def nothing_is_garbage() -> Iterator[None]:
         yield
     finally:
         if collects:
-            _take_for_old()
             gc.enable()
+
+
+@contextmanager
+def nothing_is_garbage() -> Iterator[None]:
+    """The same, for what makes things that are there to stay."""
+    with collected_later():
+        try:
+            yield
+        finally:
+            _take_for_old()
 
 
 def _take_for_old() -> None:

@@ -40,7 +40,7 @@ ALLOWED = {
     "executor.relational": ["planner.ir", "storage", "values", "executor.progress", "imports"],
     "executor.cpu": [
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.profile",
-        "executor.progress", "executor.census",
+        "executor.progress", "executor.census", "imports",
     ],
     "executor.gpu": [
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.progress",

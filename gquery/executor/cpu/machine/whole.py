@@ -14,6 +14,7 @@ from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 
 from gquery.executor.cpu.machine.kept import KernelCode, library_class
+from gquery.imports import collected_later
 
 
 class _Unset:
@@ -49,7 +50,7 @@ class Whole(Compiler):
         codegen = self.state.targetctx.codegen()
         self.state.library = KernelCode(codegen, function.__qualname__)  # type: ignore[no-untyped-call]
         self.state.library.enable_object_caching()
-        with library_class(codegen, Part):
+        with library_class(codegen, Part), collected_later():  # which would take a sixth of the time
             result = super().compile_extra(function)  # type: ignore[no-untyped-call]
         for name in (each.name for each in result.library._final_module.global_variables):
             environment = lookup_environment(name)  # type: ignore[no-untyped-call]
