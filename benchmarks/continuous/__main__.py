@@ -2,8 +2,9 @@
 
 `streams --data DATA [--graph NAME] [--stream NAME] [--cut N] [--device gpu]`, which is what is done where nothing is
 named: two graphs that change, beside the times of RapidFlow; the exit code is 1 where a count is wrong.
-`feed [--scale 1.0]`: single edges on a graph of LiveJournal's size. `tenth [--scale 1.0] [--queries 3]
-[--device gpu]`: a tenth of its edges at once, beside the times that GAMMA has published.
+`feed [--scale 1.0] [--first N]`: single edges on a graph of LiveJournal's size, from one of its edges on.
+`tenth [--scale 1.0] [--queries 3] [--device gpu]`: a tenth of its edges at once, beside the times that GAMMA has
+published.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def main() -> int:
     of_feed = kinds.add_parser("feed")
     of_feed.add_argument("--scale", type=float, default=1.0)
     of_feed.add_argument("--edges", type=int, default=1000)
+    of_feed.add_argument("--first", type=int, default=0)
     of_tenth = kinds.add_parser("tenth")
     of_tenth.add_argument("--scale", type=float, default=1.0)
     of_tenth.add_argument("--queries", type=int, default=3)
@@ -36,7 +38,7 @@ def main() -> int:
     given = sys.argv[1:]
     asked = parser.parse_args(given if given and not given[0].startswith("--") else ["streams", *given])
     if asked.kind == "feed":
-        feed.run(asked.scale, asked.edges)
+        feed.run(asked.scale, asked.edges, asked.first)
     elif asked.kind == "tenth":
         if asked.device != "cpu":
             tenth.run(asked.scale / 50, 1, asked.device)  # for the card's kernels to be compiled

@@ -30,9 +30,10 @@ Result = TypeVar("Result")
 _FIRST = 20  # edges that are not measured: plans are made
 
 
-def run(scale: float, count: int) -> None:
+def run(scale: float, count: int, first: int) -> None:
+    """first: of the graph's edges in a random order, the one that comes first."""
     random = np.random.default_rng(5)
-    ends = ends_of(scale, random)
+    ends = np.roll(ends_of(scale, random), -first, axis=1)
     count = min(count + _FIRST, ends.shape[1] // 10)
     graph = graph_of(ends[:, count:], scale, LABELS)
     print(
@@ -45,9 +46,9 @@ def run(scale: float, count: int) -> None:
     }
     versions: list[Took] = []
     found: dict[str, list[tuple[Took, int]]] = {name: [] for name in PATTERNS}
-    first = graph.snapshot.edge_count
+    number = graph.snapshot.edge_count
     batches = [Batch(edges=(_new(*pair),)) for pair in ends[:, :count].T.tolist()]
-    batches += [Batch(gone_edges=np.array([first + place])) for place in range(count)]
+    batches += [Batch(gone_edges=np.array([number + place])) for place in range(count)]
     for batch in batches:
         versions.append(_timed(lambda batch=batch: store.commit([batch]))[0])  # type: ignore[misc]
         for name, watch in watches.items():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from gquery.continuous.terms import Terms, of_one_edge, places_of
+from gquery.continuous.terms import Terms, are_apart, of_one_edge, places_of
 from gquery.executor.chain.again import Again
 from gquery.executor.chain.rows import Rows
 from gquery.executor.devices import backend_of, card_beside, walker_beside
@@ -21,7 +21,7 @@ from gquery.executor.progress import Control
 from gquery.executor.run import Chain, Tails
 from gquery.planner.explain import explain
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan
-from gquery.planner.ir.segments import BoundQuery, Project
+from gquery.planner.ir.segments import BoundQuery, Match, Project
 from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
 from gquery.planner.passes.demand import pushed_limit
@@ -97,6 +97,19 @@ class LedTerms(NamedTuple):
     alone: BoundQuery | None = None
 
 
+def led_terms(
+    known_by: Hashable, query: BoundQuery, terms: Terms, parted: Parted | None, control: Control
+) -> LedTerms | None:
+    """The terms of a query that edges which are apart may answer; None where there are none."""
+    leads = {} if parted is None else terms.sieve.leads(parted, control)
+    if parted is None or not leads:
+        return None
+    match = query.segments[0]
+    assert isinstance(match, Match)
+    alone = query if len(parted.apart) == 1 and are_apart(match.graph) else None
+    return LedTerms(known_by, terms, leads, alone)
+
+
 class Answering:
     """Answers queries with the values of some parameters."""
 
@@ -105,6 +118,10 @@ class Answering:
         self.settings = settings
         self._orders: Recent[Advice] = Recent(_ORDERS)
         self._planned: Recent[_Planned] = Recent(_PLANS)
+
+    def another(self) -> Answering:
+        """The same for another thread: what is kept of plans is for one at a time."""
+        return Answering(self.parameters, self.settings)
 
     def answer(self, query: BoundQuery, snapshot: Snapshot, control: Control) -> pa.Table:
         """The rows of a query on a snapshot."""

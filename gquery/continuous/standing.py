@@ -13,23 +13,24 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.continuous.anchors import Anchored
-from gquery.continuous.answers import AllLeads, Answering, LedTerms
+from gquery.continuous.answers import Answering, LedTerms, led_terms
 from gquery.continuous.between import Between, schema_key
 from gquery.continuous.netting import alike, differences, net
 from gquery.continuous.numbers.branches import branches_of, only_counts
-from gquery.continuous.numbers.kept import NONE_MET, Kept, Met, met_by, met_in
+from gquery.continuous.numbers.counting import Apart, Branch
+from gquery.continuous.numbers.kept import Kept
 from gquery.continuous.numbers.totals import Totals
 from gquery.continuous.reading import names_read
-from gquery.continuous.terms import Terms, are_apart, is_row_wise, terms_of
+from gquery.continuous.terms import Terms, is_row_wise, terms_of
 from gquery.continuous.ways import counts_of, way_of
-from gquery.errors import BindError, GQueryError
+from gquery.errors import BindError, GQueryError, MemoryLimitError
 from gquery.executor.chain.rows import batch_of
 from gquery.executor.progress import Control
 from gquery.grammar import ast
 from gquery.grammar.parser import parse
 from gquery.planner.binding.clauses import bind
 from gquery.planner.ir.expr import is_aggregated
-from gquery.planner.ir.segments import BoundQuery, Match, Project
+from gquery.planner.ir.segments import BoundQuery, Project
 from gquery.records import record
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
@@ -51,8 +52,7 @@ class _Bound:
     """A query as one version of the graph understands it. way: how is told what changes; anew: why neither terms nor
     anchors tell it, if so; is_grouped: whether its RETURN aggregates; is_number: of its matches, which terms tell, and
     nothing else; counts: the columns that count, where nothing else is aggregated; names: the properties that it
-    reads; types: of the edges that make a difference; branches: of what is counted and falls apart, told by terms;
-    apart: where it does."""
+    reads; types: of the edges that make a difference; apart: how it falls apart, where it is counted and does."""
 
     query: BoundQuery
     key: Hashable
@@ -63,8 +63,7 @@ class _Bound:
     counts: tuple[str, ...]
     names: frozenset[str] | None
     types: frozenset[str]
-    branches: tuple[_Bound, ...] = ()
-    apart: str = ""
+    apart: Apart | None = None
 
 
 class Standing:
@@ -88,7 +87,7 @@ class Standing:
         self._bound: dict[Hashable, _Bound] = {}
         self._of_nothing: dict[Hashable, pa.Table] = {}
         self._last: tuple[Snapshot | None, pa.Table] = None, pa.table({})
-        self._kept = Kept()
+        self._kept = Kept(self._answering)
         self._totals = Totals()
 
     def columns(self, snapshot: Snapshot) -> pa.Schema:
@@ -124,14 +123,27 @@ class Standing:
             lines += [done, *(f"  {line}" for line in self._answering.explained(query, on).splitlines())]
         if bound.is_number:
             lines.append("Of a change that is large beside the graph, count all matches where that is done sooner")
-        if bound.branches:
-            lines.append(f"Once small changes have taken long, follow the number of matches by {bound.apart}")
+        if bound.apart is not None:
+            lines.append(f"Once small changes have taken long, follow the number of matches by {bound.apart.described}")
         return "\n".join(lines)
 
     def change(self, between: Between) -> Tables:
         """What is added from the old version to the new one, and what is removed: columns of the same types. Raises
         what answering a query raises."""
-        return alike(*self._change(between, Control(self._settings.timeout, self._settings.memory_limit)))
+        limit = self._settings.memory_limit
+        shared = limit // 2 if limit is not None and self._kept.is_making else limit
+        try:
+            told = self._change(between, Control(self._settings.timeout, shared))
+        except MemoryLimitError:
+            if shared == limit:
+                raise
+            self._kept.stop()
+            told = self._change(between, Control(self._settings.timeout, limit))
+        return alike(*told)
+
+    def close(self) -> None:
+        """Leaves no thread behind. Raises what has gone wrong in one."""
+        self._kept.close()
 
     def _change(self, between: Between, control: Control) -> Tables:
         old, new = map(self._bound_on, (between.old, between.new), between.keys)
@@ -141,23 +153,21 @@ class Standing:
             before = self._whole(old, between.old, control)
             return self._compared(new, self._whole(new, between.new, control), before, control)
         is_few = _touch_few(_parted(old, new, between))
-        is_small = bool(new.branches) and is_few
-        began = time.perf_counter()
-        if is_small and old is new and self._kept.are_of(between.old):
-            told = self._by_sums(new, between, control)
-            if told is not None:
-                self._kept.answered_with(time.perf_counter() - began)
-                return told
-        self._kept.forget()
+        is_followed = new.apart is not None and is_few and old is new
+        if is_followed and (told := self._by_sums(new, between, control)) is not None:
+            return told
+        if not is_followed:
+            self._kept.forget()
         thought = self._thought(new, between) if new.is_number and old is new and not is_few else None
         if thought is not None and (told := self._by_totals(new, between, thought, control)) is not None:
             return told
         began = time.perf_counter()
         added, removed = self._by_terms(old, new, between, control)
+        took = time.perf_counter() - began
         if thought is not None:
-            self._totals.answered_without(time.perf_counter() - began, thought)
-        if is_small:
-            self._keep(new, between.new, time.perf_counter() - began)
+            self._totals.answered_without(took, thought)
+        if new.apart is not None and is_few:
+            self._kept.answered_without(new.apart, between, took)
         return (added, removed) if self.emit == "counts" else net(added, removed, control)
 
     # --- by terms ----------------------------------------------------------------------------------------------
@@ -171,18 +181,11 @@ class Standing:
     def _found(self, bound: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> pa.Table:
         """What the query says of the matches with an edge that is apart."""
         assert isinstance(bound.way, Terms)
-        leads = self._leads(bound, bound.way, snapshot, parted, control)
-        if parted is None or not leads:
-            return self._of_none(bound, bound.way, snapshot, control)
-        led = LedTerms(bound.key, bound.way, leads, _alone(bound, parted))
-        return self._answering.answer_of_change(led, parted, control)
-
-    def _leads(
-        self, bound: _Bound, terms: Terms, snapshot: Snapshot, parted: Parted | None, control: Control
-    ) -> AllLeads:
-        """The edges that are apart and may be in a match."""
         snapshot.counts.make_sure(bound.query.edge_types, control.check)
-        return {} if parted is None else terms.sieve.leads(parted, control)
+        led = led_terms(bound.key, bound.query, bound.way, parted, control)
+        if parted is None or led is None:
+            return self._of_none(bound, bound.way, snapshot, control)
+        return self._answering.answer_of_change(led, parted, control)
 
     def _of_none(self, bound: _Bound, terms: Terms, snapshot: Snapshot, control: Control) -> pa.Table:
         """What the query says of no matches."""
@@ -196,23 +199,12 @@ class Standing:
     def _by_sums(self, bound: _Bound, between: Between, control: Control) -> Tables | None:
         """By what the change did to the branches; None where that cannot be told, or not in a column: a branch may have
         more matches than the pattern."""
-        assert isinstance(bound.way, Terms)
-        try:
-            lost, gained = _parted(bound, bound, between)
-            removed = [self._met(each, between.old, lost, control) for each in bound.branches]
-            added = [self._met(each, between.new, gained, control) for each in bound.branches]
-        except GQueryError:
-            return None
-        return self._numbers(bound, between.new, self._kept.follow(added, removed, between.new), control)
-
-    def _met(self, branch: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> Met:
-        """The matches of a branch with an edge that is apart."""
-        assert isinstance(branch.way, Terms)
-        leads = self._leads(branch, branch.way, snapshot, parted, control)
-        if parted is None or not leads:
-            return NONE_MET
-        led = LedTerms(branch.key, branch.way, leads, _alone(branch, parted))
-        return met_in(self._answering.rows_of_change(led, parted, control))
+        assert bound.apart is not None
+        numbers = self._kept.told(bound.apart, between, control)
+        told = None if numbers is None else self._numbers(bound, between.new, numbers, control)
+        if numbers is not None and told is None:
+            self._kept.forget()
+        return told
 
     def _numbers(self, bound: _Bound, snapshot: Snapshot, numbers: tuple[int, int], control: Control) -> Tables | None:
         """How many matches are new, and how many are gone; None where a column has no room for that."""
@@ -224,19 +216,6 @@ class Standing:
             pa.table([pa.array([number], pa.int64())], schema=none.schema) if number else none for number in numbers
         )
         return come, gone
-
-    def _keep(self, bound: _Bound, snapshot: Snapshot, seconds: float) -> None:
-        """Makes the sums, where changes have taken long without them."""
-        worth = self._kept.answered_without(seconds)
-        if worth is None:
-            return
-        control = Control(worth, self._settings.memory_limit)
-        try:
-            control.memory.reserve(8 * len(bound.branches) * snapshot.vertex_count, "the sums that are kept")
-            answers = [self._answering.answer_once(each.query, snapshot, control) for each in bound.branches]
-            self._kept.make([met_by(each) for each in answers], snapshot)
-        except GQueryError:  # the change is known
-            self._kept.given_up()
 
     # --- by numbers of all matches -----------------------------------------------------------------------------
 
@@ -354,13 +333,13 @@ class Standing:
         types = way.types if isinstance(way, Anchored) else frozenset(query.edge_types)
         names = names_read(query)
         found = branches_of(query) if isinstance(way, Terms) else None
-        branches = tuple(
-            _Bound(each, (key, place), terms_of(each, schema), "", True, False, (), names, types)
-            for place, each in enumerate(found.queries if found else ())
-        )
+        apart = None
+        if found is not None:
+            queries = enumerate(found.queries)
+            branches = tuple(Branch((key, place), each, terms_of(each, schema)) for place, each in queries)
+            apart = Apart(branches, found.described, types, names)
         number = isinstance(way, Terms) and only_counts(query.segments[1:])
-        apart = found.described if found else ""
-        return _Bound(query, key, way, anew, grouped, number, counts, names, types, branches, apart)
+        return _Bound(query, key, way, anew, grouped, number, counts, names, types, apart)
 
 
 def _names(old: _Bound, new: _Bound) -> frozenset[str] | None:
@@ -370,13 +349,6 @@ def _names(old: _Bound, new: _Bound) -> frozenset[str] | None:
 
 def _parted(old: _Bound, new: _Bound, between: Between) -> tuple[Parted | None, Parted | None]:
     return between.parted(old.types | new.types, _names(old, new))
-
-
-def _alone(bound: _Bound, parted: Parted) -> BoundQuery | None:
-    """The query, where one edge is apart, and in no match twice."""
-    match = bound.query.segments[0]
-    assert isinstance(match, Match)
-    return bound.query if len(parted.apart) == 1 and are_apart(match.graph) else None
 
 
 def _touch_few(parted: tuple[Parted | None, Parted | None]) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 from gquery.continuous.between import Between
 from gquery.errors import BindError
@@ -32,11 +33,12 @@ class Step:
 
 class Follower:
     """The steps that one who follows has not taken yet, `most` at a time: further ones become one. Safe from several
-    threads."""
+    threads. at_end: called when there are no more."""
 
-    def __init__(self, steps: Sequence[Step], most: int) -> None:
+    def __init__(self, steps: Sequence[Step], most: int, at_end: Callable[[], None]) -> None:
         self._steps = deque(steps)
         self._most = max(2, most)
+        self._at_end = at_end
         self._changed = threading.Condition()
         self._ended = False
 
@@ -62,10 +64,11 @@ class Follower:
             self._steps.popleft()
 
     def end(self) -> None:
-        """There are no more steps but those that are there."""
+        """There are no more steps but those that are there. Raises what the call at the end does."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
+        self._at_end()
 
 
 class Versions:
@@ -86,7 +89,7 @@ class Versions:
             for follower in self._followers:
                 follower.offer(step)
 
-    def follow(self, after: int, newest: int, most: int) -> Follower:
+    def follow(self, after: int, newest: int, most: int, at_end: Callable[[], None]) -> Follower:
         """The steps behind a version, of which there is a `newest` now. Raises BindError for one that is not kept."""
         with self._lock:
             behind = [step for step in self._steps if step.version > after]
@@ -95,7 +98,7 @@ class Versions:
                 raise BindError(
                     f"there is no way from version {after:,}", hint=f"begin with one from {oldest:,} to {newest:,}"
                 )
-            follower = Follower(behind, most)
+            follower = Follower(behind, most, at_end)
             self._followers.append(follower)
             return follower
 
@@ -107,7 +110,9 @@ class Versions:
         follower.end()
 
     def end(self) -> None:
-        """There are no further versions."""
+        """Nobody has to follow any further. Raises what the ends of those who do raise."""
         with self._lock:
-            for follower in self._followers:
-                follower.end()
+            followers = self._followers.copy()
+        with ExitStack() as ends:
+            for follower in followers:
+                ends.callback(follower.end)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
+from weakref import WeakMethod
 
 import pyarrow as pa
 
@@ -41,7 +42,7 @@ class Watch:
         self.schema = told_schema(standing.columns(snapshot))
         self._standing = standing
         self._versions = versions
-        self._follower = versions.follow(self.version, newest, pending)
+        self._follower = versions.follow(self.version, newest, pending, _closing(standing))
         self._asking = threading.Lock()
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
@@ -106,10 +107,13 @@ class Watch:
             self._versions.leave(self._follower)
 
     def close(self) -> None:
-        """Ends the watch, once a callback has seen what is waiting."""
-        self._versions.leave(self._follower)
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
+        """Ends the watch, once a callback has seen what is waiting. Raises what that has raised, and what has gone
+        wrong behind the query."""
+        try:
+            self._versions.leave(self._follower)
+        finally:
+            if self._thread is not None and self._thread is not threading.current_thread():
+                self._thread.join()
         if self._error is not None:
             error, self._error = self._error, None
             raise error
@@ -121,6 +125,17 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _closing(standing: Standing) -> Callable[[], None]:
+    """Who is not closed but forgotten ends by itself."""
+    close = WeakMethod(standing.close)
+
+    def end() -> None:
+        if (still := close()) is not None:
+            still()
+
+    return end
 
 
 def _as(rows: pa.Table, schema: pa.Schema) -> pa.Table:

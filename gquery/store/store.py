@@ -79,12 +79,16 @@ class Store:
 
     def close(self) -> None:
         """Lets others write to the folder, once a compaction that is at work has ended. The store only reads from then
-        on."""
-        self._room.stop()
-        self._behind.wait()
-        with self._compacting, self._writer:
-            if self._folder is not None:
-                self._folder.close()
+        on, and what waits for versions waits no longer. Raises what has gone wrong behind a standing query."""
+        try:
+            if self._versions is not None:
+                self._versions.end()
+        finally:
+            self._room.stop()
+            self._behind.wait()
+            with self._compacting, self._writer:
+                if self._folder is not None:
+                    self._folder.close()
 
     def __reduce__(self) -> NoReturn:
         raise ExecutionError("a store cannot be pickled or copied: it has one writer",

@@ -14,12 +14,16 @@ from gquery.continuous.answers import Answering
 from gquery.continuous.between import schema_key
 from gquery.continuous.numbers import kept
 from gquery.continuous.numbers.branches import branches_of
-from gquery.continuous.numbers.kept import NONE_MET, Kept, Met, met_in
+from gquery.continuous.numbers.counting import Counting
+from gquery.continuous.numbers.kept import Kept, Worth
+from gquery.continuous.numbers.sums import NONE_MET, Met, Sums, met_in
 from gquery.continuous.standing import Standing
+from gquery.continuous.watch import Watch
 from gquery.executor.relational.selection import WEIGHT
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
 from tests.continuous.batches import random_batch, random_edges, random_graph, random_steps
+from tests.continuous.making import are_there, waited_for
 from tests.continuous.queries import FALLING_APART, MODES, NUMBER
 from tests.continuous.rerun import Rerun
 
@@ -28,7 +32,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::gquery.QueryWarning")
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums are made after the first change."""
+    """Sums are made after the first change, which waits for them."""
+    monkeypatch.setattr(Kept, "answered_without", waited_for(Kept.answered_without))
     for name, value in (("_CHANGES", 1), ("_LEAST", 0.0), ("_CALL", -60.0), ("_PATIENCE", 1e9)):
         monkeypatch.setattr(kept, name, value)
     monkeypatch.setattr(standing, "_FEW", 1 << 10)
@@ -46,7 +51,7 @@ def test_old_and_change_is_new(seed: int, mode: Any, device: Any) -> None:
     watched = [Rerun(text, "counts", settings, snapshot) for text in chosen]
     pairs = [[Standing(text, {}, settings, "counts") for _ in range(2)] for text in chosen]
     for each, _ in pairs:
-        each._keep = lambda *_: None  # type: ignore[method-assign]
+        each._kept.answered_without = lambda *_: None  # type: ignore[method-assign]
     for between in random_steps(random, snapshot, 4, random_edges if seed % 2 else random_batch):
         for rerun, (terms, sums) in zip(watched, pairs, strict=True):
             rerun.follow(between)
@@ -93,6 +98,10 @@ def _fallen(text: str, mode: Any) -> Any:
     return branches_of(asked._bound_on(snapshot, schema_key(snapshot)).query)
 
 
+def _are_there(watch: Watch, store: gquery.Store) -> bool:
+    return are_there(watch._standing, store.graph.snapshot)
+
+
 WEDGE = "MATCH (a:A)-[:X]->(b:B)-[:Y]->(c:C) RETURN count(*) AS n"
 
 
@@ -106,8 +115,8 @@ def _wedges() -> gquery.Graph:
 def test_compacted_graphs_and_new_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where ids have changed sums are made anew, and vertices that come later have some, too."""
     made = []
-    whole = Kept.make
-    monkeypatch.setattr(Kept, "make", lambda self, *given: (made.append(given), whole(self, *given)))
+    whole = Counting.of
+    monkeypatch.setattr(Counting, "of", lambda self, *given: made.append(given) or whole(self, *given))
     store = gquery.Store(_wedges())
     watch = store.watch(WEDGE, emit="counts")
 
@@ -139,7 +148,7 @@ def test_sums_are_made_without_signatures(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Snapshot, "signatures", lambda *_: pytest.fail("signatures are read"))
     store.apply(insert={("A", "X", "B"): {"source": [2], "target": [1]}})
     assert watch.next() is not None
-    assert watch._standing._kept.are_of(store.graph.snapshot)
+    assert _are_there(watch, store)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -149,7 +158,7 @@ def test_large_changes_are_told_by_terms(monkeypatch: pytest.MonkeyPatch) -> Non
     watch = store.watch(WEDGE, emit="counts")
     followed = []
     for count in (1, 2, 3, 1, 1):
-        followed.append(watch._standing._kept.are_of(store.graph.snapshot))
+        followed.append(_are_there(watch, store))
         store.apply(insert={("A", "X", "B"): {"source": [2] * count, "target": [1] * count}})
         change = watch.next()
         assert change is not None
@@ -185,7 +194,7 @@ def test_several_branches_change_at_once(mode: Any) -> None:
         before, count = count, store.graph.query(query, mode=mode, strict=False).scalar()
         told = [sum(each["n"].to_pylist()) for each in (change.added, change.removed)]
         assert told[0] - told[1] == count - before, statement
-        assert watch._standing._kept.are_of(store.graph.snapshot), statement
+        assert _are_there(watch, store), statement
 
 
 @pytest.mark.usefixtures("at_once")
@@ -196,15 +205,15 @@ def test_a_change_that_breaks_off_is_told_again(monkeypatch: pytest.MonkeyPatch)
     store.apply(insert={("A", "X", "B"): {"source": [2], "target": [1]}})
     assert watch.next() is not None
     told: list[int] = []
-    whole = Kept._add
+    whole = Sums._add
 
-    def add(kept: Kept, tables: Any, sign: int) -> int:
+    def add(sums: Sums, tables: Any, sign: int) -> int:
         told.append(sign)
         if len(told) == 2:
             raise MemoryError
-        return whole(kept, tables, sign)
+        return whole(sums, tables, sign)
 
-    monkeypatch.setattr(Kept, "_add", add)
+    monkeypatch.setattr(Sums, "_add", add)
     ends = {("A", "X", "B"): {"source": [2], "target": [1]}}
     store.apply(insert={("A", "X", "B"): {"source": [3, 3], "target": [1, 1]}}, delete=ends)
     with pytest.raises(MemoryError):
@@ -230,7 +239,7 @@ def test_what_fails_with_sums_is_left_to_terms(when: str, monkeypatch: pytest.Mo
         monkeypatch.setattr(Answering, "answer_once", fail)
     for number in range(3):
         if when == "followed" and number == 1:
-            monkeypatch.setattr(Standing, "_met", fail)
+            monkeypatch.setattr(Counting, "_met", fail)
         store.apply(insert={("A", "X", "B"): {"source": [2], "target": [1]}})
         change = watch.next()
         assert change is not None
@@ -243,8 +252,8 @@ def test_sums_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then terms tell what changes, as before, and the next try comes later."""
     monkeypatch.setattr(kept, "_CALL", 0.0)
     worth = []
-    whole = Kept.answered_without
-    monkeypatch.setattr(Kept, "answered_without", lambda self, _: worth.append(whole(self, 1e-9)) or worth[-1])
+    whole = Worth.answered_without
+    monkeypatch.setattr(Worth, "answered_without", lambda self, _: worth.append(whole(self, 1e-9)) or worth[-1])
     store = gquery.Store(_wedges())
     watch = store.watch(WEDGE, emit="counts")
     for number in range(5):
@@ -256,22 +265,19 @@ def test_sums_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sums_that_do_not_pay() -> None:
-    sums, snapshot = Kept(), _wedges().snapshot
+    worth = Worth()
     for _ in range(16):
-        worth = sums.answered_without(0.01)
-    assert worth == pytest.approx(4 * 16 * 0.008)
-    sums.make([_met(1, 1), _met(1, 1)], snapshot)
-    sums.answered_with(0.5)
-    assert sums.are_of(snapshot)
-    sums.answered_with(0.05)
-    assert not sums.are_of(snapshot)
-    assert all(sums.answered_without(1.0) is None for _ in range(32))
+        seconds = worth.answered_without(0.01)
+    assert seconds == pytest.approx(4 * 16 * 0.008)
+    worth.made()
+    assert worth.answered_with(0.5)
+    assert not worth.answered_with(0.05)
+    assert all(worth.answered_without(1.0) is None for _ in range(32))
 
 
 def test_numbers_of_any_size() -> None:
-    sums = Kept()
     snapshot = _wedges().snapshot
-    sums.make([_met(1, 2**40), _met(1, 2**40)], snapshot)
+    sums = Sums([_met(1, 2**40), _met(1, 2**40)], snapshot)
     assert sums.follow([_met(1, 1), NONE_MET], [NONE_MET, NONE_MET], snapshot) == (2**40, 0)
     assert sums.follow([NONE_MET, _met(0, 5)], [_met(1, 1), _met(1, 2**40)], snapshot) == (0, 2**80 + 2**40)
 
@@ -281,8 +287,8 @@ def _met(vertex: int, matches: int) -> Met:
 
 
 def test_a_vertex_may_be_met_several_times() -> None:
-    sums, snapshot = Kept(), _wedges().snapshot
-    sums.make([(np.array([1, 2, 1]), np.array([3, 4, 5])), _met(1, 10)], snapshot)
+    snapshot = _wedges().snapshot
+    sums = Sums([(np.array([1, 2, 1]), np.array([3, 4, 5])), _met(1, 10)], snapshot)
     rows = [_rows([1, 1]), _rows([1, 2], [2, 7])]
     assert sums.follow([met_in(rows), NONE_MET], [NONE_MET, _met(1, 1)], snapshot) == (4 * 9, 8)
 
@@ -299,13 +305,12 @@ def _rows(vertices: list[int], weights: list[int] | None = None) -> pa.RecordBat
 
 
 def test_too_large_a_number_is_left_to_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    snapshots: list[Snapshot] = []
-    monkeypatch.setattr(Kept, "are_of", lambda _, snapshot: not snapshots.append(snapshot))
-    monkeypatch.setattr(Kept, "follow", lambda *_: (2**63, 0))
+    asked: list[object] = []
+    monkeypatch.setattr(Kept, "told", lambda _, *what: asked.append(what) or (2**63, 0))
     store = gquery.Store(_wedges())
     watch = store.watch(WEDGE, emit="counts")
     store.apply(insert={("A", "X", "B"): {"source": [2], "target": [1]}})
     change = watch.next()
     assert change is not None
     assert change.added["n"].to_pylist() == [1]
-    assert len(snapshots) == 1
+    assert len(asked) == 1

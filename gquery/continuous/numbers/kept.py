@@ -1,22 +1,19 @@
-"""Sums that are kept from version to version: how many matches each branch of a pattern has with each vertex at the cut
-vertex (`branches.py`)."""
+"""Sums that are kept from version to version (`sums.py`), where changes take long without."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from weakref import ReferenceType, ref
+import threading
+import time
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from gquery.arrays import to_numpy
-from gquery.continuous.numbers.branches import MATCHES, VERTEX
-from gquery.executor.chain.rows import too_many
-from gquery.executor.relational.selection import WEIGHT
+from gquery.continuous.answers import Answering
+from gquery.continuous.between import Between
+from gquery.continuous.numbers.counting import Apart, Counting
+from gquery.continuous.numbers.making import Behind, Made, Making
+from gquery.continuous.numbers.sums import Sums
+from gquery.errors import GQueryError
+from gquery.executor.progress import Control
 from gquery.storage.graph import Snapshot
-from gquery.storage.sorting import distinct
 
 _CALL = 0.002  # seconds that a change takes at least, more or less, however little there is to find
 _CHANGES, _LEAST = 16, 0.05  # changes, and seconds of these, before it is worth a try
@@ -24,55 +21,17 @@ _LONGER = 4  # times as long as these may a try take: who has stood for a while 
 _PATIENCE = (
     0.5  # seconds that changes take more with sums than they took without, altogether, before these are given up
 )
-_EXACT = 2.0**62
-
-Met = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Vertices at the cut vertex, and of how many matches of a branch each is told; one may be there several times."""
-
-NONE_MET: Met = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def met_by(answer: pa.Table) -> Met:
-    """As a branch's query answers."""
-    vertices, matches = (to_numpy(answer[name].combine_chunks()) for name in (VERTEX, MATCHES))
-    return vertices, matches
-
-
-def met_in(rows: Sequence[pa.RecordBatch]) -> Met:
-    """By rows before the projection of that. Raises ExecutionError for numbers beyond 2^62."""
-    found = [NONE_MET, *map(_met_in, rows)]
-    vertices, matches = (np.concatenate(side) for side in zip(*found, strict=True))
-    if matches.sum(dtype=np.float64) >= _EXACT:
-        raise too_many()
-    return vertices, matches
-
-
-def _met_in(batch: pa.RecordBatch) -> Met:
-    (name,) = (name for name in batch.schema.names if name != WEIGHT)
-    vertices = to_numpy(batch.column(name))
-    weighted = WEIGHT in batch.schema.names
-    return vertices, to_numpy(batch.column(WEIGHT)) if weighted else np.ones(len(vertices), np.int64)
-
-
-class Kept:
-    """For one version at a time. It takes a while to make the sums: it is tried when changes that were answered without
-    have taken a share of that, and again when they have taken so many times as much as before the last try. So all
-    tries together take a few times as long as the changes. Of trees the numbers by vertex may be many where the matches
-    are counted soon: then there are no sums any more."""
+class Worth:
+    """Whether sums are worth to be made and to be kept. It takes a while to make them: it is tried when changes that
+    were answered without have taken a share of that, and again when they have taken so many times as much as before the
+    last try. So all tries together take a few times as long as the changes. Of trees the numbers by vertex may be many
+    where the matches are counted soon: then there are no sums any more."""
 
     def __init__(self) -> None:
-        self._version: ReferenceType[Snapshot] | None = None
-        self._sums: list[NDArray[np.int64]] = []
-        self._changes, self._spent, self._worth = 0, 0.0, _LEAST
+        self._changes, self._spent, self._least = 0, 0.0, _LEAST
         self._took, self._usual, self._lost = 0.0, 0.0, 0.0
-
-    def are_of(self, snapshot: Snapshot) -> bool:
-        """Whether there are sums of a version."""
-        return self._version is not None and self._version() is snapshot
-
-    def forget(self) -> None:
-        """They are of a version that nobody goes on from."""
-        self._version, self._sums = None, []
 
     def answered_without(self, seconds: float) -> float | None:
         """A change has taken so long without sums. Returns the seconds that it is worth to make them; None where it is
@@ -80,53 +39,108 @@ class Kept:
         self._changes += 1
         self._took += seconds
         self._spent += max(0.0, seconds - _CALL)
-        return _LONGER * self._spent if self._changes >= _CHANGES and self._spent >= self._worth else None
+        return _LONGER * self._spent if self._changes >= _CHANGES and self._spent >= self._least else None
 
-    def answered_with(self, seconds: float) -> None:
-        """A change has taken so long with sums."""
+    def answered_with(self, seconds: float) -> bool:
+        """A change has taken so long with sums. Returns whether these are worth to be kept."""
         self._lost += seconds - self._usual
         if self._lost > _PATIENCE:
-            self.forget()
-            self._worth = math.inf
+            self._least = math.inf
+        return self._lost <= _PATIENCE
 
     def given_up(self) -> None:
-        """It took longer, or there is no room."""
-        self._worth = _LONGER * self._spent
+        """To make them took longer, or there is no room."""
+        self._least = _LONGER * self._spent
 
-    def make(self, met: Sequence[Met], snapshot: Snapshot) -> None:
-        """By the matches of the branches on a version."""
-        self._sums = [np.zeros(snapshot.vertex_count, np.int64) for _ in met]
-        self._add(met, 1)
-        self._version = ref(snapshot)
+    def made(self) -> None:
+        """Changes are answered with them from now on."""
         self._usual, self._lost = self._took / max(1, self._changes), 0.0
-        self._changes, self._spent, self._took, self._worth = 0, 0.0, 0.0, _LEAST
+        self._changes, self._spent, self._took, self._least = 0, 0.0, 0.0, _LEAST
 
-    def follow(self, added: Sequence[Met], removed: Sequence[Met], new: Snapshot) -> tuple[int, int]:
-        """To a new version: by the matches of the branches that are new, and those that are gone.
-        Returns how many matches of the whole pattern are new, and how many are gone."""
-        self._version = None  # until all of them are those of the new one
-        more = new.vertex_count - len(self._sums[0])
-        if more > 0:
-            room = np.zeros(more + len(self._sums[0]) // 4, np.int64)
-            self._sums = [np.concatenate([each, room]) for each in self._sums]
-        gone = self._add(removed, -1)
-        come = self._add(added, 1)
-        self._version = ref(new)
-        return come, -gone
 
-    def _add(self, met: Sequence[Met], sign: int) -> int:
-        """Returns how many matches more there are."""
-        touched = distinct(np.concatenate([vertices for vertices, _ in met]))
-        if not len(touched):
-            return 0
-        before = self._matches(touched)
-        for sums, (vertices, matches) in zip(self._sums, met, strict=True):
-            np.add.at(sums, vertices, sign * matches)
-        return self._matches(touched) - before
+class Kept:
+    """For one version at a time. Changes are told by one thread at a time; it may be closed by any."""
 
-    def _matches(self, vertices: NDArray[np.int64]) -> int:
-        """Of the whole pattern, with one of some vertices at the cut vertex."""
-        rows = np.stack([each[vertices] for each in self._sums])
-        if np.prod(rows, axis=0, dtype=np.float64).sum() < _EXACT:
-            return int(np.prod(rows, axis=0).sum())
-        return sum(map(math.prod, rows.T.tolist()))
+    def __init__(self, answering: Answering) -> None:
+        self._answering = answering
+        self._worth = Worth()
+        self._sums: Sums | None = None
+        self._making: Making | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()  # of what is being made
+
+    @property
+    def is_making(self) -> bool:
+        """Whether a thread makes sums now."""
+        return self._making is not None and not self._making.is_done
+
+    def told(self, apart: Apart, between: Between, control: Control) -> tuple[int, int] | None:
+        """How many matches of a pattern are new, and how many are gone, by what the change did to its branches; None
+        where there are no sums of the old version, or that cannot be told. Raises what has gone wrong where sums were
+        made, other than what answering a query raises."""
+        made = self._made(between.old)
+        if made is not None:
+            self._sums = made.sums
+            self._worth.made()
+        began = time.perf_counter()
+        try:
+            numbers = self._followed(Counting(apart, self._answering), between, made, control)
+        except GQueryError:  # a branch may have more matches than the pattern
+            numbers = None
+        if numbers is None or not self._worth.answered_with(time.perf_counter() - began):
+            self._sums = None
+        return numbers
+
+    def answered_without(self, apart: Apart, between: Between, seconds: float) -> None:
+        """A change has taken so long without sums: they are begun to be made, where that is worth while."""
+        worth = self._worth.answered_without(seconds)
+        with self._lock:
+            if self._making is not None:
+                self._making.note(between)
+            elif worth is not None and not self._is_closed:
+                control = Behind(self, worth, self._answering.settings.memory_limit)
+                self._making = Making(Counting(apart, self._answering.another()), between.new, control)
+
+    def forget(self) -> None:
+        """Nobody goes on from the version whose sums these are, or are to be. Raises as `told` does."""
+        self._sums = None
+        self._made(None)
+
+    def stop(self) -> None:
+        """Makes none now. Raises what has gone wrong there."""
+        with self._lock:
+            making, self._making = self._making, None
+        if making is not None:
+            making.stop()
+
+    def close(self) -> None:
+        """No more sums are made, and no thread is left that does. Raises what has gone wrong there."""
+        with self._lock:
+            self._is_closed = True
+        self.stop()
+
+    def _made(self, old: Snapshot | None) -> Made | None:
+        """What has been made for who asks what a version has become, if it is there now."""
+        with self._lock:
+            making = self._making
+            if making is None:
+                return None
+            if not making.leads_to(old):
+                making.cancel()
+            if not making.is_done:
+                return None
+            self._making = None
+        made = making.taken()
+        if made is None and making.is_wanted:
+            self._worth.given_up()
+        return made
+
+    def _followed(
+        self, counting: Counting, between: Between, made: Made | None, control: Control
+    ) -> tuple[int, int] | None:
+        """By sums of the old version, which may have been made just now; None where there are none."""
+        if self._sums is None:
+            return None
+        if made is not None and made.left is not None:
+            counting.follow(self._sums, made.left, control)
+        return counting.follow(self._sums, between, control) if self._sums.are_of(between.old) else None
