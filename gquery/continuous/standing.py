@@ -18,7 +18,7 @@ from gquery.continuous.between import Between, schema_key
 from gquery.continuous.netting import alike, differences, net
 from gquery.continuous.numbers.branches import branches_of, only_counts
 from gquery.continuous.numbers.counting import Apart, Branch
-from gquery.continuous.numbers.kept import Kept
+from gquery.continuous.numbers.kept import Kept, half_of
 from gquery.continuous.numbers.totals import Totals
 from gquery.continuous.reading import names_read
 from gquery.continuous.terms import Terms, is_row_wise, terms_of
@@ -131,7 +131,7 @@ class Standing:
         """What is added from the old version to the new one, and what is removed: columns of the same types. Raises
         what answering a query raises."""
         limit = self._settings.memory_limit
-        shared = limit // 2 if limit is not None and self._kept.is_making else limit
+        shared = half_of(limit) if self._kept.is_making else limit
         try:
             told = self._change(between, Control(self._settings.timeout, shared))
         except MemoryLimitError:

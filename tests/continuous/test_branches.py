@@ -251,6 +251,7 @@ def test_what_fails_with_sums_is_left_to_terms(when: str, monkeypatch: pytest.Mo
 def test_sums_that_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then terms tell what changes, as before, and the next try comes later."""
     monkeypatch.setattr(kept, "_CALL", 0.0)
+    monkeypatch.setattr(kept, "_LONGER", 4)
     worth = []
     whole = Worth.answered_without
     monkeypatch.setattr(Worth, "answered_without", lambda self, _: worth.append(whole(self, 1e-9)) or worth[-1])
@@ -268,7 +269,7 @@ def test_sums_that_do_not_pay() -> None:
     worth = Worth()
     for _ in range(16):
         seconds = worth.answered_without(0.01)
-    assert seconds == pytest.approx(4 * 16 * 0.008)
+    assert seconds == pytest.approx(64 * 16 * 0.008)
     worth.made()
     assert worth.answered_with(0.5)
     assert not worth.answered_with(0.05)

@@ -17,17 +17,22 @@ from gquery.storage.graph import Snapshot
 
 _CALL = 0.002  # seconds that a change takes at least, more or less, however little there is to find
 _CHANGES, _LEAST = 16, 0.05  # changes, and seconds of these, before it is worth a try
-_LONGER = 4  # times as long as these may a try take: who has stood for a while is likely to stand for longer
+_LONGER = 64  # times as long as these may a try take: nobody waits for it
 _PATIENCE = (
     0.5  # seconds that changes take more with sums than they took without, altogether, before these are given up
 )
 
 
+def half_of(memory_limit: int | None) -> int | None:
+    """While sums are made, what they may take, and what changes may take that are told meanwhile."""
+    return None if memory_limit is None else memory_limit // 2
+
+
 class Worth:
-    """Whether sums are worth to be made and to be kept. It takes a while to make them: it is tried when changes that
-    were answered without have taken a share of that, and again when they have taken so many times as much as before the
-    last try. So all tries together take a few times as long as the changes. Of trees the numbers by vertex may be many
-    where the matches are counted soon: then there are no sums any more."""
+    """Whether sums are worth to be made and to be kept. They are begun when changes that were answered without have
+    taken long enough, and again when these have taken as long as the last try was allowed to: so at most half of the
+    time is spent on tries. Of trees the numbers by vertex may be many where the matches are counted soon: then there
+    are no sums any more."""
 
     def __init__(self) -> None:
         self._changes, self._spent, self._least = 0, 0.0, _LEAST
@@ -98,7 +103,7 @@ class Kept:
             if self._making is not None:
                 self._making.note(between)
             elif worth is not None and not self._is_closed:
-                control = Behind(self, worth, self._answering.settings.memory_limit)
+                control = Behind(self, worth, half_of(self._answering.settings.memory_limit))
                 self._making = Making(Counting(apart, self._answering.another()), between.new, control)
 
     def forget(self) -> None:
