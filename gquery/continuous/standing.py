@@ -42,6 +42,9 @@ Emit = Literal["rows", "counts"]
 Tables = tuple[pa.Table, pa.Table]
 """What is added, and what is removed."""
 
+Sides = tuple[Parted | None, Parted | None]
+"""With the edges apart that are lost, and with those that are gained; None where there are none."""
+
 _LARGEST = 2**63 - 1
 _FEW = 1 << 3  # edges
 _COUNTED = parse("RETURN count(*) AS count")
@@ -152,17 +155,20 @@ class Standing:
         if not (isinstance(old.way, Terms) and isinstance(new.way, Terms)):
             before = self._whole(old, between.old, control)
             return self._compared(new, self._whole(new, between.new, control), before, control)
-        is_few = _touch_few(_parted(old, new, between))
+        parted = _parted(old, new, between)
+        is_few = _touch_few(parted)
         is_followed = new.apart is not None and is_few and old is new
         if is_followed and (told := self._by_sums(new, between, control)) is not None:
             return told
         if not is_followed:
             self._kept.forget()
-        thought = self._thought(new, between) if new.is_number and old is new and not is_few else None
+        thought = self._thought(new, parted) if new.is_number and old is new and not is_few else None
         if thought is not None and (told := self._by_totals(new, between, thought, control)) is not None:
             return told
         began = time.perf_counter()
-        added, removed = self._by_terms(old, new, between, control)
+        lost, gained = parted
+        removed = self._found(old, between.old, lost, control)
+        added = self._found(new, between.new, gained, control)
         took = time.perf_counter() - began
         if thought is not None:
             self._totals.answered_without(took, thought)
@@ -171,12 +177,6 @@ class Standing:
         return (added, removed) if self.emit == "counts" else net(added, removed, control)
 
     # --- by terms ----------------------------------------------------------------------------------------------
-
-    def _by_terms(self, old: _Bound, new: _Bound, between: Between, control: Control) -> Tables:
-        """What the query says of the matches that are new, and of those that are gone."""
-        lost, gained = _parted(old, new, between)
-        removed = self._found(old, between.old, lost, control)
-        return self._found(new, between.new, gained, control), removed
 
     def _found(self, bound: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> pa.Table:
         """What the query says of the matches with an edge that is apart."""
@@ -219,10 +219,10 @@ class Standing:
 
     # --- by numbers of all matches -----------------------------------------------------------------------------
 
-    def _thought(self, bound: _Bound, between: Between) -> float | None:
+    def _thought(self, bound: _Bound, parted: Sides) -> float | None:
         """Seconds that terms are thought to take for a large change; None for others."""
         assert isinstance(bound.way, Terms)
-        sides = [each for each in _parted(bound, bound, between) if each is not None]
+        sides = [each for each in parted if each is not None]
         return self._totals.thought(sides, bound.types, len(bound.way.places))
 
     def _by_totals(self, bound: _Bound, between: Between, most: float, control: Control) -> Tables | None:
@@ -344,14 +344,16 @@ class Standing:
 
 def _names(old: _Bound, new: _Bound) -> frozenset[str] | None:
     """The properties that are read; None for all."""
+    if old is new:
+        return old.names
     return None if old.names is None or new.names is None else old.names | new.names
 
 
-def _parted(old: _Bound, new: _Bound, between: Between) -> tuple[Parted | None, Parted | None]:
+def _parted(old: _Bound, new: _Bound, between: Between) -> Sides:
     return between.parted(old.types | new.types, _names(old, new))
 
 
-def _touch_few(parted: tuple[Parted | None, Parted | None]) -> bool:
+def _touch_few(parted: Sides) -> bool:
     """Whether the numbers that a change of branches lists are likely to be few."""
     return sum(len(each.apart) for each in parted if each is not None) <= _FEW
 

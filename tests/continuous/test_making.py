@@ -186,7 +186,7 @@ def test_a_change_that_is_asked_again(gate: Gate, monkeypatch: pytest.MonkeyPatc
     before = beside.count()
     beside.write()
     with monkeypatch.context() as patch:
-        patch.setattr(standing.Standing, "_by_terms", lambda *_: pytest.fail("late"))
+        patch.setattr(standing.Standing, "_found", lambda *_: pytest.fail("late"))
         with pytest.raises(pytest.fail.Exception):
             beside.watch.next()
     beside.follow(before)

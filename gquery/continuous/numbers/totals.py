@@ -36,7 +36,7 @@ class Totals:
         """Seconds that so many terms are likely to take for the edges that are apart; None where these are few beside
         all of their types."""
         looks = terms * sum(len(each.apart) for each in sides)
-        if looks < _SHARE * max((_edges(each, types) for each in sides), default=0):
+        if looks < _SHARE * max((each.edges.count_of(types) for each in sides), default=0):
             return None
         return self._pace * (_TERM * terms * len(sides) + _EDGE * looks)
 
@@ -58,7 +58,3 @@ class Totals:
         self._took = (time.perf_counter() - began) / len(asked)
         self._version, self._number = ref(new), known[new]
         return known[new] - known[common], known[old] - known[common]
-
-
-def _edges(snapshot: Snapshot, types: Collection[str]) -> int:
-    return sum(row.edges for type_ in types for row in snapshot.counts.of_type(type_).between)

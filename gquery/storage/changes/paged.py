@@ -22,7 +22,7 @@ from gquery.storage.sorting import changes
 Ids = NDArray[np.int64]
 Vertices = NDArray[np.int32]
 
-_ROOM, _LEAST = 4, 1 << 16  # an nth of the entries, and so many more, are room for those that are written again
+_ROOM, _LEAST = 4, 1 << 18  # an nth of the entries, and so many more, are room for those that are written again
 _MOVED = 128  # entries for which there is room for another page
 _BASE, _EMPTY = -1, 0  # the page of rows that are where they were when the room was made, and of rows without entries
 _PAGE = PAGE_BITS + 4  # bits of the bytes of a page
