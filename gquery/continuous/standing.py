@@ -23,7 +23,7 @@ from gquery.continuous.numbers.totals import Totals
 from gquery.continuous.reading import names_read
 from gquery.continuous.terms import Terms, is_row_wise, terms_of
 from gquery.continuous.ways import counts_of, way_of
-from gquery.errors import BindError, GQueryError, MemoryLimitError
+from gquery.errors import BindError, GQueryError, MemoryLimitError, QueryTimeout
 from gquery.executor.chain.rows import batch_of
 from gquery.executor.progress import Control
 from gquery.grammar import ast
@@ -166,9 +166,16 @@ class Standing:
         if thought is not None and (told := self._by_totals(new, between, thought, control)) is not None:
             return told
         began = time.perf_counter()
-        lost, gained = parted
-        removed = self._found(old, between.old, lost, control)
-        added = self._found(new, between.new, gained, control)
+        hurried = self._kept.hurried(control) if is_followed else control
+        try:
+            added, removed = self._by_terms(old, new, between, parted, hurried)
+        except QueryTimeout:
+            if hurried is control:
+                raise
+            self._kept.wait(control)
+            if (told := self._by_sums(new, between, control)) is not None:
+                return told
+            added, removed = self._by_terms(old, new, between, parted, control)
         took = time.perf_counter() - began
         if thought is not None:
             self._totals.answered_without(took, thought)
@@ -177,6 +184,12 @@ class Standing:
         return (added, removed) if self.emit == "counts" else net(added, removed, control)
 
     # --- by terms ----------------------------------------------------------------------------------------------
+
+    def _by_terms(self, old: _Bound, new: _Bound, between: Between, parted: Sides, control: Control) -> Tables:
+        """What the query says of the matches that are new, and of those that are gone."""
+        lost, gained = parted
+        removed = self._found(old, between.old, lost, control)
+        return self._found(new, between.new, gained, control), removed
 
     def _found(self, bound: _Bound, snapshot: Snapshot, parted: Parted | None, control: Control) -> pa.Table:
         """What the query says of the matches with an edge that is apart."""

@@ -51,7 +51,8 @@ class Gate:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     """Sums are begun after the first change, and not made before the gate is opened."""
-    for name, value in (("_CHANGES", 1), ("_LEAST", 0.0), ("_CALL", -60.0), ("_PATIENCE", 1e9)):
+    values = {"_CHANGES": 1, "_LEAST": 0.0, "_CALL": -60.0, "_PATIENCE": 1e9, "_SOON": 60.0}
+    for name, value in values.items():
         monkeypatch.setattr(kept, name, value)
     found, of, follow = Gate(), Counting.of, Counting.follow
 
@@ -366,3 +367,58 @@ def test_both_keep_to_the_memory_limit(gate: Gate, monkeypatch: pytest.MonkeyPat
     beside.step()
     beside.step()
     assert limits == [2**28, 2**27, 2**27, 2**28]
+
+
+def test_a_change_that_takes_long_waits_for_the_sums(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = Beside()
+    beside.step()
+    assert gate.begun.wait(20)
+    monkeypatch.setattr(kept, "_SOON", 0.0)  # whatever terms take is long
+    threading.Timer(0.1, gate.open.set).start()
+    began = time.monotonic()
+    beside.step()
+    assert time.monotonic() - began > 0.05
+    assert beside.kept._sums is not None
+    for _ in range(20):
+        beside.step()
+    beside.store.close()
+
+
+def test_nobody_waits_for_long_or_twice(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = Beside()
+    beside.step()
+    assert gate.begun.wait(20)
+    monkeypatch.setattr(kept, "_SOON", 0.0)
+    monkeypatch.setattr(kept, "_AWAITED", 0.05)
+    waited: list[float] = []
+    wait = kept.Kept.wait
+
+    def noted(self: kept.Kept, control: Any) -> None:
+        began = time.monotonic()
+        wait(self, control)
+        waited.append(time.monotonic() - began)
+
+    monkeypatch.setattr(kept.Kept, "wait", noted)
+    for _ in range(10):
+        beside.step()
+    assert len(waited) == 1
+    assert waited[0] >= 0.05
+    assert beside.kept._sums is None
+    gate.open.set()
+    beside.wait()
+    beside.step()
+    assert beside.kept._sums is not None
+    beside.store.close()
+
+
+def test_who_waits_for_sums_is_timed_out(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = Beside(timeout=0.3)
+    beside.step()
+    assert gate.begun.wait(20)
+    monkeypatch.setattr(kept, "_SOON", 0.0)
+    beside.write()
+    with pytest.raises(gquery.QueryTimeout):
+        beside.watch.next()
+    gate.open.set()
+    beside.wait()
+    beside.store.close()

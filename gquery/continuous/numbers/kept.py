@@ -18,6 +18,8 @@ from gquery.storage.graph import Snapshot
 _CALL = 0.002  # seconds that a change takes at least, more or less, however little there is to find
 _CHANGES, _LEAST = 16, 0.05  # changes, and seconds of these, before it is worth a try
 _LONGER = 64  # times as long as these may a try take: nobody waits for it
+_SOON = 0.005  # seconds that a change may take without sums while they are being made
+_AWAITED = 5.0  # seconds that it waits for them at most if it takes longer
 _PATIENCE = (
     0.5  # seconds that changes take more with sums than they took without, altogether, before these are given up
 )
@@ -78,6 +80,21 @@ class Kept:
     def is_making(self) -> bool:
         """Whether a thread makes sums now."""
         return self._making is not None and not self._making.is_done
+
+    def hurried(self, control: Control) -> Control:
+        """For an answer without sums: what it may take before it is worth to wait for those that are being made; the
+        same where there are none to wait for."""
+        making = self._making
+        if making is None or not making.may_be_awaited:
+            return control
+        left = math.inf if control.timeout is None else control.timeout - control.elapsed
+        return Control(min(_SOON, left), control.memory_limit)
+
+    def wait(self, control: Control) -> None:
+        """Until sums are made, for some seconds at most. Raises QueryCancelled and QueryTimeout."""
+        making = self._making
+        if making is not None:
+            making.wait(_AWAITED, control)
 
     def told(self, apart: Apart, between: Between, control: Control) -> tuple[int, int] | None:
         """How many matches of a pattern are new, and how many are gone, by what the change did to its branches; None

@@ -2,12 +2,14 @@
 
 To make them takes seconds, in which changes are told without. Each of those is noted. The sums of the version that was
 the newest when they were begun follow all that have been noted meanwhile, at once, then those that came in between, and
-so on, until there are so few left that who asks next can follow them.
+so on, until there are so few left that who asks next can follow them. Who asks for a change that takes long without
+waits for the sums: such a change is at vertices with many neighbours, where they save most.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 from functools import reduce
 from typing import NamedTuple
@@ -22,6 +24,7 @@ from gquery.storage.graph import Snapshot
 
 THREAD = "gquery sums"
 _FEW = 4  # versions that are left to who asks
+_POLL = 0.01  # seconds between two looks at whether who waits still wants to
 
 
 class Behind(Control):
@@ -55,6 +58,7 @@ class Making:
         self._noted: list[Between] = []
         self._sums: Sums | None = None
         self._error: BaseException | None = None
+        self._was_awaited = False
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, args=(snapshot,), name=THREAD)
         with suppress(RuntimeError):  # the system has none more, or the process ends: it is done, and in vain
@@ -75,6 +79,19 @@ class Making:
     @property
     def is_done(self) -> bool:
         return not self._thread.is_alive()
+
+    @property
+    def may_be_awaited(self) -> bool:
+        """Whether it is under way, and nobody has waited for it in vain."""
+        return not (self.is_done or self._was_awaited)
+
+    def wait(self, seconds: float, control: Control) -> None:
+        """Until it is done, for so long at most. Raises QueryCancelled and QueryTimeout."""
+        until = time.monotonic() + seconds
+        while not self.is_done and time.monotonic() < until:
+            control.check()
+            self._thread.join(_POLL)
+        self._was_awaited = True
 
     def leads_to(self, snapshot: Snapshot | None) -> bool:
         """Whether a version is the last one that is known here."""
