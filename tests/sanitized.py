@@ -10,17 +10,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import NamedTuple
 
 import pytest
 
 import gquery
+from gquery.executor.backend import Backend
+from gquery.executor.devices import BACKENDS
 from gquery.executor.gpu.device import _BLOCK, card
+from gquery.executor.gpu.engine import GpuBackend
+from gquery.executor.gpu.several import SharingBackend
 from gquery.executor.gpu.tape import _NAMES, Run, Tape
 from gquery.executor.progress import Control
 from gquery.planner.search import costs
+from gquery.settings import Settings
 from tests.differential import test_counting, test_neighbourhoods
 from tests.executor.test_gpu_common import TEXTS, graph_of
 from tests.executor.test_gpu_neighbourhoods import PATTERNS, hub_graph
@@ -29,6 +34,8 @@ from tests.executor.test_gpu_orders import CLIQUES, PUSHED, TWO_KINDS, skewed, w
 WAYS = test_counting.WAYS | test_neighbourhoods.WAYS
 _HOUSE = "MATCH (a:A)--(b:B)--(c:A)--(d:B)--(a), (b)--(e:A)--(f:B) RETURN count(*)"
 _FORCED = "pushed", "inside", "one by one", "candidate graph"
+_DEALT = "dealt out"  # inside, as if there were other cards
+WAYS[_DEALT] = WAYS["inside"]
 
 
 class Asked(NamedTuple):
@@ -85,6 +92,7 @@ SELECTION = [
         for name in ("cliques", "wheels")
     ),
     Asked(hub, written("0-1 1-2 2-3 3-0")),
+    *(Asked(each, f"MATCH DIFFERENT NODES {PATTERNS['cliques']} RETURN count(*)", _DEALT) for each in (even, hub)),
     Asked(labelled, "MATCH DIFFERENT NODES (a:A {x: 3})-->(b)-->(c:B) RETURN id(a), id(b), c.x"),
     Asked(labelled, "MATCH (a:A) RETURN id(a)"),
     Asked(labelled, "MATCH (a:A)-->(b)<--(c:B) WHERE a.x <= c.x RETURN count(*)", "one by one"),
@@ -120,11 +128,21 @@ def differing() -> Iterator[str]:
                 patched.setattr(costs, "CARD", costs.CardCosts(patience=1.0, excluding=1.0, filters=0.0))
                 for patch in WAYS[way]:
                     patched.setattr(*patch)
+                if way == _DEALT:
+                    patched.setitem(BACKENDS, "gpu", partial(shared, BACKENDS["gpu"]))
                 found = sorted(map(tuple, graph().query(f"{text} // {way}", device="gpu")))
             if found != expected:
                 yield f"{text}, {way}: {found[:3]}, not {expected[:3]}"
     if missing := _NAMES.keys() - seen:
         yield f"no query needs {', '.join(sorted(missing))}"
+
+
+def shared(alone: Callable[[Settings], Backend], settings: Settings) -> SharingBackend:
+    """The first card as one of several that share whatever they can."""
+    backend = alone(settings)
+    first = backend.first if isinstance(backend, SharingBackend) else backend
+    assert isinstance(first, GpuBackend)
+    return SharingBackend(first.device, (), worth=-1.0, after=0.0)
 
 
 def with_blocks(count: int) -> None:
