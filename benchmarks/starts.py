@@ -182,6 +182,7 @@ def main() -> None:
         print(line, flush=True)
         lines.append(line)
 
+    chosen.out.mkdir(parents=True, exist_ok=True)
     report(chosen, tell)
     (chosen.out / "starts.md").write_text("\n".join(lines) + "\n")
 
