@@ -175,6 +175,7 @@ class Standing:
             self._kept.wait(control)
             if (told := self._by_sums(new, between, control)) is not None:
                 return told
+            began = time.perf_counter()
             added, removed = self._by_terms(old, new, between, parted, control)
         took = time.perf_counter() - began
         if thought is not None:
@@ -241,8 +242,7 @@ class Standing:
     def _by_totals(self, bound: _Bound, between: Between, most: float, control: Control) -> Tables | None:
         """By how many matches there are before and after; None where that would take so many seconds, or cannot be
         told."""
-        left = most if control.timeout is None else min(most, control.timeout - control.elapsed)
-        trying = Control(left, control.memory_limit)
+        trying = Control(min(most, control.left), control.memory_limit)
 
         def count(snapshot: Snapshot) -> int:
             side = Parted.with_none_apart(snapshot)

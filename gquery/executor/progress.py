@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from gquery.errors import QueryCancelled, QueryTimeout
@@ -35,6 +36,11 @@ class Control:
     def elapsed(self) -> float:
         """Seconds since the query started."""
         return time.monotonic() - self.started
+
+    @property
+    def left(self) -> float:
+        """Seconds until the timeout; infinitely many without one."""
+        return math.inf if self.timeout is None else self.timeout - self.elapsed
 
     def found(self, matches: int) -> None:
         self.matches += matches

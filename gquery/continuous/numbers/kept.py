@@ -17,7 +17,7 @@ from gquery.storage.graph import Snapshot
 
 _CALL = 0.002  # seconds that a change takes at least, more or less, however little there is to find
 _CHANGES, _LEAST = 16, 0.05  # changes, and seconds of these, before it is worth a try
-_LONGER = 64  # times as long as these may a try take: nobody waits for it
+_LONGER = 64  # times as long as these may a try take: nobody waits for all of it
 _SOON = 0.005  # seconds that a change may take without sums while they are being made
 _AWAITED = 5.0  # seconds that it waits for them at most if it takes longer
 _PATIENCE = (
@@ -87,14 +87,14 @@ class Kept:
         making = self._making
         if making is None or not making.may_be_awaited:
             return control
-        left = math.inf if control.timeout is None else control.timeout - control.elapsed
-        return Control(min(_SOON, left), control.memory_limit)
+        return Control(min(_SOON, control.left), control.memory_limit)
 
     def wait(self, control: Control) -> None:
-        """Until sums are made, for some seconds at most. Raises QueryCancelled and QueryTimeout."""
+        """Until sums are made, for some seconds at most, and no longer than leaves time to do without. Raises
+        QueryCancelled and QueryTimeout."""
         making = self._making
         if making is not None:
-            making.wait(_AWAITED, control)
+            making.wait(min(_AWAITED, control.left / 2), control)
 
     def told(self, apart: Apart, between: Between, control: Control) -> tuple[int, int] | None:
         """How many matches of a pattern are new, and how many are gone, by what the change did to its branches; None
