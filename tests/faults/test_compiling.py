@@ -163,3 +163,15 @@ def test_a_later_process_compiles_nothing_and_learns_nothing_of_compiling() -> N
             [sys.executable, "-c", run, "600"], capture_output=True, text=True, check=True, cwd=ROOT
         )
     assert answer.stdout.splitlines()[-1] == "[]"
+
+
+def test_damaged_kernels_are_compiled_anew(tmp_path: Path) -> None:
+    """A disk was full, or the power went: half a file is not the end of all queries."""
+    for damaged in (None, ".nbc", ".nbi"):
+        files = list(tmp_path.rglob(f"*{damaged}"))
+        assert files or damaged is None
+        for file in files:
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        process = _ask(tmp_path, 600)
+        assert process.communicate(timeout=300)[0] == "ready\n"
+        assert process.returncode == 0

@@ -61,10 +61,17 @@ class _KernelResult(CompileResultCacheImpl):
 
 class KernelCache(FunctionCache):
     """Numba's. But what is found there does not wait until Numba has learnt of everything that it could compile, which
-    takes a tenth of a second; what is not found does: compilation sees to that itself."""
+    takes a tenth of a second; what is not found does: compilation sees to that itself. Nor is a damaged file the end of
+    all queries: its kernels are compiled anew."""
 
     _impl_class = _KernelResult
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            try:
+                return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            except OSError:
+                raise
+            except Exception:  # whatever reading half a file comes to
+                self._cache_file.flush()  # type: ignore[no-untyped-call]
+        return None
