@@ -118,7 +118,7 @@ class Beside:
     def wait(self) -> None:
         """Until nothing is being made."""
         if self.kept._making is not None:
-            self.kept._making._thread.join(20)
+            self.kept._making._thread.join(120)
         assert not self.kept.is_making
 
     @property
@@ -133,7 +133,7 @@ def _alive() -> list[threading.Thread]:
 def test_changes_are_told_without_while_sums_are_made(gate: Gate) -> None:
     beside = Beside()
     beside.step()
-    assert gate.begun.wait(20)
+    assert gate.begun.wait(120)
     for _ in range(3):
         beside.step()
         assert not beside.is_told_by_sums
@@ -171,7 +171,7 @@ def test_changes_that_come_while_others_are_followed(gate: Gate, monkeypatch: py
     monkeypatch.setattr(making, "_FEW", 1)
     beside.step()
     for current in (gate, *gates):
-        assert current.begun.wait(20)
+        assert current.begun.wait(120)
         for _ in range(5):
             beside.step()
         current.open.set()
@@ -233,7 +233,7 @@ def test_what_sums_cannot_follow_to(what: str, gate: Gate) -> None:
 def test_no_thread_is_left_behind(how: str, gate: Gate) -> None:
     beside = Beside()
     beside.step()
-    assert gate.begun.wait(20)
+    assert gate.begun.wait(120)
     assert _alive()
     if how == "watch":
         before = beside.count()
@@ -249,7 +249,7 @@ def test_no_thread_is_left_behind(how: str, gate: Gate) -> None:
         gc.collect()
         assert watch() is None
         for thread in _alive():
-            thread.join(20)
+            thread.join(120)
     assert not _alive()
 
 
@@ -260,7 +260,7 @@ def test_waiting_ends_with_the_store() -> None:
     while store._versions is None or not store._versions._followers:
         time.sleep(0.001)
     store.close()
-    thread.join(20)
+    thread.join(120)
     assert not thread.is_alive()
 
 
@@ -372,7 +372,7 @@ def test_both_keep_to_the_memory_limit(gate: Gate, monkeypatch: pytest.MonkeyPat
 def test_a_change_that_takes_long_waits_for_the_sums(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     beside = Beside()
     beside.step()
-    assert gate.begun.wait(20)
+    assert gate.begun.wait(120)
     monkeypatch.setattr(kept, "_SOON", 0.0)  # whatever terms take is long
     threading.Timer(0.1, gate.open.set).start()
     began = time.monotonic()
@@ -387,7 +387,7 @@ def test_a_change_that_takes_long_waits_for_the_sums(gate: Gate, monkeypatch: py
 def test_nobody_waits_for_long_or_twice(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     beside = Beside()
     beside.step()
-    assert gate.begun.wait(20)
+    assert gate.begun.wait(120)
     monkeypatch.setattr(kept, "_SOON", 0.0)
     monkeypatch.setattr(kept, "_AWAITED", 0.05)
     waited: list[float] = []
@@ -414,7 +414,7 @@ def test_nobody_waits_for_long_or_twice(gate: Gate, monkeypatch: pytest.MonkeyPa
 def test_who_waits_for_sums_has_time_left_to_do_without(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     beside = Beside(timeout=2.0)
     beside.step()
-    assert gate.begun.wait(20)
+    assert gate.begun.wait(120)
     monkeypatch.setattr(kept, "_SOON", 0.0)
     taken: list[float] = []
     answered = kept.Kept.answered_without
