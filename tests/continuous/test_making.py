@@ -220,9 +220,9 @@ def test_what_sums_cannot_follow_to(what: str, gate: Gate) -> None:
     beside.follow(before)
     assert not beside.is_told_by_sums
     beside.wait()
-    gate.open.set()
     beside.step()
     assert not beside.is_told_by_sums
+    gate.open.set()
     beside.wait()
     for _ in range(5):
         assert beside.is_told_by_sums
