@@ -76,10 +76,15 @@ INNER void flush(Cache &cache, const Tally &tally, int64 *room) {
     clear(cache);
 }
 
-// Reserves room for so many codes; false where there is none. One lane asks for its warp.
+// Reserves room for so many codes; false where there is none. One lane asks for its warp. Nothing is taken and given
+// back: while many warps did so at once none found room, launch after launch.
 INNER bool reserve(const Census &census, int64 graph, int64 codes) {
     uint64 *room = reinterpret_cast<uint64 *>(census.room + graph);
-    if (int64(atomicAdd(room, uint64(-codes))) >= codes) return true;
-    atomicAdd(room, uint64(codes));
+    uint64 left = seen_now(room);
+    while (int64(left) >= codes) {
+        const uint64 before = atomicCAS(room, left, left - uint64(codes));
+        if (before == left) return true;
+        left = before;
+    }
     return false;
 }
