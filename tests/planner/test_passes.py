@@ -115,3 +115,19 @@ def test_costs_are_handed_in() -> None:
     forgetful = planned(replace(CPU, folds=-1.0, reuse=1e9))
     assert not any(step.contexts for step in forgetful.steps)
     assert planned(CPU) == planned(CPU)
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        ("MATCH (a:Person)-[:KNOWS]->(b:Person) WHERE a.id = 7 RETURN b.name", {"a", "b"}),
+        ("MATCH (a:Person)-[:KNOWS]->(b:Person) WHERE id(a) = $one RETURN b.name", {"a", "b"}),
+        ("MATCH (a:Person)-[:KNOWS]->(b:Person) WHERE a.id IN [7, 8] RETURN b.name", {"b"}),
+        ("MATCH (a:Person)-[:KNOWS]->(b:Person) WHERE a.age = 7 RETURN b.name", {"b"}),
+        ("MATCH (a:Person)-[:KNOWS]->()-[:KNOWS]->(b:Person) WHERE a.id = 7 RETURN b.name", {"b"}),
+    ],
+)
+def test_who_is_named_is_listed_beside_its_neighbours(text: str, listed: set[str]) -> None:
+    """One vertex makes no more rows, and whoever begins there looks at its neighbours alone."""
+    (plan,) = Prepared(graph().snapshot, text, {"one": 7}, Settings()).plan.matches
+    assert {plan.graph.vertices[vertex].variable for vertex in plan.kept} == listed

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from gquery.planner.ir.expr import Attribute
 from gquery.planner.ir.problem import Problem
-from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Binding
 from gquery.planner.passes.draft import Draft
+from gquery.planner.passes.reaching import named_by_value
 from gquery.planner.search.context import Context
 from gquery.records import replace
+from gquery.storage.statistics import Statistics
 
 
 def keep_what_is_listed(draft: Draft, context: Context) -> Draft:
     """Which vertices are listed, and whether what is listed stands for several matches."""
     if draft.counting:
         return draft
-    kept = _kept(draft.problem, draft.spoken_of, draft.limit)
+    kept = _kept(draft.problem, draft.spoken_of, draft.limit, context.statistics)
     everything = len(kept) == len(draft.graph.vertices)
     plain = everything and all(choice.listed for choice in draft.problem.constraints.choices)
     return replace(draft, kept=kept, weighted=draft.weighted and not plain)
 
 
-def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None) -> frozenset[int]:
+def _kept(
+    problem: Problem, spoken_of: frozenset[str], limit: int | None, statistics: Statistics
+) -> frozenset[int]:
     """The vertices that are listed: those that the answer speaks of, the ends of such edges and of all that may collide
     with them, what connects them, and what they bind. With a limit, every required vertex: a sum would look at all
     matches."""
@@ -33,19 +38,28 @@ def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None) -> fro
         if choice.listed:
             kept.update(choice.vertices)
     kept = _connected(problem, kept or {min(required)})
-    return frozenset(kept | _bound_beside(graph, kept))
+    named = {vertex for vertex in required if _is_named(graph.vertices[vertex], statistics)}
+    return frozenset(kept | _single_beside(graph, kept, named))
 
 
-def _bound_beside(graph: QueryGraph, kept: set[int]) -> set[int]:
-    """The vertices that listed seeds bind, one each, next to others that are listed: they make no more rows, and leave
-    fewer candidates of those beside them."""
+def _single_beside(graph: QueryGraph, kept: set[int], named: set[int]) -> set[int]:
+    """The vertices of which there is one, next to others that are listed: those that listed seeds bind, one each, and
+    those that a value names. They make no more rows, and leave fewer candidates of those beside them."""
     incident = graph.incident
     bound = {edge.target: edge.source for edge in graph.bindings() if edge.source in kept and _is_one(edge)}
+    single = {**dict.fromkeys(named), **bound}
     return {
         vertex
-        for vertex, seed in bound.items()
+        for vertex, seed in single.items()
         if any(edge.other(vertex) in kept - {seed, vertex} for edge in incident[vertex])
     }
+
+
+def _is_named(vertex: QueryVertex, statistics: Statistics) -> bool:
+    """Whether a predicate names a value that one vertex of each table has, as far as is known."""
+    columns = filter(None, map(named_by_value, vertex.predicates))
+    keys = [None if column.attribute is Attribute.ID else column.key for column in columns]
+    return any(all(statistics.unique(table, key) for table in vertex.tables) for key in keys)
 
 
 def _is_one(binding: QueryEdge) -> bool:

@@ -162,6 +162,14 @@ def names_values(predicate: Expression) -> bool:
     return False
 
 
+def named_by_value(predicate: Expression) -> Column | None:
+    """The property that a predicate compares with one value, if it is `property = value`."""
+    if names_values(predicate) and isinstance(predicate, Call) and predicate.function == "=":
+        column = predicate.arguments[0]
+        return column if isinstance(column, Column) else None
+    return None
+
+
 def _is_known(expression: Expression) -> bool:
     """Whether the value is told before anything is read."""
     match expression:

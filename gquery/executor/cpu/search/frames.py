@@ -18,6 +18,7 @@ from gquery.executor.cpu.kernels.sums.inside import sum_inside
 from gquery.executor.cpu.kernels.sums.neighbourhood import Room, new_room
 from gquery.executor.cpu.kernels.sums.push import Counters, new_counters, sum_push
 from gquery.executor.cpu.kernels.sums.tree import total
+from gquery.executor.cpu.kernels.sums.weigh import weigh
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
@@ -271,6 +272,8 @@ class SummingFrame(Frame):
             sum_push(tables, work, marked, memory.counters(), given, sums, sizes, looks)
         elif self.plan.is_chain:
             sweep(tables, work, marked, memory.blocks(self.stage), given, sums, sizes, looks)
+        elif len(given) == self.plan.width:
+            weigh(tables, work, marked, given, sums, sizes, looks)
         else:
             total(tables, work, marked, memory.entries, given, sums, sizes, looks)
 
