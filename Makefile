@@ -8,9 +8,8 @@ demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
 # WORKERS: processes that take the test files in turns. Kernels are compiled first, so that no two compile the same.
-# A promise of seconds that was not kept is asked for twice more, since others may share the processors; nothing else is.
 WORKERS ?= 2
-PYTEST = $(BIN)/python -m pytest -q --reruns 2 --only-rerun 'patience\(\)'
+PYTEST = $(BIN)/python -m pytest -q
 test: .venv/developing check
 	$(BIN)/gquery warm
 	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not alone"

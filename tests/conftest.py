@@ -100,6 +100,10 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 _planned = count()
 
+# A promise of seconds that was not kept is asked for twice more, since others may share the processors; nothing else
+# is. The plugin is told of these tests alone: for each that it knows of it asks another process, which takes 40 ms.
+_PROMISES = pytest.mark.flaky(reruns=2, only_rerun=r"patience\(\)")
+
 
 def pytest_runtest_setup() -> None:
     """The plans of each test are counted anew."""
@@ -108,10 +112,13 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow backends take their share of the cases, and none of the large ones."""
+    """Slow backends take their share of the cases, and none of the large ones. Promises of seconds are looked for."""
     left_out = {item for item in items if _is_more_of_the_same(item)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item.module, patience.__name__):
+            item.add_marker(_PROMISES)
 
 
 def _is_more_of_the_same(item: pytest.Item) -> bool:
