@@ -138,8 +138,11 @@ class Indexes:
         values = None if name in (None, shown.id_name) else shown.column(name)
         if values is None:
             return True
+        coded = pa.types.is_dictionary(values.type)
+        if not _is_plain(values.type.value_type if coded else values.type):
+            return False
         values = values.slice(0, _LOOKED_AT)
-        distinct = pc.count_distinct(values.unique() if pa.types.is_dictionary(values.type) else values)
+        distinct = pc.count_distinct(values.unique() if coded else values)
         return bool(distinct.as_py() == len(values) - values.null_count)
 
     def orders(self, table: int) -> Mapping[str | None, NDArray[np.int32]]:
@@ -150,11 +153,14 @@ class Indexes:
 
 
 def _has_index(values: pa.ChunkedArray) -> bool:
-    """Whether a column is long enough, and of a type whose values are ordered in Python as they are in Arrow, and equal
-    where they are the same."""
+    """Whether a column is long enough, and of a type that has an index."""
+    return len(values) >= FEWEST and _is_plain(values.type)
+
+
+def _is_plain(type_: pa.DataType) -> bool:
+    """Whether values are ordered in Python as they are in Arrow, and equal where they are the same."""
     types = pa.types
-    tests = (types.is_integer, types.is_string, types.is_large_string, types.is_date32)
-    return len(values) >= FEWEST and any(test(values.type) for test in tests)
+    return any(test(type_) for test in (types.is_integer, types.is_string, types.is_large_string, types.is_date32))
 
 
 def _ascends(values: pa.ChunkedArray, check: Check) -> bool:

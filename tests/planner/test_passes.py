@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from inspect import unwrap
 
+import pyarrow as pa
 import pytest
 
 import gquery
@@ -131,3 +132,10 @@ def test_who_is_named_is_listed_beside_its_neighbours(text: str, listed: set[str
     """One vertex makes no more rows, and whoever begins there looks at its neighbours alone."""
     (plan,) = Prepared(graph().snapshot, text, {"one": 7}, Settings()).plan.matches
     assert {plan.graph.vertices[vertex].variable for vertex in plan.kept} == listed
+
+
+def test_a_list_names_nobody() -> None:
+    """Whether lists differ is not asked of a column of these."""
+    people = pa.table({"id": [1, 2], "o": pa.array([[1.0], [2.0]])})
+    some = gquery.from_arrow({"Person": people}, {("Person", "KNOWS", "Person"): pa.table({"s": [1], "t": [2]})})
+    assert some.query("MATCH (a {o: [1.0]})-->(b) RETURN b.id").rows() == [(2,)]
