@@ -125,6 +125,11 @@ class Beside:
     def is_told_by_sums(self) -> bool:
         return are_there(self.watch._standing, self.store.graph.snapshot)
 
+    def go_on_by_sums(self) -> None:
+        for _ in range(10):
+            assert self.is_told_by_sums
+            self.step()
+
 
 def _alive() -> list[threading.Thread]:
     return [each for each in threading.enumerate() if each.name == THREAD]
@@ -140,9 +145,7 @@ def test_changes_are_told_without_while_sums_are_made(gate: Gate) -> None:
     gate.open.set()
     beside.wait()
     assert gate.passed == 0  # so few are left to who asks
-    for _ in range(10):
-        assert beside.is_told_by_sums
-        beside.step()
+    beside.go_on_by_sums()
 
 
 def test_many_changes_before_they_are_handed_over(gate: Gate) -> None:
@@ -152,9 +155,7 @@ def test_many_changes_before_they_are_handed_over(gate: Gate) -> None:
     gate.open.set()
     beside.wait()
     assert gate.passed == 1
-    for _ in range(10):
-        assert beside.is_told_by_sums
-        beside.step()
+    beside.go_on_by_sums()
 
 
 def test_changes_that_come_while_others_are_followed(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,9 +178,7 @@ def test_changes_that_come_while_others_are_followed(gate: Gate, monkeypatch: py
         current.open.set()
     beside.wait()
     assert gate.passed == 3
-    for _ in range(10):
-        assert beside.is_told_by_sums
-        beside.step()
+    beside.go_on_by_sums()
 
 
 def test_a_change_that_is_asked_again(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,9 +194,7 @@ def test_a_change_that_is_asked_again(gate: Gate, monkeypatch: pytest.MonkeyPatc
     beside.follow(before)
     gate.open.set()
     beside.wait()
-    for _ in range(5):
-        assert beside.is_told_by_sums
-        beside.step()
+    beside.go_on_by_sums()
 
 
 @pytest.mark.parametrize("what", ["large", "compacted", "other properties"])
@@ -224,9 +221,7 @@ def test_what_sums_cannot_follow_to(what: str, gate: Gate) -> None:
     assert not beside.is_told_by_sums
     gate.open.set()
     beside.wait()
-    for _ in range(5):
-        assert beside.is_told_by_sums
-        beside.step()
+    beside.go_on_by_sums()
 
 
 @pytest.mark.parametrize("how", ["watch", "store", "forgotten"])
