@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
 
 from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend
 from gquery.settings import Settings
-from gquery.stopping import Check
+from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
 
@@ -61,15 +63,30 @@ class CardBeside:
     def wait(self, check: Check) -> None:
         """Until it turns out whether there is a card. Raises UnsupportedError where that is not ready soon: its kernels
         may have to be compiled. They are meanwhile, for those who ask next."""
-        until = time.monotonic() + _SOON
-        while not _getting_ready().is_set():
-            check()
-            if time.monotonic() > until:
-                raise UnsupportedError("the card is being made ready")
-            _getting_ready().wait(0.02)
+        if not _is_ready(check, _SOON):
+            raise UnsupportedError("the card is being made ready")
 
 
-_SOON = 2.0  # seconds that a count waits for a card
+_SOON = 2.0  # seconds that a count waits for a card, and nobody is told of
+_log = logging.getLogger("gquery")
+
+
+def _is_ready(check: Check, seconds: float) -> bool:
+    """Whether it turns out within some seconds whether there is a card."""
+    until = time.monotonic() + seconds
+    while not _getting_ready().wait(0.02):
+        check()
+        if time.monotonic() > until:
+            return False
+    return True
+
+
+def _wait_for_card(check: Check) -> None:
+    """Until it turns out whether there is a card: its kernels may have to be compiled, and a compiler does not look
+    whether anybody still waits."""
+    if not _is_ready(check, _SOON):
+        _log.warning("gquery compiles its kernels for the card, once on this machine: this takes some seconds")
+        _is_ready(check, math.inf)
 
 
 @cache
@@ -96,9 +113,9 @@ def card_beside(settings: Settings) -> CardBeside | None:
     return CardBeside(settings) if choice and _has_cupy() else None
 
 
-def walker_beside(settings: Settings) -> Callable[[], Backend] | None:
+def walker_beside(settings: Settings) -> Callable[[Check], Backend] | None:
     """What walks for a backend that does not."""
-    return partial(_cpu, settings) if settings.device == "gpu" else None
+    return (lambda _: _cpu(settings)) if settings.device == "gpu" else None
 
 
 @cache
@@ -109,6 +126,8 @@ def _has_cupy() -> bool:
 BACKENDS: dict[str, Callable[[Settings], Backend]] = {"auto": _cpu, "cpu": _cpu, "gpu": _gpu}
 
 
-def backend_of(settings: Settings) -> Backend:
-    """The backend that the settings ask for. Raises UnsupportedError when there is none."""
+def backend_of(settings: Settings, check: Check = unchecked) -> Backend:
+    """The backend that the settings ask for, once it is ready. Raises UnsupportedError when there is none."""
+    if BACKENDS[settings.device] is _gpu:
+        _wait_for_card(check)
     return BACKENDS[settings.device](settings)

@@ -71,17 +71,17 @@ class Beside(Protocol):
 
 @record(frozen=True, slots=True)
 class Engine:
-    """What matches on one graph, with the values of a query's parameters. beside: what counts may go to instead of
-    the backend. walker: another whose walks make better plans of counts that the backend takes long for. again: what
-    the same plan has made ready on other snapshots. leads: by the number of a plan, the edges that are left of those
-    which it begins with."""
+    """What matches on one graph, with the values of a query's parameters. backend: one that may have to be waited for.
+    beside: what counts may go to instead. walker: another whose walks make better plans of counts that the backend
+    takes long for. again: what the same plan has made ready on other snapshots. leads: by the number of a plan, the
+    edges that are left of those which it begins with."""
 
-    backend: Callable[[], Backend]
+    backend: Callable[[Check], Backend]
     snapshot: Snapshot
     parameters: Mapping[str, object]
     threads: int = 1
     beside: Beside | None = None
-    walker: Callable[[], Backend] | None = None
+    walker: Callable[[Check], Backend] | None = None
     again: Again | None = None
     leads: Mapping[int, Leads | None] = field(default_factory=dict)
 

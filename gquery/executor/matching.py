@@ -143,7 +143,7 @@ class Matching:
         card, cpu = Measured(), Measured()
 
         def on_card(control: Control) -> int:
-            there = replace(engine, backend=lambda: beside.backend(control.check), beside=None, walker=None)
+            there = replace(engine, backend=beside.backend, beside=None, walker=None)
             return Matching(self.plan, self.second_half.for_card(), there, control, card).count()
 
         def on_cpu(control: Follower) -> int:
@@ -177,14 +177,14 @@ class Matching:
         there = replace(self.engine, backend=self.engine.walker)
         matcher = Matching(self.plan, self.second_half.steady(), there, self.control, self.measured)._prepared()
         self.measured.placed = "On the card: by an order that the CPU has found"
-        return self._again_on(self.engine.backend(), matcher.masks)
+        return self._again_on(self.engine.backend(self.control.check), matcher.masks)
 
     def _filtered_on_card(self) -> int:
         """The number, by a card that is ready: it filters, and the plan is made for it. The CPU counts what the card
         cannot, by its own plan."""
         beside, engine = self.engine.beside, self.engine
         assert beside is not None
-        there = replace(engine, backend=lambda: beside.backend(self.control.check), beside=None, again=None)
+        there = replace(engine, backend=beside.backend, beside=None, again=None)
         second_half = self.second_half.for_card()
         try:
             matcher = Matching(self.plan, second_half, there, self.control, self.measured)._prepared()
@@ -260,9 +260,9 @@ class Matching:
         reading = Reading(engine.snapshot, engine.parameters, self.control, seeds, engine.leads.get(plan.number))
         if engine.again is not None and (ready := engine.again.ready(plan, self.second_half, engine, reading)):
             self.measured.matchings = ready.matchings
-            return ready.matcher(engine.backend(), plan.graph, reading)
+            return ready.matcher(engine.backend(check), plan.graph, reading)
         with profile.timed("filter"):
-            matcher = Matcher.filtering(engine.backend(), plan.graph, plan.filters, reading)
+            matcher = Matcher.filtering(engine.backend(check), plan.graph, plan.filters, reading)
         with profile.timed("plan"):
             filtered = cache(lambda: self.second_half.cardinalities(matcher.counted))
             space, reason = self.second_half.space(filtered, check)

@@ -214,7 +214,8 @@ class Chain:
         columns = self.tails[1].gathered
         if columns is None or first.counting or first.residual or control.memory_limit is not None:
             return None
-        if not self.engine.backend().gathers or (asked := asked_of(columns, first.graph, self.engine.snapshot)) is None:
+        gathers = self.engine.backend(control.check).gathers
+        if not gathers or (asked := asked_of(columns, first.graph, self.engine.snapshot)) is None:
             return None
         here = measured[0] if measured else Measured()
         return Matching(first, self.second_halves[first.number], self.engine, control, here).gathered(asked, copied)

@@ -15,6 +15,7 @@ from gquery.executor.gpu.census.handing import Handing
 from gquery.executor.gpu.census.launching import kernels_of_card
 from gquery.executor.gpu.census.tallying import Tallying
 from gquery.executor.progress import Control
+from gquery.stopping import awaited
 
 
 def counted_on_card(graph: Coloured, null: Null, graphs: int, threads: int, control: Control) -> Census:
@@ -28,7 +29,8 @@ def counted_on_card(graph: Coloured, null: Null, graphs: int, threads: int, cont
         if stopped.is_set():
             raise QueryCancelled("nobody waits for these counts any more")
 
-    tallying, hand = Tallying(kernels_of_card(), graph, null, control.memory_limit, check), Handing(check)
+    kernels = awaited(kernels_of_card, control.check)
+    tallying, hand = Tallying(kernels, graph, null, control.memory_limit, check), Handing(check)
 
     def count() -> None:
         try:

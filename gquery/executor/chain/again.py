@@ -51,7 +51,7 @@ class Again:
             self._ready.pop(number, None)
             return None
         if number not in self._ready:
-            self._ready[number] = _made(plan, second_half, engine.backend(), reading)
+            self._ready[number] = _made(plan, second_half, engine.backend(reading.control.check), reading)
         return self._ready[number]
 
 
