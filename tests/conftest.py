@@ -140,7 +140,7 @@ def _is_more_of_the_same(item: pytest.Item) -> bool:
 def _no_card_by_itself() -> Iterator[None]:
     """Whether the machine has a card decides nothing where a test does not ask for it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(devices, "_has_cupy", lambda: False)
+        patch.setattr(devices, "has_cupy", lambda: False)
         yield
 
 

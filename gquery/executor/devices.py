@@ -110,7 +110,7 @@ def _getting_ready() -> threading.Event:
 def card_beside(settings: Settings) -> CardBeside | None:
     """What `auto` may choose, where CuPy is installed."""
     choice = settings.device == "auto" and BACKENDS["auto"] is _cpu
-    return CardBeside(settings) if choice and _has_cupy() else None
+    return CardBeside(settings) if choice and has_cupy() else None
 
 
 def walker_beside(settings: Settings) -> Callable[[Check], Backend] | None:
@@ -119,7 +119,8 @@ def walker_beside(settings: Settings) -> Callable[[Check], Backend] | None:
 
 
 @cache
-def _has_cupy() -> bool:
+def has_cupy() -> bool:
+    """Whether a card could be used."""
     return find_spec("cupy") is not None
 
 

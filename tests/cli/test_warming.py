@@ -33,6 +33,22 @@ def test_a_process_that_fails_is_told_of(cli: Cli, monkeypatch: pytest.MonkeyPat
     assert "the kernels cannot be compiled" in err
 
 
+def test_a_card_is_made_ready_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kernels take longest, and begin first. What is wrong with it a query says."""
+    begun: list[str] = []
+    real = warming._process
+
+    def process(question: str, rank: str) -> subprocess.Popen[str]:
+        begun.append(question)
+        return real(question, rank)
+
+    monkeypatch.setattr(warming, "has_cupy", lambda: True)
+    monkeypatch.setattr(warming, "GROUPS", ("motifs",))
+    monkeypatch.setattr(warming, "_process", process)
+    assert cli("warm")[0] == 0
+    assert begun == ["card", "motifs"]
+
+
 def test_a_long_load_compiles_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kernel_cache, "has_all", lambda: False)
     monkeypatch.setattr(warming, "PATIENCE", 0.0)
