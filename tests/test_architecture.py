@@ -64,7 +64,7 @@ ALLOWED = {
     ],
     "terminal": [
         "session", "opening", "store", "motif", "result", "values", "storage", "grammar", "planner.ir.functions",
-        "executor.progress", "executor.cpu.machine.kernel_cache", "executor.gpu.device",
+        "executor.progress", "executor.cpu.machine.kernel_cache", "executor.devices", "executor.gpu.device",
     ],
     "cli": ["session", "opening", "store", "motif", "result", "terminal", "repl", "values", "storage", "grammar"],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
