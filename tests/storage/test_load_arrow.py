@@ -150,6 +150,9 @@ def test_damaged_files_of_arrow(tmp_path: Path, format: str) -> None:
             column.validate(full=True)
 
 
+CATEGORIES = pa.DictionaryArray.from_arrays(pa.array([1], pa.uint32()), pa.array(["a", "b"], pa.string_view()))
+"""As Polars gives them."""
+
 TYPES: dict[str, tuple[Any, Any]] = {
     "float16": (pa.array([np.float16(1.5)], pa.float16()), 1.5),
     "date64": (pa.array([datetime.date(2020, 1, 2)], pa.date64()), datetime.date(2020, 1, 2)),
@@ -166,6 +169,9 @@ TYPES: dict[str, tuple[Any, Any]] = {
     "category that is null": (pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), ["a"]), None),
     "category of null": (pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array([None], pa.string())), None),
     "category of numbers": (pa.DictionaryArray.from_arrays(pa.array([0], pa.uint64()), [5]), 5),
+    "category of views": (CATEGORIES, "b"),
+    "list of categories of views": (pa.ListArray.from_arrays([0, 2], CATEGORIES.take([0, 0])), ["b", "b"]),
+    "struct of categories of views": (pa.StructArray.from_arrays([CATEGORIES], ["a"]), {"a": "b"}),
     "decimal32": (pa.array([Decimal("1.5")], pa.decimal32(5, 1)), Decimal("1.5")),
     "decimal256": (pa.array([Decimal("1.5")], pa.decimal256(60, 1)), Decimal("1.5")),
     "decimal of hundreds": (pa.array([Decimal(100)], pa.decimal128(5, -2)), Decimal(100)),
@@ -177,6 +183,13 @@ TYPES: dict[str, tuple[Any, Any]] = {
     "fixed list": (pa.array([[1, 2]], pa.list_(pa.int8(), 2)), [1, 2]),
     "list of categories": (pa.array([["a"]], pa.list_(pa.dictionary(pa.int8(), pa.string()))), ["a"]),
     "struct": (pa.array([{"a": 1, "b": ["x"]}]), {"a": 1, "b": ["x"]}),
+    "list of list views": (pa.array([[[1], None]], pa.list_(pa.list_view(pa.int8()))), [[1], None]),
+    "list of uuids": (
+        pa.ListArray.from_arrays([0, 1], pa.array([b"1" * 16], pa.uuid())),
+        ["31313131-3131-3131-3131-313131313131"],
+    ),
+    "list of durations": (pa.array([[5]], pa.list_(pa.duration("s"))), [pa.MonthDayNano([0, 0, 5_000_000_000])]),
+    "runs of categories": (pa.RunEndEncodedArray.from_arrays([1], CATEGORIES), "b"),
     "runs": (pa.RunEndEncodedArray.from_arrays([1], ["a"]), "a"),
     "uuid": (pa.array([b"\0" * 15 + b"\1"], pa.uuid()), "00000000-0000-0000-0000-000000000001"),
     "json": (pa.ExtensionArray.from_storage(pa.json_(pa.string()), pa.array(["{}"])), "{}"),

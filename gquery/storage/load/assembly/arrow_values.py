@@ -54,7 +54,9 @@ def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
     """
     try:
         wanted = _normal_type(column.type)
-        column = _plain(column)
+        if _is_odd(column.type):
+            chunks = [_plain(chunk) for chunk in column.chunks]
+            column = pa.chunked_array(chunks) if chunks else pa.chunked_array([], wanted)
         if column.type != wanted:
             column = column.cast(wanted)
             column.validate()  # Arrow's casts of nested views are not all sound
@@ -72,27 +74,43 @@ class _NoProperty(Exception):
     pass
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column in a type that a cast can start from."""
-    type = column.type
+def _plain(array: pa.Array) -> pa.Array:
+    """The array, and what it is made of, in types that a cast can start from."""
+    type, types = array.type, pa.types
+    if not _is_odd(type):
+        return array
     if isinstance(type, pa.UuidType):
-        texts = [[None if value is None else str(uuid.UUID(bytes=value)) for value in chunk.storage.to_pylist()]
-                 for chunk in column.chunks]  # fmt: skip
-        return pa.chunked_array(texts, pa.string())
+        texts = [None if value is None else str(uuid.UUID(bytes=value)) for value in array.storage.to_pylist()]
+        return pa.array(texts, pa.string())
     if isinstance(type, pa.BaseExtensionType):
-        return _plain(pa.chunked_array([chunk.storage for chunk in column.chunks], type.storage_type))
-    if pa.types.is_run_end_encoded(type):
-        return _plain(pc.run_end_decode(column))
-    if pa.types.is_list_view(type) or pa.types.is_large_list_view(type):
-        return pa.chunked_array([_listed(chunk) for chunk in column.chunks], pa.large_list(type.value_type))
-    if pa.types.is_duration(type):
-        return pa.chunked_array([_intervals(chunk) for chunk in column.chunks], pa.month_day_nano_interval())
-    return column
+        return _plain(array.storage)
+    if types.is_dictionary(type):
+        return _plain(array.dictionary).cast(_normal_type(type.value_type)).take(array.indices)
+    if types.is_run_end_encoded(type):
+        values = _plain(array.values).cast(_normal_type(type.value_type))
+        runs = pa.RunEndEncodedArray.from_arrays(array.run_ends, values)
+        return pc.run_end_decode(runs.slice(array.offset, len(array)))
+    if types.is_duration(type):
+        return _intervals(array)
+    if types.is_struct(type):
+        parts = [_plain(part) for part in array.flatten()]
+        fields = [pa.field(field.name, part.type) for field, part in zip(type, parts, strict=True)]
+        return pa.StructArray.from_arrays(parts, fields=fields, mask=array.is_null())
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(array).fill_null(0).to_numpy())])
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), _plain(array.flatten()), mask=array.is_null())
 
 
-def _listed(views: pa.Array) -> pa.Array:
-    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(views).fill_null(0).to_numpy())])
-    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), views.flatten(), mask=views.is_null())
+def _is_odd(type: pa.DataType) -> bool:
+    """Whether Arrow's casts do not take the type, or what it is made of, as it is."""
+    types = pa.types
+    if isinstance(type, pa.BaseExtensionType) or types.is_run_end_encoded(type) or types.is_duration(type):
+        return True
+    if types.is_list_view(type) or types.is_large_list_view(type):
+        return True
+    if types.is_dictionary(type):
+        value = type.value_type
+        return types.is_string_view(value) or types.is_binary_view(value) or types.is_nested(value) or _is_odd(value)
+    return types.is_nested(type) and any(_is_odd(type.field(index).type) for index in range(type.num_fields))
 
 
 def _intervals(durations: pa.Array) -> pa.Array:
