@@ -20,6 +20,7 @@ VALUES: list[tuple[str, Any]] = [
     # strings and lists join
     ("'a' + 'b'", "ab"), ("'a' + 1", "a1"), ("1.5 + 'a'", "1.5a"), ("[1] + [2, 3]", [1, 2, 3]), ("[1] + 2", [1, 2]),
     ("0 + [1]", [0, 1]), ("[1] + null", None), ("'it\\'s'", "it's"),
+    ("[1] + toInteger('x')", None), ("toInteger('x') + [1]", None), ("[1, 'a'] + [null, 'b'][0]", None),
     # three-valued logic
     ("true AND null", None), ("false AND null", False), ("true OR null", True), ("NOT null", None),
     ("true XOR true", False), ("null = null", None), ("null <> 1", None), ("null IS NULL", True),

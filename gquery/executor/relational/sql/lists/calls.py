@@ -85,11 +85,8 @@ def plus(call: Call, arguments: list[str]) -> str:
         return arithmetic(call, arguments)
     if Kind.NULL in (one.kind, other.kind):
         return f"CASE WHEN {left} IS NULL AND {right} IS NULL THEN NULL END"
-    lists = [side for side, type_ in ((left, one), (right, other)) if type_.kind is Kind.LIST]
-    joined = f"list_concat({left}, {right})"
-    if len(lists) == 1:
-        joined = f"list_append({left}, {right})" if one.kind is Kind.LIST else f"list_prepend({left}, {right})"
-    return f"CASE WHEN {' AND '.join(f'{side} IS NOT NULL' for side in lists)} THEN {joined} END"
+    joins = "list_concat" if one.kind is other.kind else "list_append" if one.kind is Kind.LIST else "list_prepend"
+    return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN {joins}({left}, {right}) END"
 
 
 def index(call: Call, arguments: list[str]) -> str:
