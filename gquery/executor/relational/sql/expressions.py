@@ -176,6 +176,8 @@ class SqlWriter:
         return listed(items, variable, condition, value)
 
     def _reduce(self, reduce: Reduce) -> str:
+        if reduce.type.kind is Kind.NULL:
+            return "NULL"  # as of calls: DuckDB's type of it is a number's
         step = self._inside(reduced_names(reduce.accumulator, reduce.variable))._as(reduce.step, reduce.type)
         return reduced(reduce, self._as(reduce.initial, reduce.type), self._items(reduce.items), step)
 
