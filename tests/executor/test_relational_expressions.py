@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,10 @@ PARAMETERS: list[tuple[str, Any, Any]] = [
     ("3 IN $p", [1, None], None), ("1 IN $p", [], False), ("$p", {"a": 1, "b c": ["x"]}, {"a": 1, "b c": ["x"]}),
     ("$p.a + 1", {"a": 1}, 2), ("$p", np.int64(3), 3), ("$p", (1, 2), [1, 2]),
     ("$p", datetime.date(2020, 1, 1), datetime.date(2020, 1, 1)), ("$p * $p", 3_000_000_000, 9_000_000_000_000_000_000),
+    ("$p", [[1, 1.5], ["a"]], [[1.0, 1.5], ["a"]]),
+    ("$p", [{"a": [3, math.inf]}, {"a": ["x"]}], [{"a": [3, math.inf]}, {"a": ["x"]}]),
+    ("$p", [[Decimal("1.5"), 1], ["a"]], [[Decimal("1.5"), 1], ["a"]]),
+    ("$p", [[Decimal("1.5"), 1.5], [100, 2.5]], [[Decimal("1.5"), 1.5], [100, 2.5]]),
     ("$p", [[1], [2]], [[1], [2]]), ("$p", 1.5, 1.5), ("$p", True, True), ("size($p)", "'); DROP TABLE x; --", 20),
 ]  # fmt: skip
 

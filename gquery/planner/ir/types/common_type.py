@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from typing import Literal, get_args
 
 import pyarrow as pa
@@ -162,8 +163,11 @@ def family_type(member: Type, members: tuple[Type, ...]) -> Type:
 
 
 def member_of(type_: Type, members: tuple[Type, ...]) -> int:
-    """Which member of an ANY values of the type are."""
-    return next(index for index, member in enumerate(members) if _merged(member, type_) is not None)
+    """Which member of an ANY values of the type are, or become: a whole number a float, where it is one of a list."""
+    places = range(len(members))
+    same = (place for place in places if _merged(members[place], type_) is not None)
+    alike = (place for place in reversed(places) if _are_alike(members[place], type_))
+    return next(chain(same, alike))
 
 
 def decimal(digits: int, scale: int) -> Type:
