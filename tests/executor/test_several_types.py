@@ -343,3 +343,21 @@ def test_numbers_in_texts_have_no_underscores() -> None:
     assert ask("UNWIND $texts AS t RETURN toInteger(t), toFloat(t)", texts=texts) == [(None, None)] * 4 + [
         (1000, 1000.0)
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UNWIND [{0}, {1}] AS x RETURN DISTINCT x",
+        "UNWIND [true, false] AS b RETURN DISTINCT CASE WHEN b THEN {0} ELSE {1} END AS x",
+        "UNWIND [{0}, null] AS d RETURN DISTINCT coalesce(d, {1}) AS x",
+        "RETURN {0} AS x UNION RETURN {1} AS x",
+        "UNWIND $given AS x RETURN DISTINCT x",
+    ],
+)
+def test_a_date_beside_a_point_in_time_stays_one(text: str) -> None:
+    """Each was midnight, and one value where it was distinct."""
+    midnight = datetime.datetime(2024, 2, 29)
+    text = text.format("date('2024-02-29')", "localdatetime('2024-02-29T00:00')")
+    found = graph().query(text, {"given": [midnight.date(), midnight]}).rows()
+    assert sorted(type(x).__name__ for (x,) in found) == ["date", "datetime"]

@@ -263,14 +263,14 @@ def _unify_maps(maps: list[Type]) -> Type | None:
 
 
 def _unify_times(times: list[Type]) -> Type | None:
-    """Dates are midnights where points in time are. Zones that differ leave the instant, in UTC."""
+    """Zones that differ leave the instant, in UTC. A date is no point in time: each keeps its own type."""
     families = {temporal_family(each.arrow) for each in times}
-    if families == {"time"}:
-        fine = any(getattr(each.arrow, "unit", "us") == "ns" for each in times)
-        return Type(Kind.TEMPORAL, pa.time64("ns" if fine else "us"))
-    if not families <= {"date", "datetime"}:
-        return None
-    zones = {getattr(each.arrow, "tz", None) for each in times if temporal_family(each.arrow) == "datetime"}
-    zone = zones.pop() if len(zones) == 1 and len(families) == 1 else "UTC" if zones - {None} else None
     unit = "ns" if any(getattr(each.arrow, "unit", "us") == "ns" for each in times) else "us"
-    return DATE if families == {"date"} else Type(Kind.TEMPORAL, pa.timestamp(unit, zone))
+    if families == {"date"}:
+        return DATE
+    if families == {"time"}:
+        return Type(Kind.TEMPORAL, pa.time64(unit))
+    if families != {"datetime"}:
+        return None
+    zones = {getattr(each.arrow, "tz", None) for each in times}
+    return Type(Kind.TEMPORAL, pa.timestamp(unit, zones.pop() if len(zones) == 1 else "UTC"))
