@@ -48,6 +48,7 @@ VALUES: list[tuple[str, Any]] = [
     ("[x IN null | size(x)]", None), ("[x IN tail(null) WHERE x > 1 | reverse(x)]", None),
     ("['a'] + [x IN null]", None), ("tail(null + null)", None), ("toUpper(null * null)", None),
     ("[null + null, 'a']", [None, "a"]), ("coalesce('a', reduce(s = null, x IN [1] | null))", "a"),
+    ("reduce(s = 'a', x IN [null] | coalesce(x, 'b'))", "b"), ("[x IN [null] | coalesce(x, 'b')]", ["b"]),
     ("(null + duration('P1D')).day", None), ("[x IN [1] | (duration('P1D') + null).year]", [None]),
     ("(date('2024-01-01') - null).days", None),
 ]  # fmt: skip

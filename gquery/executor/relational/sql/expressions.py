@@ -115,6 +115,8 @@ class SqlWriter:
                 return self._case(expression)
             case Aggregate():
                 return self._aggregate(expression)
+            case Local(type=Type(kind=Kind.NULL)):
+                return "NULL"  # as of calls, below
             case Local():
                 return self.locals[expression]
             case Comprehension():
@@ -177,7 +179,7 @@ class SqlWriter:
 
     def _reduce(self, reduce: Reduce) -> str:
         if reduce.type.kind is Kind.NULL:
-            return "NULL"  # as of calls: DuckDB's type of it is a number's
+            return "NULL"  # as of calls, above
         step = self._inside(reduced_names(reduce.accumulator, reduce.variable))._as(reduce.step, reduce.type)
         return reduced(reduce, self._as(reduce.initial, reduce.type), self._items(reduce.items), step)
 
