@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import zoneinfo
 from pathlib import Path
 from typing import Any
 
@@ -276,6 +277,34 @@ def test_mistakes_in_computed_values(expression: str, kind: type[gquery.GQueryEr
         graph.query(f"MATCH (a) RETURN {expression}").rows()
     assert message in caught.value.message
     assert (caught.value.span is not None) == (kind is gquery.BindError)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("$t = time('10:30+02:00')", True), ("$t < time('10:00Z')", True), ("toString($t) = '10:30:00+02:00'", True),
+        ("$t IN [time('10:30+02:00')]", True), ("time('10:30+02:00') IN $l", True), ("$m.t.offset = '+02:00'", True),
+        ("$l[1] = $t", True), ("$t = localtime('10:30')", False), ("a.at = $t", True), ("a.at IN $l", True),
+    ],
+)  # fmt: skip
+def test_a_parameter_that_is_a_time_of_the_day_keeps_its_offset(condition: str, expected: bool) -> None:
+    given = dt.time(10, 30, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+    at = pa.array([{"time": dt.time(10, 30), "offset_seconds": 7200}], TIME.arrow)
+    graph = gquery.from_arrow({"A": pa.table({"id": [1], "at": at})}, {})
+    parameters = {"t": given, "l": [1, given], "m": {"t": given}}
+    assert graph.query(f"MATCH (a) RETURN {condition}", parameters).scalar() is expected
+    assert graph.query("RETURN $t, $l, $m", parameters).rows() == [(given, [1, given], {"t": given})]
+
+
+def test_a_time_of_the_day_in_a_zone_has_no_offset() -> None:
+    with pytest.raises(gquery.BindError, match="no offset without a date"):
+        value_of("$p", {"p": dt.time(10, tzinfo=zoneinfo.ZoneInfo("Europe/Zurich"))})
+
+
+@pytest.mark.parametrize("moment", ["time('10:00Z')", "duration('P1D')"])
+def test_texts_beside_times_that_are_not_read(moment: str) -> None:
+    with pytest.raises(gquery.BindError, match=r"a text is not read as a (zoned time|duration)"):
+        value_of(f"{moment} = '10:00+01:00'")
 
 
 @pytest.mark.parametrize("held", ["t", "[t]", "{of: t}", "head([t, 1])", "[t, 1]"])

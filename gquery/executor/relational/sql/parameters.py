@@ -17,7 +17,7 @@ from gquery.executor.relational.sql.values import sql_type
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
 from gquery.planner.ir.expr import Kind, Type
-from gquery.planner.ir.types.common_type import holds_any, member_of
+from gquery.planner.ir.types.common_type import TIME, holds_any, member_of
 from gquery.planner.ir.types.value_types import type_of_value
 
 
@@ -46,7 +46,7 @@ def _cast_to(type_: Type) -> str | None:
                 return sql_type(type_)
             whole = all(known for _, known in fields)
             return f"STRUCT({', '.join(f'{quoted(key)} {known}' for key, known in fields)})" if whole else None
-        case Kind.TEMPORAL if is_duration(type_):
+        case Kind.TEMPORAL if is_duration(type_) or type_ == TIME:
             return sql_type(type_)
         case Kind.TEMPORAL if type_.arrow is not None:
             return "DATE" if pa.types.is_date(type_.arrow) else None
@@ -71,6 +71,8 @@ def _by_member(value: Any, type_: Type) -> Any:
             seconds = value - datetime.timedelta(days=value.days)
             microseconds = seconds // datetime.timedelta(microseconds=1)
             return {"months": 0, "days": value.days, "nanoseconds": microseconds * 1000}
+        case Kind.TEMPORAL if type_ == TIME:
+            return {"time": value.replace(tzinfo=None), "offset_seconds": int(value.utcoffset().total_seconds())}
     return value
 
 

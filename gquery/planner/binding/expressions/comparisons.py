@@ -16,6 +16,7 @@ from gquery.records import replace
 
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _EXAMPLES = {"date": "2024-01-15", "datetime": "2024-01-15T10:00:00", "time": "10:00:00"}
+_NOT_READ = {"zoned time": "time('10:00+01:00')", "duration": "duration('P1D')"}
 
 
 def read_texts(
@@ -74,12 +75,13 @@ def _read(value: Expression, wanted: Type, parameters: Mapping[str, object]) -> 
 
 
 def _reading(text: object, family: str, span: Span) -> Reading:
+    if family in _NOT_READ:
+        raise BindError(f"a text is not read as a {family}", span=span, hint=f"write it as {_NOT_READ[family]}")
     found = reading(text) if isinstance(text, str) else None
     fits = found is not None and (found.family == family or (family == "datetime" and found.family == "date"))
     if found is None or not fits:
-        kind = {"date": "date", "datetime": "point in time", "time": "time of the day"}.get(family, family)
-        example = f"'{_EXAMPLES[family]}'" if family in _EXAMPLES else None
-        raise BindError(f"{text!r} is no {kind}", span=span, hint=f"write it as {example}" if example else None)
+        kind = {"date": "date", "datetime": "point in time", "time": "time of the day"}[family]
+        raise BindError(f"{text!r} is no {kind}", span=span, hint=f"write it as '{_EXAMPLES[family]}'")
     return found
 
 

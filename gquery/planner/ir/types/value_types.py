@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
-from gquery.planner.ir.types.common_type import MOST_DIGITS, NARROW_INTEGER, decimal_of, unify
+from gquery.planner.ir.types.common_type import MOST_DIGITS, NARROW_INTEGER, TIME, decimal_of, unify
 
 
 def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
@@ -33,6 +33,10 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
             return STRING
         case bytes():
             return Type(Kind.BYTES, pa.binary())
+        case datetime.time() if value.tzinfo is not None:
+            if value.utcoffset() is None:
+                raise BindError(f"{what} is a time of the day in a zone, which has no offset without a date", span=span)
+            return TIME
         case datetime.date() | datetime.time():
             return Type(Kind.TEMPORAL, pa.scalar(value).type)
         case datetime.timedelta():
