@@ -108,7 +108,9 @@ def _is_node(tokens: Sequence[Token], opening: int) -> bool:
     word = text_at(tokens, inside).upper()
     if word == "IS":
         return text_at(tokens, inside + 1).upper() not in ("NULL", "NOT")
-    return word in (")", ":", "{", "WHERE") or word.startswith("$")
+    if word.startswith("$"):
+        return text_at(tokens, inside + 1).upper() in (")", "WHERE")  # `($a + 1) - [2][0]` subtracts
+    return word in (")", ":", "{", "WHERE")
 
 
 def _is_word(token: Token) -> bool:
