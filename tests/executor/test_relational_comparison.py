@@ -102,6 +102,17 @@ def test_lists_nested_deeper_than_can_be_compared() -> None:
     assert value_of(f"{deep[1:-1]} = {deep[1:-1]}") is True
 
 
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("[true, []] IN [[true, []], [1, 'a']]", True), ("[true, []] IN [[1, 'a'], [2.5, date('2024-01-01')]]", False),
+        ("[true, null] IN [[true, []], [1, 'a']]", None), ("[1, 'a'] IN [tail([0, 1, 'a']), [true, []], null]", True),
+    ],
+)  # fmt: skip
+def test_lists_of_several_types_among_lists_of_others(expression: str, expected: Any) -> None:
+    assert value_of(expression) is expected
+
+
 PARAMETERS: list[tuple[str, Any, Any]] = [
     ("1 >= $p", "text", None), ("1 >= $p", [1], None), ("1 >= $p", {"a": 1}, None), ("1 >= $p", None, None),
     ("1 = $p", "text", False), ("1 = $p", [1], False), ("1 = $p", {"a": 1}, False), ("1 <> $p", [1], True),

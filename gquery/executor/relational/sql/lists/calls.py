@@ -17,7 +17,7 @@ from gquery.executor.relational.sql.numbers import arithmetic
 from gquery.executor.relational.sql.texts import joined_texts
 from gquery.executor.relational.sql.time.fields import field_of_time
 from gquery.executor.relational.sql.time.moments import alike
-from gquery.executor.relational.sql.values import EMPTY_MAP, converted, needs_keys, sql_type
+from gquery.executor.relational.sql.values import EMPTY_MAP, converted, is_held, needs_keys, sql_type
 from gquery.executor.relational.sql.words import failing, literal
 from gquery.planner.ir.expr import Call, Constant, Expression, Kind, is_volatile
 from gquery.planner.ir.functions.calls import comparable
@@ -48,7 +48,7 @@ def member(call: Call, arguments: list[str]) -> str:
             by_item = any_equal(value, one.type, f"[{', '.join(items)}]", one.type)
             return f"CASE WHEN {all_known(value, one.type)} THEN {value} IN ({', '.join(items)}) ELSE {by_item} END"
         item = many.type.item
-        if item is not None and (needs_keys(one.type, item) or not all(alike(part.type, item) for part in listed)):
+        if item is not None and (needs_keys(one.type, item) or not all(is_held(part.type, item) for part in listed)):
             pairs = zip(items, listed, strict=True)
             return f"({' OR '.join(equal(value, one.type, text, part.type) for text, part in pairs)})"
         items = [f"[{', '.join(items)}]"]
