@@ -144,6 +144,9 @@ def test_parameters_that_differ_in_case_only() -> None:
 ERRORS = [
     ("1 / 0", "division by zero"), ("1 % 0", "division by zero"), ("9223372036854775807 + 1", "overflow"),
     ("toInteger('1') / (1 - 1)", "division by zero"), ("date('yester' + 'day')", "date"),
+    ("'a' =~ '('", r"regular expression cannot be read: missing \)"), ("'a' =~ 'a(?=b)'", "regular expression .* perl"),
+    ("'aa' =~ '(a)' + '\\\\1'", "regular expression .* escape"), ("'a' =~ [')', ''][0]", "regular expression .* unex"),
+    ("'a' =~ 'a\\\\'", "regular expression .* trailing"), ("'a' =~ '+'", "regular expression .* repetition"),
     ("left('abc', -1)", r"left\(\) takes no negative numbers"), ("right('abc', -1)", "negative"),
     ("substring('abc', -1)", "negative"), ("substring('abc', 0, -1)", "negative"),
     ("range(1, 3, 0)", r"range\(\) needs a step that is not 0"), ("range(1, 3, 1 - 1)", "step"),

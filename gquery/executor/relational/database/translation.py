@@ -57,8 +57,20 @@ def _ours(error: Exception) -> GQueryError:
             "gquery cannot compute what this query returns or compares",
             hint="this is a fault of gquery: please report the query, and try a simpler expression",
         )
-    return ExecutionError(_tidy(str(error)))
+    sentence = _tidy(str(error))
+    if _OF_EXPRESSIONS.match(sentence):
+        return ExecutionError(
+            f"the regular expression cannot be read: {sentence}",
+            hint="regular expressions are RE2's: they look neither ahead nor back, and repeat no group by its number",
+        )
+    return ExecutionError(sentence)
 
+
+# What RE2 says of a regular expression, without a word that it is about one.
+_OF_EXPRESSIONS = re.compile(
+    r"(?:invalid (?:escape sequence|character class|repetition size|perl operator|named capture group|UTF-8)"
+    r"|missing [])]|unexpected \)|trailing \\|no argument for repetition|bad repetition)"
+)
 
 # What DuckDB says of a statement, not of values: its words would be about SQL that the user never wrote.
 _NOT_THE_DATA = frozenset(
