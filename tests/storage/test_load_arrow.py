@@ -206,6 +206,17 @@ def test_types(kind: str) -> None:
     assert graph.query("MATCH (a:A) RETURN DISTINCT a.x").scalar() == value
 
 
+def test_times_of_the_day_in_lists_keep_their_offsets() -> None:
+    east = datetime.timezone(datetime.timedelta(hours=2))
+    times = [datetime.time(10, tzinfo=east), None, datetime.time(10, tzinfo=datetime.UTC)]
+    graph = gquery.from_arrow({"A": {"id": [1, 2, 3], "at": times}}, {})
+    assert [at for (at,) in graph.query("MATCH (a:A) RETURN a.at ORDER BY a.id").rows()] == times
+    plain = gquery.from_arrow({"A": {"id": [1], "at": [datetime.time(10)]}}, {})
+    assert plain.query("MATCH (a:A) RETURN a.at").scalar() == datetime.time(10)
+    with pytest.raises(LoadError, match="11:00:00 has no offset, which other times"):
+        gquery.from_arrow({"A": {"id": [1, 2], "at": [times[0], datetime.time(11)]}}, {})
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_durations_are_intervals(unit: str) -> None:
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from gquery.storage.load.formats.names import find_ends, find_id
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.text.header import Column, check_width
+from gquery.storage.schema import ZONED_TIME
 
 Labels = str | Sequence[str]  # "Person", "Post:Message", ("Post", "Message"), "" or () for none
 EdgeKey = tuple[Labels, str, Labels]
@@ -114,10 +116,26 @@ def _converted(value: Any) -> pa.Table | None:
         table = pa.table(value)
         return table.select([i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)])
     if isinstance(value, Mapping):
-        return pa.table({str(name): column for name, column in value.items()})
+        return pa.table({str(name): _column(column) for name, column in value.items()})
     if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
         return pa.Table.from_pylist([dict(row) for row in value])
     return None
+
+
+def _column(values: Any) -> Any:
+    """Times of the day with an offset as a graph holds them: Arrow would leave the offset out."""
+    first = next((value for value in values if value is not None), None) if isinstance(values, list | tuple) else None
+    if not isinstance(first, datetime.time):
+        return values
+    offsets = [None if value is None else value.utcoffset() for value in values]
+    if all(offset is None for offset in offsets):
+        return values
+    times = []
+    for value, offset in zip(values, offsets, strict=True):
+        if value is not None and offset is None:
+            raise ValueError(f"{value} has no offset, which other times of the day in its column have")
+        times.append(None if offset is None else (value.replace(tzinfo=None), int(offset.total_seconds())))
+    return pa.array(times, ZONED_TIME)
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:
