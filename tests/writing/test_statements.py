@@ -51,6 +51,11 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (n:Key) RETURN count(*)",
         [(3,)],
     ),
+    "an id is shown of new labels too, whether ids count up or not": (
+        "CREATE (:Person:X), (:Y), (:Person:X)",
+        "MATCH (x:X) RETURN x.id, x.id = id(x) ORDER BY x.id",
+        [(4, True), (6, True)],
+    ),
     "rows that are alike are as many as they are": (
         "MATCH ()-[:KNOWS]->()--() CREATE (:X)",
         "MATCH (x:X) RETURN count(*)",

@@ -124,10 +124,13 @@ def _place(shapes: list[Shape], own: Shape, wanted: Wanted, now: int | None) -> 
     if place is None:
         place = len(shapes)
         shapes.append(Shape(own.names, {}, own.id_name, pa.int64() if own.id_type == ANY_ID else own.id_type))
-    types = shapes[place].types
+    shape = shapes[place]
+    types = shape.types
     for name, type_ in [*own.types.items(), *((n, values.type) for n, arrays in wanted.items() for values in arrays)]:
         if not pa.types.is_null(type_) and pa.types.is_null(types.get(name, pa.null())):
             types[name] = type_
+    if shape.id_name is not None and shape.id_type is not None:  # shown of vertices too that have all been given theirs
+        types.setdefault(shape.id_name, shape.id_type)
     return place
 
 
