@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy, truths
 from gquery.errors import ExecutionError
-from gquery.executor.relational.unions import cast
+from gquery.executor.relational.unions import cast, is_known
 from gquery.executor.updates.creating import Columns, created
 from gquery.executor.updates.rows import GivenRows
 from gquery.planner.ir.updates import Merge
@@ -30,7 +30,7 @@ def merged(merge: Merge, rows: GivenRows, snapshot: Snapshot) -> Merged:
     """What is made, and all columns of the pattern's elements. Raises ExecutionError for properties that are null: what
     has none is never found again."""
     for given in merge.create.properties:
-        if rows.column(given.column).null_count:
+        if not truths(is_known(rows.column(given.column))).all():
             raise ExecutionError(
                 f"MERGE cannot look for `{given.key}`, which is null in a row",
                 hint="leave such rows out before, or set the property afterwards",
