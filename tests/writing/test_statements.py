@@ -301,6 +301,16 @@ def test_parameters() -> None:
     assert written.graph.query("MATCH (i:Item) RETURN properties(i)").scalar() == {"a": 1, "b": [1, 2]}
 
 
+@pytest.mark.parametrize("largest", [2**63 - 1, 2**63 - 2])
+def test_no_numbers_are_left_for_ids(largest: int) -> None:
+    written = store()
+    written.execute("CREATE (:Person {id: $id})", {"id": largest})
+    with pytest.raises(gquery.ExecutionError, match="no larger numbers are left to be ids"):
+        written.execute("UNWIND [1, 2] AS i CREATE (:City)")
+    written.execute("CREATE (:Person {id: 4})")
+    assert written.version == 2
+
+
 def test_a_timeout_leaves_the_store_as_it_was() -> None:
     written = store()
     before = written.graph

@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
+from gquery.errors import ExecutionError
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.cache import Sized
 from gquery.storage.changes.batch import Batch, NewVertices
@@ -24,13 +25,15 @@ from gquery.storage.tables import EdgeTable, VertexTable, largest_number
 
 Ids = NDArray[np.int64]
 
+_NUMBERS = 1 << 63  # that ids can be
 _MANY = 16  # of so many vertices one has another signature: then all are counted anew
 
 
 def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
     """The graph with the changes of a batch. Ids of vertices and edges mean in both what they meant.
 
-    Raises LoadError when a user's id would be removed, or be of a type that ids cannot have.
+    Raises LoadError when a user's id would be removed, or be of a type that ids cannot have, and ExecutionError when
+    there are no more numbers to give out as ids.
     """
     changes = _of_vertices(snapshot, batch)
     tables, numbers = snapshot.vertex_tables, snapshot.vertex_numbers
@@ -64,6 +67,11 @@ def _make_rows(snapshot: Snapshot, delta: EdgeDelta) -> None:
 def _of_vertices(snapshot: Snapshot, batch: Batch) -> Changes[VertexTable]:
     free = snapshot.free_id if any(each.ids is None for each in batch.vertices) else 0
     counts = np.cumsum([0, *(each.count for each in batch.vertices if each.ids is None)])
+    if free > _NUMBERS - int(counts[-1]):
+        raise ExecutionError(
+            f"no larger numbers are left to be ids: the largest one is {free - 1}",
+            hint="give new nodes ids of their own, or the one with that id another",
+        )
     firsts = iter((free + counts[:-1]).tolist())
     tables = [_new_vertices(each, next(firsts) if each.ids is None else 0) for each in batch.vertices]
     shapes = [

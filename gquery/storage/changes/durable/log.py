@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gquery.errors import LoadError
+from gquery.errors import GQueryError, LoadError
 from gquery.storage.changes.applied import applied
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.durable.checked import check
@@ -180,7 +180,7 @@ def _after(snapshot: Snapshot, record: memoryview, path: Path) -> Snapshot:
         for free_id, batch in decoded(record):
             check(batch, snapshot)
             snapshot = replayed(snapshot, [(free_id, batch)])
-    except (*REFUSALS, LoadError) as error:
+    except (*REFUSALS, GQueryError) as error:
         raise _damaged(path, f"has changes that cannot be ({error})") from error
     return snapshot
 
