@@ -98,6 +98,7 @@ def test_ids_that_are_written_otherwise(store: gquery.Store) -> None:
     ("changes", "message"),
     [
         ({"insert": {"Person": {"id": [9, 1]}}}, "there is a `Person` with this id .row 2."),
+        ({"insert": {"Person": {"name": ["Eve"]}}}, "`Person` vertices that are there have in `id`"),
         ({"insert": {"Person": {"id": [9, 9]}}}, "the id occurs twice"),
         ({"insert": {"Person": {"id": [9]}, KNOWS: {"a": [9], "b": [10]}}}, "no `Person` has this id"),
         ({"insert": {("Persn", "KNOWS", "Person"): {"a": [1], "b": [1]}}}, "no `Persn` has this id"),

@@ -82,7 +82,9 @@ class _Known:
     # --- vertices ----------------------------------------------------------------------------------------------
 
     def new_vertices(self, rows: VertexRows) -> NewVertices:
-        """LoadError for an id that there is already among vertices with these labels."""
+        """LoadError for an id that there is already among vertices with these labels, and where ids are in another
+        column than theirs."""
+        self._expect_ids_in(rows)
         ids = self._written_alike(rows)
         found, _ = self._find(rows.labels, ids, exact=not rows.labels)
         column = rows.id_name or ":ID"
@@ -102,6 +104,15 @@ class _Known:
         for name in rows.properties.column_names:
             if name != rows.id_name:
                 yield NewValues(of.astype(np.int32), name, _in_one(rows.properties[name]))
+
+    def _expect_ids_in(self, rows: VertexRows) -> None:
+        """A table without ids would have those of whatever comes first in it."""
+        tables = self._snapshot.vertex_tables
+        names = {table.id_name for table in tables if set(table.labels) == set(rows.labels)}
+        if names and rows.id_name is not None and not names & {rows.id_name, None}:
+            there = " or ".join(f"`{name}`" for name in sorted(filter(None, names)))
+            message = f"this would be the ids, which the {described(rows.labels)} vertices that are there have in {there}"
+            raise LoadError(message, file=rows.origin.file, column=rows.id_name)
 
     def _written_alike(self, rows: VertexRows) -> pa.ChunkedArray:
         """The ids, as those of the same labels are: numbers as texts, or texts as numbers where all are such."""
