@@ -1,8 +1,9 @@
 """Updates from a CSV file or a pipe, as batches for a store: one line an edge that comes or goes.
 
 The header names `op`, which is `+` or `-`, `source` and `target` (or `u` and `v`), the users' ids. It may name `type`,
-which a graph with edges of one type needs not, `source_label` and `target_label`; all other columns are properties. An
-empty field is a property that the edge does not have; what deletes an edge may name properties to tell it from others.
+which a graph with edges of one type needs not, `source_label` and `target_label`; all other columns are properties, of
+the type that they have in the graph. An empty field is a property that the edge does not have; what deletes an edge may
+name properties to tell it from others.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from gquery.records import record
 from gquery.storage.schema import Schema
 from gquery.store.store import Store
 
+_NUMBERS = (pa.int64(), pa.float64())
 _NAMED = ("op", "source", "target", "u", "v", "type", "source_label", "target_label")
 
 Key = tuple[str, str, str]
@@ -42,6 +44,9 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
         header = rows.fieldnames or ()
         source, target = ("u", "v") if "source" not in header and "u" in header else ("source", "target")
         missing = [column for column in ("op", source, target) if column not in header]
+        again = next((column for column in header if header.count(column) > 1), None)
+        if again is not None:
+            raise LoadError(f"{name}: there are two columns `{again}`")
         if missing:
             hint = did_you_mean(missing[0], header) or "the header names op, source and target"
             raise LoadError(f"{name}: there is no column `{missing[0]}`", hint=hint)
@@ -57,30 +62,36 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
                 raise LoadError(f"{place}: there is no type", hint=f"the graph has {', '.join(types) or 'none'}")
             key = row.get("source_label") or "", type_, row.get("target_label") or ""
             values = {column: text for column, text in row.items() if column not in _NAMED and text}
+            for column, text in values.items():
+                if _read([text], types_of := _types(schema, type_, column)) is None:
+                    raise LoadError(f"{place}: `{text}` cannot be a value of `{column}`, of type {types_of[0]}")
             yield Update(row["op"] == "+", key, (row[source], row[target]), values)
     except csv.Error as error:
         raise LoadError(f"{name}, line {rows.line_num}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise LoadError(f"{name}: the text is not UTF-8 ({error.reason})") from None
 
 
 def fed(store: Store, watch: Watch, lines: Iterable[str], name: str, size: int) -> Iterator[pa.RecordBatch]:
     """Applies the updates of a file, so many at a time, and tells the changes that a watch sees as they come."""
-    for inserted, deleted in batches(read_updates(lines, name, store.graph.schema), size):
+    schema = store.graph.schema
+    for inserted, deleted in batches(read_updates(lines, name, schema), schema, size):
         store.apply(insert=inserted, delete=deleted)
         yield from watch.reader()
 
 
-def batches(updates: Iterable[Update], size: int) -> Iterator[tuple[Tables, Tables]]:
+def batches(updates: Iterable[Update], schema: Schema, size: int) -> Iterator[tuple[Tables, Tables]]:
     """What `Store.apply` is to insert and to delete, of so many updates at a time; of fewer where one deletes what has
     been inserted just before."""
     pending: list[Update] = []
     for update in updates:
         again = not update.inserts and any(each.inserts and _may_be(each, update) for each in pending)
         if again or len(pending) == size:
-            yield _tables(pending)
+            yield _tables(pending, schema)
             pending = []
         pending.append(update)
     if pending:
-        yield _tables(pending)
+        yield _tables(pending, schema)
 
 
 def _may_be(one: Update, other: Update) -> bool:
@@ -88,30 +99,40 @@ def _may_be(one: Update, other: Update) -> bool:
     return one.key[1] == other.key[1] and one.ends in (other.ends, other.ends[::-1])
 
 
-def _tables(updates: Sequence[Update]) -> tuple[Tables, Tables]:
+def _tables(updates: Sequence[Update], schema: Schema) -> tuple[Tables, Tables]:
     sides: tuple[dict[Key, list[Update]], dict[Key, list[Update]]] = {}, {}
     for update in updates:
         sides[not update.inserts].setdefault(update.key, []).append(update)
-    inserted, deleted = ({key: _table(those) for key, those in side.items()} for side in sides)
+    inserted, deleted = ({key: _table(those, schema) for key, those in side.items()} for side in sides)
     return inserted, deleted
 
 
-def _table(updates: Sequence[Update]) -> pa.Table:
+def _table(updates: Sequence[Update], schema: Schema) -> pa.Table:
+    type_ = updates[0].key[1]
     names = dict.fromkeys(name for update in updates for name in update.values)
     columns: dict[str, Any] = {
         "source": [update.ends[0] for update in updates],
         "target": [update.ends[1] for update in updates],
-        **{name: _column([update.values.get(name) for update in updates]) for name in names},
+        **{name: _read([each.values.get(name) for each in updates], _types(schema, type_, name)) for name in names},
     }
     return pa.table(columns)
 
 
-def _column(texts: Sequence[str | None]) -> pa.Array:
-    """Numbers where all texts are such."""
+def _types(schema: Schema, type_: str, name: str) -> Sequence[pa.DataType]:
+    """What values of a property may be: of a graph's type, or numbers where it has none and all texts are such."""
+    known = [each for each in schema.edge_property(name, (type_,)) if not pa.types.is_null(each)]
+    known = [each.value_type if pa.types.is_dictionary(each) else each for each in known]
+    if all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in known):
+        return _NUMBERS if known else (*_NUMBERS, pa.string())
+    return known if len(known) == 1 else (*_NUMBERS, pa.string())
+
+
+def _read(texts: Sequence[str | None], types: Sequence[pa.DataType]) -> pa.Array | None:
+    """The values, of the first type that all can be of; None where there is none."""
     column = pa.array(texts, pa.string())
-    for wanted in (pa.int64(), pa.float64()):
+    for wanted in types:
         try:
             return column.cast(wanted)
-        except pa.ArrowInvalid:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
-    return column
+    return None

@@ -60,7 +60,10 @@ def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
         ("op,source,target\n*,1,2\n", "line 2: op is `+` or `-`"),
         ("op,from,target\n+,1,2\n", "there is no column `source`"),
         ("op,source,target\n+,1\n", "line 2: there are not as many fields"),
+        ("op,source,target\n+,1,77\n", "no vertex has this id"),
         ("op,source,target\n+,1,77\n", "'77'"),
+        ("op,source,target,source\n+,1,2,3\n", "there are two columns `source`"),
+        ("op,source,target,since\n+,1,2,lately\n", "line 2: `lately` cannot be a value of `since`"),
         ("op,source,target\n-,1,4\n", "1"),
     ],
 )
@@ -68,6 +71,25 @@ def test_wrong_feeds(cli: Cli, chain: str, tmp_path: Path, feed: str, told: str)
     code, _, err = cli("watch", chain, RINGS, "--updates", _feed(tmp_path, feed))
     assert code == 1
     assert told in err
+
+
+def test_values_are_of_the_types_that_they_have_in_the_graph(cli: Cli, tmp_path: Path) -> None:
+    """Texts of digits were numbers, beside which the texts that were there could not be told."""
+    graph = tmp_path / "codes.csv"
+    graph.write_text("source,target,code:string,on:date\n1,2,01,2020-01-01\n")
+    feed = _feed(tmp_path, "op,source,target,code,on,size\n+,2,1,02,2021-01-01,5\n-,1,2,01,,\n")
+    query = "MATCH ()-[e]->() RETURN e.code AS code, e.on AS on"
+    code, out, err = cli("watch", str(graph), query, "--updates", feed, "--format", "json")
+    assert code == 0, err
+    come, gone = map(json.loads, out.splitlines())
+    assert (come["diff"], come["code"], come["on"]) == (1, "02", "2021-01-01")
+    assert (gone["diff"], gone["code"], gone["on"]) == (-1, "01", "2020-01-01")
+
+
+def test_a_feed_that_is_no_text(cli: Cli, chain: str, tmp_path: Path) -> None:
+    (tmp_path / "feed.csv").write_bytes(b"op,source,target\n+,\xff,1\n")
+    code, _, err = cli("watch", chain, RINGS, "--updates", str(tmp_path / "feed.csv"))
+    assert (code, "not UTF-8" in err) == (1, True)
 
 
 def test_no_feed(cli: Cli, chain: str) -> None:

@@ -111,8 +111,8 @@ class _Known:
         names = {table.id_name for table in tables if set(table.labels) == set(rows.labels)}
         if names and rows.id_name is not None and not names & {rows.id_name, None}:
             there = " or ".join(f"`{name}`" for name in sorted(filter(None, names)))
-            message = f"this would be the ids, which the {described(rows.labels)} vertices that are there have in {there}"
-            raise LoadError(message, file=rows.origin.file, column=rows.id_name)
+            message = f"this would be the ids, which the {described(rows.labels)} vertices that are there have"
+            raise LoadError(f"{message} in {there}", file=rows.origin.file, column=rows.id_name)
 
     def _written_alike(self, rows: VertexRows) -> pa.ChunkedArray:
         """The ids, as those of the same labels are: numbers as texts, or texts as numbers where all are such."""
@@ -128,7 +128,8 @@ class _Known:
         found, several = self._find(labels, ids)
         absent = found == ABSENT
         if absent.any():
-            self._refuse(rows, column, ids, absent, f"no {described(labels)} has this id", self._similar(labels))
+            what = f"no {described(labels or None)} has this id"
+            self._refuse(rows, column, ids, absent, what, self._similar(labels))
         hint = "name the labels that the vertex has, and not some of them"
         self._refuse(rows, column, ids, several, "the id stands for several vertices", hint)
         return found
