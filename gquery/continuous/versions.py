@@ -52,16 +52,24 @@ class Follower:
                 self._steps.append(step)
             self._changed.notify_all()
 
-    def first(self, timeout: float | None) -> Step | None:
+    def first(self, timeout: float | None, is_over: Callable[[], bool] = lambda: False) -> Step | None:
         """The first step, which stays until it is `taken`. Waits for one, `timeout` seconds at most; None where there
-        is none then, or will be none."""
+        is none then, or will be none. is_over: whether nobody waits any more, asked at each `wake`."""
         with self._changed:
-            self._changed.wait_for(lambda: self._steps or self._ended, timeout)
+            self._changed.wait_for(lambda: self._steps or self._ended or is_over(), timeout)
             return self._steps[0] if self._steps else None
 
-    def taken(self) -> None:
+    def wake(self) -> None:
         with self._changed:
+            self._changed.notify_all()
+
+    def taken(self, step: Step) -> bool:
+        """Whether the step was still the first one, which it is no more."""
+        with self._changed:
+            if not self._steps or self._steps[0] is not step:
+                return False
             self._steps.popleft()
+            return True
 
     def end(self) -> None:
         """There are no more steps but those that are there. Raises what the call at the end does."""

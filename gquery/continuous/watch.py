@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gquery.continuous.change import Change, told_schema
 from gquery.continuous.standing import Standing
-from gquery.continuous.versions import Versions
+from gquery.continuous.versions import Step, Versions
 from gquery.errors import ExecutionError
 from gquery.storage.graph import Snapshot
 
@@ -55,12 +55,18 @@ class Watch:
         """
         with self._asking:
             step = self._follower.first(wait)
-            if step is None:
-                return None
-            added, removed = self._standing.change(step.between)
-            self._follower.taken()
-            self.version = step.version
-            return Change(step.since, step.version, added, removed)
+            return None if step is None else self._taken(step, self._told(step))
+
+    def _told(self, step: Step) -> Change:
+        added, removed = self._standing.change(step.between)
+        return Change(step.since, step.version, added, removed)
+
+    def _taken(self, step: Step, change: Change) -> Change | None:
+        """The change, which nobody is told again; None where somebody has been told it meanwhile."""
+        if not self._follower.taken(step):
+            return None
+        self.version = step.version
+        return change
 
     def explain(self) -> str:
         """What is done for a change of few edges, and why, with the plan of it; estimates are for the newest version
@@ -73,8 +79,25 @@ class Watch:
             yield change
 
     async def __aiter__(self) -> AsyncIterator[Change]:
-        while (change := await asyncio.to_thread(self.next, None)) is not None:
-            yield change
+        while (found := await self._awaited()) is not None:
+            if (change := self._taken(*found)) is not None:
+                yield change
+
+    async def _awaited(self) -> tuple[Step, Change] | None:
+        """The next change, as soon as there is one. It is not taken yet: who is cancelled meanwhile has not got it."""
+        is_over = threading.Event()
+
+        def ask() -> tuple[Step, Change] | None:
+            with self._asking:
+                step = self._follower.first(None, is_over.is_set)
+                return None if step is None else (step, self._told(step))
+
+        try:
+            return await asyncio.to_thread(ask)
+        except asyncio.CancelledError:
+            is_over.set()
+            self._follower.wake()  # the event loop does not end before its threads
+            raise
 
     def waiting(self) -> Iterator[Change]:
         """The changes of all versions that there are."""

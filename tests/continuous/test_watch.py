@@ -186,6 +186,34 @@ def test_async() -> None:
     assert asyncio.run(run()) == [1, 2]
 
 
+def test_who_is_cancelled_leaves_the_change_to_the_next_one() -> None:
+    """A thread waited on, took the next change and told nobody; without one the event loop never came to its end."""
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS)
+
+    async def wait() -> Change:
+        return await anext(aiter(watch))
+
+    async def run() -> list[int]:
+        for _ in range(2):
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(wait(), 0.1)
+        _insert(store, (2, 0))
+        _insert(store, (2, 3))
+        return [(await wait()).version, (await wait()).version]
+
+    async def cancelled() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(wait(), 0.1)
+
+    assert asyncio.run(run()) == [1, 2]
+    thread = threading.Thread(target=asyncio.run, args=(cancelled(),), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert watch.version == 2
+
+
 def test_one_stream() -> None:
     store = _store([(0, 1), (1, 2)])
     watch = store.watch(RINGS)
