@@ -60,6 +60,7 @@ class Store:
         self._listeners: list[Callable[[Commit], None]] = []
         self._versions: Versions | None = None
         self._folder: Folder | None = None
+        self._is_open = True
         self._compacting = threading.Lock()  # taken before the writer's
         self._writers_turn = threading.Event()  # cleared while a compaction waits for the writer's lock
         self._writers_turn.set()
@@ -87,6 +88,7 @@ class Store:
             self._room.stop()
             self._behind.wait()
             with self._compacting, self._writer:
+                self._is_open = False
                 if self._folder is not None:
                     self._folder.close()
 
@@ -168,6 +170,8 @@ class Store:
         """Makes some batches, each by the ids of what the one before gives, one version, and tells which. `after`: what
         they make of the newest snapshot, where the caller has it already: then it has been `writing` meanwhile."""
         with self._writer:
+            if not self._is_open:
+                raise LoadError("the store is closed", hint="begin another one with `store.graph`, or open it again")
             before = self._graph.snapshot
             made = Commit(self._version + 1, before, after or reduce(applied, batches, before), tuple(batches))
             if self._folder is not None:
@@ -221,6 +225,8 @@ class Store:
                 watch = Watch(standing, self._versions, self._graph.snapshot, self._version, after, pending)
             except GQueryError as error:
                 raise error.with_text(text)  # noqa: B904 - the same error, with its text
+            if not self._is_open:
+                watch.close()  # there will be no more versions than are kept
         if callback is not None:
             watch.call(callback)
         return watch

@@ -142,6 +142,19 @@ def test_writers_wait_for_each_other(store: gquery.Store) -> None:
     assert store.graph.query("MATCH (:Person)-[:KNOWS]->(p {id: 1}) RETURN count(*) AS n").scalar() == 80
 
 
+def test_a_store_that_is_closed_only_reads(store: gquery.Store) -> None:
+    """That of a folder did; one in memory went on, and a watch that was begun then waited for ever."""
+    store.apply(delete={"Person": {"id": [1]}})
+    begun = store.watch("MATCH (p:Person) RETURN p.id AS id")
+    store.close()
+    with pytest.raises(gquery.LoadError, match="the store is closed"):
+        store.apply(delete={"Person": {"id": [2]}})
+    with pytest.raises(gquery.LoadError, match="the store is closed"):
+        store.execute("CREATE (:Person)")
+    assert store.execute("MATCH (p:Person) RETURN count(*)").scalar() == 2
+    assert list(begun) == list(store.watch("MATCH (p:Person) RETURN p.id AS id")) == []
+
+
 def test_every_answer_is_that_of_one_version(store: gquery.Store) -> None:
     """A person comes and goes together with an edge."""
     count = (
