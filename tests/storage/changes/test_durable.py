@@ -128,6 +128,16 @@ def test_damage_is_told(folder: Path) -> None:
             gquery.open(folder)
 
 
+def test_another_file_in_place_of_the_changes(folder: Path) -> None:
+    """It was taken for a first record that was never written to its end: the graph was there without any change."""
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={KNOWS: {"source": [10], "target": [20]}})
+    for content in (b"PAR1" * 20, bytes(1000), log_of(folder).read_bytes()[1:]):
+        log_of(folder).write_bytes(content)
+        with pytest.raises(LoadError, match="damaged"):
+            gquery.open(folder)
+
+
 @pytest.mark.skipif(not hasattr(os, "SEEK_DATA"), reason="the system does not tell holes")
 def test_a_log_that_is_a_hole(folder: Path) -> None:
     """A terabyte that nobody wrote: left out at the end, and refused before something."""

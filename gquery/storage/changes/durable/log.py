@@ -195,7 +195,8 @@ def _records(content: bytes, path: Path) -> Iterator[tuple[int, memoryview, int]
         end = place + _SIZE + length
         record = view[place + _SIZE : end]
         if mark != _MARK or len(record) != length or zlib.crc32(record) != checksum:
-            if _goes_on(content, place + 1):
+            is_behind = not place and len(view) > _SIZE  # the first one is on the disk before anything comes behind it
+            if is_behind or _goes_on(content, place + 1):
                 raise _damaged(path, "does not have the content that was written")
             return
         yield version, record, end
