@@ -13,7 +13,7 @@ import pyarrow as pa
 from gquery.continuous.change import Change, told_schema
 from gquery.continuous.standing import Standing
 from gquery.continuous.versions import Step, Versions
-from gquery.errors import ExecutionError
+from gquery.errors import BindError, ExecutionError
 from gquery.storage.graph import Snapshot
 
 PENDING = 16  # versions that wait for who is slow before further ones become one change
@@ -38,6 +38,9 @@ class Watch:
     ) -> None:
         """snapshot: the `newest` version; after: the version whose changes are known already, the newest where it is
         None. Raises BindError for one that is not kept, and for what is no query of the graph."""
+        for name, number in (("after", after), ("pending", pending)):
+            if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+                raise BindError(f"`{name}` is a number of versions, not {number!r}")
         self.version = newest if after is None else after
         self.schema = told_schema(standing.columns(snapshot))
         self._standing = standing
