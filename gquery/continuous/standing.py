@@ -29,6 +29,7 @@ from gquery.executor.progress import Control
 from gquery.grammar import ast
 from gquery.grammar.parser import parse
 from gquery.planner.binding.clauses import bind
+from gquery.planner.binding.mentions import is_random
 from gquery.planner.ir.expr import is_aggregated
 from gquery.planner.ir.segments import BoundQuery, Project
 from gquery.records import record
@@ -86,6 +87,8 @@ class Standing:
         self._tree = parse(text)
         if self._tree.command is not None:
             raise BindError(f"{self._tree.command.upper()} does not stand", hint="watch the query itself")
+        if is_random(self._tree):
+            raise BindError("a query with rand() does not stand", hint="no answer of it is the one before and a change")
         self._answering = Answering(parameters, settings)
         self._bound: dict[Hashable, _Bound] = {}
         self._of_nothing: dict[Hashable, pa.Table] = {}

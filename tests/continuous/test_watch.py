@@ -235,6 +235,8 @@ def test_wrong_queries_are_refused_at_once() -> None:
         store.watch(RINGS, emit="count")  # type: ignore[arg-type]
     with pytest.raises(BindError, match="EXPLAIN does not stand"):
         store.watch(f"EXPLAIN {RINGS}")
+    with pytest.raises(BindError, match=r"rand\(\) does not stand"):
+        store.watch("MATCH (a)-->() WHERE rand() < 0.5 RETURN a.id")
     with pytest.raises(BindError, match="`after` is a number of versions, not '0'"):
         store.watch(RINGS, after="0")  # type: ignore[arg-type]
     with pytest.raises(BindError, match="`pending` is a number of versions, not True"):
