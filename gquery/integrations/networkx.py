@@ -12,6 +12,7 @@ from gquery.storage.load.assembly.assemble import assemble
 from gquery.storage.load.assembly.rows import RawTable, Reference, edge_rows, vertex_rows
 from gquery.storage.load.formats.arrow import split_labels
 from gquery.storage.load.formats.names import DEFAULT_TYPE
+from gquery.storage.load.formats.python_values import column_of
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.options import NetworkxOptions, read_options
 from gquery.storage.load.rejects import Origin, Part
@@ -85,7 +86,8 @@ def _table(
 
 def _array(name: str, values: list[Any], place: str) -> pa.ChunkedArray:
     try:
-        return pa.chunked_array([pa.array(values)])
+        column = column_of(values)
+        return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         reason = str(error).splitlines()[0]
         raise LoadError(f"the attribute cannot be a column: {reason}", file=place, column=name) from None

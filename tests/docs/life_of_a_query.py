@@ -71,11 +71,11 @@ always holds is certain (`storage/invariants.py`); what is worth its cost is est
 
 `plan.py` goes from the last segment to the first, since each asks something of the one before it: `demand.py` says
 which vertices the answer speaks of: these are listed (`listing.py`), with those beside them that a value names, as
-`$city` does; the others are summed out, so that only the number of their matches is known. `cardinality.py` estimates how many vertices pass, `costs.py`
-what work costs; `ordering.py` picks the order of what is listed, `grouping.py` the vertex groups, `factorise.py` the tree
-of what is summed out, and `matching.py` puts together the `MatchPlan` of `ir/match_plan.py`, which is all that the
-executor is told. A count may become several plans that are added and subtracted (`inclusion.py`), and symmetric
-matches are found once (`symmetry.py`).
+`$city` does; the others are summed out, so that only the number of their matches is known. `cardinality.py`
+estimates how many vertices pass, `costs.py` what work costs; `ordering.py` picks the order of what is listed,
+`grouping.py` the vertex groups, `factorise.py` the tree of what is summed out, and `matching.py` puts together the
+`MatchPlan` of `ir/match_plan.py`, which is all that the executor is told. A count may become several plans that are
+added and subtracted (`inclusion.py`), and symmetric matches are found once (`symmetry.py`).
 `explain.py` prints it, as `graph.explain(...)` does:
 
 ```

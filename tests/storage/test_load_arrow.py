@@ -206,48 +206,6 @@ def test_types(kind: str) -> None:
     assert graph.query("MATCH (a:A) RETURN DISTINCT a.x").scalar() == value
 
 
-def test_times_of_the_day_in_lists_keep_their_offsets() -> None:
-    east = datetime.timezone(datetime.timedelta(hours=2))
-    times = [datetime.time(10, tzinfo=east), None, datetime.time(10, tzinfo=datetime.UTC)]
-    graph = gquery.from_arrow({"A": {"id": [1, 2, 3], "at": times}}, {})
-    assert [at for (at,) in graph.query("MATCH (a:A) RETURN a.at ORDER BY a.id").rows()] == times
-    plain = gquery.from_arrow({"A": {"id": [1], "at": [datetime.time(10)]}}, {})
-    assert plain.query("MATCH (a:A) RETURN a.at").scalar() == datetime.time(10)
-    with pytest.raises(LoadError, match="11:00:00 has no offset, which other times"):
-        gquery.from_arrow({"A": {"id": [1, 2], "at": [times[0], datetime.time(11)]}}, {})
-
-
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_durations_are_intervals(unit: str) -> None:
-    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
-    array = pa.array([90_000 * per_second, None, -1 * per_second], pa.duration(unit))
-    for values in (array, array.slice(1), array.slice(2)):
-        table = pa.table({"id": list(range(len(values))), "x": values})
-        column = from_arrow({"A": table}, {}).snapshot.vertex_tables[0].columns["x"]
-        found = [None if v is None else (v.days * 86400 + v.nanoseconds / 1e9) for v in column.to_pylist()]
-        assert found == [None if v is None else v / per_second for v in values.cast(pa.int64()).to_pylist()]
-
-
-REFUSED = {
-    "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())),
-    "union": pa.UnionArray.from_dense(pa.array([0], pa.int8()), pa.array([0], pa.int32()), [pa.array([1])]),
-    "struct without fields": pa.array([{}]),
-    "struct of one name twice": pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"]),
-    "list of maps": pa.array([[[("a", 1)]]], pa.list_(pa.map_(pa.string(), pa.int8()))),
-    "zone that is none": pa.array([1], pa.timestamp("us", "Mars/X")),
-    "timestamp out of range": pa.array([2**62], pa.timestamp("s")),
-    "uint64 out of range": pa.array([2**63], pa.uint64()),
-    "decimal out of range": pa.array([Decimal(10**50)], pa.decimal256(60, 0)),
-    "decimal of too small parts": pa.array([Decimal("1e-50")], pa.decimal256(60, 50)),
-}
-
-
-@pytest.mark.parametrize("kind", REFUSED)
-def test_types_that_no_property_can_have(kind: str) -> None:
-    with pytest.raises(LoadError) as caught:
-        from_arrow({"A": pa.table({"id": [1], "x": REFUSED[kind]})}, {})
-    assert caught.value.column == "x"
-
 
 def test_names_that_are_odd() -> None:
     table = pa.table([pa.array([1]), pa.array([2])], names=["id", ""])

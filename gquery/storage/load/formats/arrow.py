@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,10 +11,10 @@ from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.assembly.arrow_values import checked
 from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
 from gquery.storage.load.formats.names import find_ends, find_id
+from gquery.storage.load.formats.python_values import column_of
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.text.header import Column, check_width
-from gquery.storage.schema import ZONED_TIME
 
 Labels = str | Sequence[str]  # "Person", "Post:Message", ("Post", "Message"), "" or () for none
 EdgeKey = tuple[Labels, str, Labels]
@@ -114,28 +113,34 @@ def _converted(value: Any) -> pa.Table | None:
         return value.read_all()
     if hasattr(value, "__arrow_c_stream__") and not isinstance(value, type):
         table = pa.table(value)
-        return table.select([i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)])
+        named = [i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)]
+        return _frame(table.select(named), value)
     if isinstance(value, Mapping):
         return pa.table({str(name): _column(column) for name, column in value.items()})
     if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
-        return pa.Table.from_pylist([dict(row) for row in value])
+        return _rows(value)
     return None
 
 
 def _column(values: Any) -> Any:
-    """Times of the day with an offset as a graph holds them: Arrow would leave the offset out."""
-    first = next((value for value in values if value is not None), None) if isinstance(values, list | tuple) else None
-    if not isinstance(first, datetime.time):
-        return values
-    offsets = [None if value is None else value.utcoffset() for value in values]
-    if all(offset is None for offset in offsets):
-        return values
-    times = []
-    for value, offset in zip(values, offsets, strict=True):
-        if value is not None and offset is None:
-            raise ValueError(f"{value} has no offset, which other times of the day in its column have")
-        times.append(None if offset is None else (value.replace(tzinfo=None), int(offset.total_seconds())))
-    return pa.array(times, ZONED_TIME)
+    return column_of(values) if isinstance(values, list | tuple) else values
+
+
+def _frame(table: pa.Table, frame: Any) -> pa.Table:
+    """What Arrow has made of a frame, whose columns of Python's values are looked at once more."""
+    if not hasattr(frame, "dtypes"):
+        return table
+    for index, field in enumerate(table.schema):
+        told = pa.types.is_time(field.type) or pa.types.is_timestamp(field.type)
+        if told and str(getattr(frame[field.name], "dtype", "")) == "object":
+            table = table.set_column(index, field.name, column_of(frame[field.name].tolist(), gaps=True))
+    return table
+
+
+def _rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The columns of the first row, as Arrow takes them."""
+    names = pa.Table.from_pylist([dict(rows[0])]).column_names
+    return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:

@@ -1,0 +1,80 @@
+"""Values of Python in tables: what Arrow would change without a word stays, or is an error."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import pandas as pd
+import pytest
+
+import gquery
+
+EAST = dt.timezone(dt.timedelta(hours=5))
+NINE, TEN = dt.time(9, 0, tzinfo=EAST), dt.time(10, 30, tzinfo=dt.UTC)
+Load = Callable[[list[Any]], gquery.Graph]
+
+
+def by_lists(values: list[Any]) -> gquery.Graph:
+    return gquery.from_arrow({"A": {"id": range(len(values)), "t": values}}, {})
+
+
+def by_rows(values: list[Any]) -> gquery.Graph:
+    return gquery.from_arrow({"A": [{"id": row, "t": value} for row, value in enumerate(values)]}, {})
+
+
+def by_pandas(values: list[Any]) -> gquery.Graph:
+    return gquery.from_arrow({"A": pd.DataFrame({"id": range(len(values)), "t": pd.Series(values, dtype=object)})}, {})
+
+
+def by_networkx(values: list[Any]) -> gquery.Graph:
+    graph = nx.DiGraph()
+    graph.add_nodes_from((row, {"label": "A", "t": value}) for row, value in enumerate(values))
+    return gquery.from_networkx(graph)
+
+
+ways = pytest.mark.parametrize("load", [by_lists, by_rows, by_pandas, by_networkx])
+
+
+@ways
+def test_times_of_the_day_keep_their_offsets(load: Load) -> None:
+    found = load([NINE, None, TEN]).query("MATCH (a:A) RETURN a.t").rows()
+    assert [(value.isoformat() if value else None) for (value,) in found] == ["09:00:00+05:00", None, "10:30:00+00:00"]
+
+
+@ways
+def test_times_without_offsets_have_none(load: Load) -> None:
+    found = load([dt.time(9), dt.time(10, 30)]).query("MATCH (a:A) RETURN a.t").rows()
+    assert found == [(dt.time(9),), (dt.time(10, 30),)]
+
+
+@ways
+@pytest.mark.parametrize(
+    "values",
+    [
+        [NINE, dt.time(11)],
+        [dt.time(11), NINE],
+        [dt.datetime(2020, 1, 1, 9, tzinfo=EAST), dt.datetime(2020, 1, 1, 11)],
+        [dt.datetime(2020, 1, 1, 11), None, dt.datetime(2020, 1, 1, 9, tzinfo=EAST)],
+    ],
+)
+def test_some_have_offsets(load: Load, values: list[Any]) -> None:
+    """Those without were taken for UTC's, or the others for local ones."""
+    with pytest.raises(gquery.LoadError, match="11:00:00 has no offset"):
+        load(values)
+
+
+@ways
+def test_points_in_time(load: Load) -> None:
+    points = [dt.datetime(2020, 1, 1, 9, tzinfo=EAST), None, dt.datetime(2020, 1, 1, 11, tzinfo=EAST)]
+    assert load(points).query("MATCH (a:A) RETURN a.t").rows() == [(each,) for each in points]
+
+
+def test_gaps_of_a_frame() -> None:
+    frame = pd.DataFrame(
+        {"id": [1, 2], "t": pd.Series([pd.NaT, dt.datetime(2020, 1, 1, 9, tzinfo=EAST)], dtype=object)}
+    )
+    found = gquery.from_arrow({"A": frame}, {}).query("MATCH (a:A) RETURN a.t IS NULL").rows()
+    assert found == [(True,), (False,)]
