@@ -85,7 +85,11 @@ class Motifs:
 
     def drawing(self, row: int, most: int = 200, timeout: float | None = None) -> Drawing:
         """The graph as SVG, with the instances of a row's class in colour: so many of them at most. Of a graph of many
-        vertices the part that is these instances. Raises QueryTimeout where these take longer to find."""
+        vertices the part that is these instances. Raises QueryTimeout where these take longer to find, and
+        ExecutionError where there is no such row."""
+        if not 0 <= row < len(self.matrices):
+            known = len(self.matrices)
+            raise ExecutionError(f"there is no motif {row}: the rows are those of {known:,} motifs, from 0 on")
         instances = self._instances.of(self.matrices[row], most, timeout)
         title = f"{len(instances):,} instances of motif {self.matrices[row].text}"
         return drawn(self._instances.arcs, self._instances.names, instances, title)

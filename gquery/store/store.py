@@ -17,7 +17,7 @@ from gquery.continuous.change import Change
 from gquery.continuous.standing import Emit, Standing
 from gquery.continuous.versions import KEPT, Versions
 from gquery.continuous.watch import PENDING, Watch
-from gquery.errors import ExecutionError, GQueryError, LoadError
+from gquery.errors import BindError, ExecutionError, GQueryError, LoadError
 from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.ahead import RoomAhead
@@ -215,6 +215,8 @@ class Store:
         called with every change that has rows, in a thread of its own. settings: as of a query, such as mode, timeout
         and strict. Raises what `Graph.query` raises, and BindError for a version that is not kept.
         """
+        if callback is not None and not callable(callback):
+            raise BindError(f"`callback` is a function of a change, not {callback!r}")
         with self._writer:
             if self._versions is None:
                 versions = self._versions = Versions(self._graph.snapshot)

@@ -239,6 +239,8 @@ def test_wrong_queries_are_refused_at_once() -> None:
         store.watch("MATCH (a)-->() WHERE rand() < 0.5 RETURN a.id")
     with pytest.raises(BindError, match="`after` is a number of versions, not '0'"):
         store.watch(RINGS, after="0")  # type: ignore[arg-type]
+    with pytest.raises(BindError, match="`callback` is a function of a change, not 7"):
+        store.watch(RINGS, callback=7)  # type: ignore[arg-type]
     with pytest.raises(BindError, match="`pending` is a number of versions, not True"):
         store.watch(RINGS, pending=True)
 

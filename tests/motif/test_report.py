@@ -56,6 +56,9 @@ def test_instances_are_drawn_in_the_graph(options: Any) -> None:
         _, coloured = drawn.findall(f"{_SVG}path")
         assert coloured.get("d", "").count("M") >= len(np.unique(instances)) / 3
     assert found.drawing(0)._repr_svg_().startswith("<svg")
+    for row in (-1, len(found)):
+        with pytest.raises(gquery.ExecutionError, match=f"there is no motif {row}: the rows are those of"):
+            found.drawing(row)
 
 
 def test_of_a_large_graph_only_the_instances_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
