@@ -6,8 +6,10 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
+import duckdb
 import networkx as nx
 import pandas as pd
+import polars as pl
 import pytest
 
 import gquery
@@ -70,6 +72,20 @@ def test_some_have_offsets(load: Load, values: list[Any]) -> None:
 def test_points_in_time(load: Load) -> None:
     points = [dt.datetime(2020, 1, 1, 9, tzinfo=EAST), None, dt.datetime(2020, 1, 1, 11, tzinfo=EAST)]
     assert load(points).query("MATCH (a:A) RETURN a.t").rows() == [(each,) for each in points]
+
+
+def test_objects_of_polars_are_refused() -> None:
+    """Their addresses were taken for bytes."""
+    frame = pl.DataFrame({"id": [1], "o": pl.Series([{1}], dtype=pl.Object)})
+    with pytest.raises(gquery.LoadError, match="`o` holds objects of Python's"):
+        gquery.from_arrow({"A": frame}, {})
+
+
+def test_what_nobody_can_read_is_refused() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE a AS SELECT 1 AS id, 12345678901234567890123::BIGNUM AS v")
+        with pytest.raises(gquery.LoadError, match="a column of type bignum of DuckDB cannot be a property"):
+            gquery.from_duckdb(connection, {"A": "a"}, {})
 
 
 def test_gaps_of_a_frame() -> None:

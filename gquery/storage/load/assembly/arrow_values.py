@@ -48,7 +48,8 @@ def checked(table: pa.Table, file: str) -> pa.Table:
 def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
     """Integers become int64, floats double, decimals of 128 bits, every kind of text string, of list a list, of date
     date32, of time and timestamp microseconds (or nanoseconds, when it has them); durations become intervals, structs
-    of a time and its offset in seconds times with an offset, a uuid text, another extension what it is made of.
+    of a time and its offset in seconds times with an offset, a uuid text, another extension what it is made of, unless
+    it is opaque.
 
     Raises LoadError for a type that no property can have, and for values that do not fit.
     """
@@ -132,6 +133,8 @@ def _normal_type(type: pa.DataType) -> pa.DataType:
     types = pa.types
     if isinstance(type, pa.UuidType):
         return pa.string()
+    if isinstance(type, pa.OpaqueType):  # what it is made of, its maker alone can read
+        raise _NoProperty(f"{type.type_name} of {type.vendor_name}")
     if isinstance(type, pa.BaseExtensionType):
         return _normal_type(type.storage_type)
     if types.is_dictionary(type) or types.is_run_end_encoded(type):
