@@ -101,7 +101,7 @@ def warming_beside() -> Iterator[None]:
 
 def _warm(told: Callable[[int, int], None], end: threading.Event, rank: str) -> None:
     """Until `end` is set. rank: "behind" for processes that let others go first."""
-    waiting, done = [*([_CARD] if has_cupy() else ()), *GROUPS], 0
+    waiting, done = [*GROUPS, *([_CARD] if has_cupy() else ())], 0
     groups = len(waiting)
     running: list[subprocess.Popen[str]] = []
     try:

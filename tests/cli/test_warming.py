@@ -34,7 +34,7 @@ def test_a_process_that_fails_is_told_of(cli: Cli, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_card_is_made_ready_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its kernels take longest, and begin first. What is wrong with it a query says."""
+    """Behind the kernels that every machine needs. What is wrong with it a query says."""
     begun: list[str] = []
     real = warming._process
 
@@ -46,7 +46,7 @@ def test_a_card_is_made_ready_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(warming, "GROUPS", ("motifs",))
     monkeypatch.setattr(warming, "_process", process)
     assert cli("warm")[0] == 0
-    assert begun == ["card", "motifs"]
+    assert begun == ["motifs", "card"]
 
 
 def test_a_long_load_compiles_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
