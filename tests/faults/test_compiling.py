@@ -175,3 +175,21 @@ def test_damaged_kernels_are_compiled_anew(tmp_path: Path) -> None:
         process = _ask(tmp_path, 600)
         assert process.communicate(timeout=300)[0] == "ready\n"
         assert process.returncode == 0
+
+
+def test_kernels_are_used_that_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that is full, or where others' files cannot be read."""
+    import numpy as np
+    from numba.core.caching import IndexDataCacheFile
+
+    def refuse(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    def triple(values):  # type: ignore[no-untyped-def]
+        values[0] = values[0] * 3
+
+    tripled, column = compiling.kernel(triple), np.ones(1, np.int64)
+    for step in ("_load_index", "_save_index"):
+        monkeypatch.setattr(IndexDataCacheFile, step, refuse)
+    tripled(column)
+    assert int(column[0]) == 3

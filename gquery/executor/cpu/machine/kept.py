@@ -8,7 +8,7 @@ the constants in there are ever looked at. Without these a kernel is loaded in l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
@@ -62,16 +62,20 @@ class _KernelResult(CompileResultCacheImpl):
 class KernelCache(FunctionCache):
     """Numba's. But what is found there does not wait until Numba has learnt of everything that it could compile, which
     takes a tenth of a second; what is not found does: compilation sees to that itself. Nor is a damaged file the end of
-    all queries: its kernels are compiled anew."""
+    all queries, or a disk that takes no more: kernels are compiled then, and not kept."""
 
     _impl_class = _KernelResult
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        with self._guard_against_spurious_io_errors():
-            try:
-                return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-            except OSError:
-                raise
-            except Exception:  # whatever reading half a file comes to
+        try:
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except OSError:  # what cannot be read may be good for others
+            return None
+        except Exception:  # whatever reading half a file comes to
+            with suppress(OSError):
                 self._cache_file.flush()  # type: ignore[no-untyped-call]
         return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
