@@ -40,6 +40,7 @@ class Folder:
             self._log = Log(self._directory, self.opened.digest, self.opened.version, self.opened.end)
             self._held = held.pop_all()
         self._versions = self.opened.replayed
+        self._process = os.getpid()
         self.is_open = True
 
     def keep(self, record: Record) -> None:
@@ -86,7 +87,7 @@ class Folder:
     def drop(self, successor: Successor) -> None:
         """Removes what has been written in vain."""
         successor.log.close()
-        if self.is_open:
+        if self.is_open and self._process == os.getpid():
             sweep(self._directory)
 
     def close(self) -> None:
@@ -98,6 +99,9 @@ class Folder:
     def _check(self) -> None:
         if not self.is_open:
             raise LoadError("the store is closed", file=str(self._directory), hint="open it again")
+        if self._process != os.getpid():
+            raise LoadError(f"the store is written to by process {self._process}, which has forked this one",
+                            file=str(self._directory), hint="open the store in the process that writes")  # fmt: skip
 
 
 def _size(manifest: Manifest) -> int:

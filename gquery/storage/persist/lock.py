@@ -1,4 +1,4 @@
-"""One writer to a folder: the lock ends with the process that has it."""
+"""One writer to a folder: the lock ends with the process that has it, whatever others it has forked."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+from weakref import WeakSet
 
 from gquery.errors import LoadError
 from gquery.storage.persist.files import at_once
 
 NAME = "gquery.lock"
+_files: WeakSet[IO[str]] = WeakSet()  # that are locked: a forked process has them too, and would keep them so
 
 
 @contextmanager
@@ -26,10 +29,21 @@ def locked(directory: Path) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise _refused(directory, file.seek(0) or file.read(20)) from None
+            _files.add(file)
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
         yield
+
+
+def _let_go() -> None:
+    """In a forked process. The lock stays its parent's."""
+    for file in list(_files):
+        file.close()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def _refused(directory: Path, holder: object) -> LoadError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -158,6 +160,47 @@ def test_one_writer(folder: Path) -> None:
         with pytest.raises(LoadError, match="is being written to"):
             store.graph.save(folder)
     gquery.Store.open(folder).close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_does_not_write(folder: Path) -> None:
+    """Of two that write behind the same record one would lose what the other keeps. Nor does it keep others out."""
+    code = f"""
+import os, gquery
+store = gquery.Store.open({str(folder)!r})
+asked, told = os.pipe(), os.pipe()
+if os.fork() == 0:
+    os.close(asked[1])
+    for write in (lambda: store.apply(delete={{"Person": {{"id": [10]}}}}), lambda: store.execute("CREATE (:New)")):
+        try:
+            write()
+        except gquery.LoadError as error:
+            os.write(told[1], str(error).encode() + b"\\n")
+    people = store.graph.query("MATCH (p:Person) RETURN count(*)").scalar()
+    store.close()
+    os.write(told[1], b"%d people\\n" % people)
+    os.read(asked[0], 1)
+    os._exit(0)
+while not (text := os.read(told[0], 10_000).decode()).endswith("people\\n"):
+    print(text, end="")
+print(text, end="")
+try:
+    gquery.Store.open({str(folder)!r})
+except gquery.LoadError as error:
+    print(error)
+store.apply(insert={{"Person": {{"id": [40]}}}})
+store.close()
+with gquery.Store.open({str(folder)!r}) as store:
+    print("version", store.version)
+os.write(asked[1], b".")
+os.wait()
+"""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    lines = [line for line in process.stdout.splitlines() if not line.startswith(("  file", "hint"))]
+    assert [line[:45] for line in lines[:2]] == ["Load error: the store is written to by proces"] * 2, process.stderr
+    assert lines[2].endswith(" people")
+    assert lines[3].endswith(", this one")
+    assert lines[4:] == ["version 1"]
 
 
 def test_compacting(folder: Path) -> None:
