@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from weakref import WeakMethod
@@ -56,9 +57,13 @@ class Watch:
 
         Raises what answering a query raises; the version is asked again then.
         """
-        with self._asking:
-            step = self._follower.first(wait)
-            return None if step is None else self._taken(step, self._told(step))
+        end = None if wait is None else time.monotonic() + wait
+        while self._follower.first(None if end is None else end - time.monotonic()) is not None:
+            with self._asking:  # not while waiting: others may wait for less
+                step = self._follower.first(0.0)
+                if step is not None:  # nobody has taken it meanwhile
+                    return self._taken(step, self._told(step))
+        return None
 
     def _told(self, step: Step) -> Change:
         added, removed = self._standing.change(step.between)
@@ -91,9 +96,12 @@ class Watch:
         is_over = threading.Event()
 
         def ask() -> tuple[Step, Change] | None:
-            with self._asking:
-                step = self._follower.first(None, is_over.is_set)
-                return None if step is None else (step, self._told(step))
+            while self._follower.first(None, is_over.is_set) is not None:
+                with self._asking:
+                    step = self._follower.first(0.0)
+                    if step is not None:
+                        return step, self._told(step)
+            return None
 
         try:
             return await asyncio.to_thread(ask)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 import pyarrow as pa
@@ -362,3 +363,20 @@ def test_explain() -> None:
         lines = store.watch(query).explain().splitlines()
         assert lines[0] == f"Answer the query anew and compare, since {why}"
         assert len(lines) > 1
+
+
+def test_who_does_not_wait_is_not_kept_by_one_who_does() -> None:
+    """A thread that waits for a version has the watch no more than any other."""
+    ends = {"source": [1], "target": [2]}
+    store = gquery.Store(gquery.from_arrow({"A": {"id": [1, 2]}}, {("A", "R", "A"): ends}))
+    watch = store.watch("MATCH (a)-[:R]->(b) RETURN a.id")
+    waiting = threading.Thread(target=watch.next, args=(None,), daemon=True)
+    waiting.start()
+    time.sleep(0.1)
+    asking = threading.Thread(target=lambda: [watch.next(), watch.next(0.05)], daemon=True)
+    asking.start()
+    asking.join(20)
+    assert not asking.is_alive()
+    store.close()
+    waiting.join(20)
+    assert not waiting.is_alive()
