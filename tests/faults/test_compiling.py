@@ -50,6 +50,25 @@ def test_timeout_and_exit_while_compiling(tmp_path: Path) -> None:
     assert err == ""
 
 
+MANY = """
+import threading, time
+import gquery
+ends = {"source": list(range(99)), "target": list(range(1, 100))}
+graph = gquery.from_arrow(vertices={"V": {"id": list(range(100))}}, edges={("V", "X", "V"): ends})
+texts = (f"MATCH (a)-[:X]->(b) WHERE a.id > {number} RETURN id(a), id(b)" for number in range(8))
+for text in texts:
+    threading.Thread(target=lambda text=text: graph.query(text).to_arrow(), daemon=True).start()
+time.sleep(0.7)
+"""
+
+
+def test_exit_while_several_wait_for_kernels(tmp_path: Path) -> None:
+    """Whoever was told to end where it waited for its turn never did, and Python waited for it."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run([sys.executable, "-c", MANY], env=environment, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_while_compiling(tmp_path: Path) -> None:
     process = _ask(tmp_path, 60)

@@ -128,10 +128,11 @@ def stoppable_steps(check: Check, steps: Generator[Item, None, None]) -> Generat
 
 
 class _Compilations:
-    """The compilations under way, each in its thread; Numba takes them one after the other."""
+    """The compilations under way, each in its thread, one after the other: Numba takes no two at a time."""
 
     def __init__(self) -> None:
-        self._threads: set[threading.Thread] = set()
+        self._turn = threading.Lock()
+        self._compiling: threading.Thread | None = None
         self._told = False
 
     def wait(self, compile_kernel: Callable[[], Any]) -> Any:
@@ -143,16 +144,15 @@ class _Compilations:
 
         def work() -> None:
             try:
-                outcome.append(compile_kernel())
+                with self._turn:
+                    self._compiling = threading.current_thread()
+                    outcome.append(compile_kernel())
             except BaseException as error:  # raised again where the kernel is called
                 failure.append(error)
             finally:
-                self._threads.discard(thread)
                 ended.set()
 
-        thread = threading.Thread(target=work, name="gquery-compiling", daemon=True)
-        self._threads.add(thread)
-        thread.start()
+        threading.Thread(target=work, name="gquery-compiling", daemon=True).start()
         began = time.monotonic()
         while not ended.wait(_POLL):
             check()
@@ -170,15 +170,18 @@ class _Compilations:
     def stop(self) -> None:
         """Before Python ends: LLVM must not be at work when its library goes. A thread ends at its next step in Python,
         which is after the part of a kernel that LLVM has in hand; where that step is a callback of LLVM's, Python can
-        only print what arrives there, and is kept from it."""
+        only print what arrives there, and is kept from it. Nobody has a turn after it."""
         heard = sys.unraisablehook
         sys.unraisablehook = lambda given: None if given.exc_type is SystemExit else heard(given)
-        for thread in tuple(self._threads):
-            if thread.ident is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
-        for thread in tuple(self._threads):
-            if thread.is_alive():
-                thread.join()
+        told: set[threading.Thread] = set()
+        while not self._turn.acquire(timeout=_POLL):
+            thread = self._compiling
+            if thread is None or thread in told:
+                continue
+            if not thread.is_alive():  # a fork has no other threads than its own
+                return
+            told.add(thread)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
 
 
 _compilations = _Compilations()
