@@ -60,9 +60,9 @@ class Watch:
         end = None if wait is None else time.monotonic() + wait
         while self._follower.first(None if end is None else end - time.monotonic()) is not None:
             with self._asking:  # not while waiting: others may wait for less
-                step = self._follower.first(0.0)
-                if step is not None:  # nobody has taken it meanwhile
-                    return self._taken(step, self._told(step))
+                step = self._follower.first(0.0)  # somebody may have taken it meanwhile, or takes it now
+                if step is not None and (change := self._taken(step, self._told(step))) is not None:
+                    return change
         return None
 
     def _told(self, step: Step) -> Change:
