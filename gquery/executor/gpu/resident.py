@@ -12,6 +12,7 @@ import numpy as np
 from gquery.executor.backend import Masks, VertexValues
 from gquery.executor.gpu.candidate_set import CandidateSet
 from gquery.executor.gpu.device import Device, DeviceArray
+from gquery.executor.gpu.program.orders import Ranking
 from gquery.executor.gpu.zeros import Zeros
 from gquery.executor.lowering.adjacency import adjacency_of
 from gquery.executor.lowering.program import Rows
@@ -24,6 +25,8 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
+_HUBS = 4096  # rows that are there as bits, too: 2 MB, which the caches hold
+_BITS = 32
 _COPYING = 64  # bytes of an entry, while rows are made of others: a fraction of what is free
 
 
@@ -31,7 +34,7 @@ _COPYING = 64  # bytes of an entry, while rows are made of others: a fraction of
 class DeviceRows:
     """An adjacency on the device: as `Adjacency`, with the addresses of offsets int64[count + 1] and of neighbours
     int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more.
-    held: what keeps them where they are."""
+    held: what keeps them where they are. hubs, bits: see `Rows` in kernels/program.cuh."""
 
     first: int
     count: int
@@ -41,11 +44,18 @@ class DeviceRows:
     longest: int
     entries: int
     held: object
+    hubs: int = 0
+    bits: int = 0
 
     @property
     def words(self) -> tuple[int, int, int, int]:
         """How operations take it."""
         return self.first, self.count, self.offsets, self.neighbours
+
+    @property
+    def words_in_program(self) -> tuple[int, ...]:
+        """How a `Rows` of kernels/program.cuh has it."""
+        return *self.words, self.hubs, self.bits
 
 
 Arrays = tuple[DeviceArray, DeviceArray]
@@ -68,8 +78,7 @@ class ResidentGraph:
         self._make_room = make_room
         self.zeros = Zeros(device)
         self._adjacencies: dict[tuple[Relation, Direction], DeviceRows] = {}
-        self._upwards: dict[tuple[Relation, Direction], DeviceRows] = {}
-        self._ranked: dict[tuple[Relation, Direction, bool], RankedRows] = {}
+        self._ranked: dict[tuple[Relation, Direction, bool, bool], RankedRows] = {}
         self._edges: dict[tuple[Relation, Direction], DeviceArray] = {}
         self._tables: dict[tuple[int, ...], CandidateSet] = {}
         self._values: dict[Hashable, DeviceArray] = {}
@@ -133,47 +142,44 @@ class ResidentGraph:
         self.device.xp.cumsum(kept, dtype=np.int64, out=passed[1:])
         return self.placed(whole.first, (passed[offsets], neighbours[kept]), simple, whole.longest)
 
-    def upwards(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceRows:
-        """Of an adjacency that is the same from both ends the entries that lead up: to vertices with longer rows, or
-        with rows as long and larger ids. Hubs have few of these."""
-        key = (relation, direction)
-        if key not in self._upwards:
-            xp, whole = self.device.xp, self.adjacency(relation, direction, snapshot, memory)
-            offsets, neighbours = _arrays(whole)
-            lengths = xp.diff(offsets)
-            source = xp.searchsorted(offsets, xp.arange(len(neighbours)), side="right") - 1
-            target = neighbours - whole.first
-            longer = lengths[target] - lengths[source]
-            found = self.kept(whole, (longer > 0) | ((longer == 0) & (target > source)), whole.simple)
-            longest = int(xp.diff(_arrays(found)[0]).max()) if found.entries else 0
-            self._upwards[key] = replace(found, longest=longest)
-        return self._upwards[key]
-
-    def ranked(
-        self, relation: Relation, direction: Direction, descending: bool, snapshot: Snapshot, memory: Budget
-    ) -> RankedRows:
+    def ranked(self, ranking: Ranking, snapshot: Snapshot, memory: Budget) -> RankedRows:
         """Vertices by how many neighbours they have, and an adjacency that is the same from both ends among these
-        ranks. descending: hubs are first."""
-        key = (relation, direction, descending)
+        ranks."""
+        key = (ranking.rows.relation, ranking.rows.direction, ranking.descending, ranking.oriented)
         if key not in self._ranked:
-            whole = self.adjacency(relation, direction, snapshot, memory)
-            self._ranked[key] = self._by_rank(whole, snapshot.vertex_count, descending)
+            whole = self.adjacency(ranking.rows.relation, ranking.rows.direction, snapshot, memory)
+            self._ranked[key] = self._by_rank(whole, snapshot.vertex_count, ranking)
         return self._ranked[key]
 
-    def _by_rank(self, whole: DeviceRows, universe: int, descending: bool) -> RankedRows:
+    def _by_rank(self, whole: DeviceRows, universe: int, ranking: Ranking) -> RankedRows:
         xp, (offsets, neighbours) = self.device.xp, _arrays(whole)
         lengths = xp.zeros(universe, np.int64)
         lengths[whole.first : whole.first + whole.count] = xp.diff(offsets)
-        keys = (whole.longest - lengths if descending else lengths) * universe + xp.arange(universe)
+        keys = (whole.longest - lengths if ranking.descending else lengths) * universe + xp.arange(universe)
         vertices = xp.sort(keys) % universe
         rank = xp.empty(universe, np.int64)
         rank[vertices] = xp.arange(universe)
-        source = xp.searchsorted(offsets, xp.arange(len(neighbours)), side="right") - 1 + whole.first
-        ends = xp.sort(rank[source] * universe + rank[neighbours]) % universe
+        source = rank[xp.searchsorted(offsets, xp.arange(len(neighbours)), side="right") - 1 + whole.first]
+        target = rank[neighbours]
+        if ranking.oriented:
+            source, target = source[target < source], target[target < source]
+        lengths = xp.bincount(source, minlength=universe)
         begins = xp.zeros(universe + 1, np.int64)
-        xp.cumsum(lengths[vertices], out=begins[1:])
-        rows = self.placed(0, (begins, ends.astype(np.int32)), whole.simple, whole.longest)
-        return RankedRows(rows, vertices.astype(np.int32))
+        xp.cumsum(lengths, out=begins[1:])
+        ends = (xp.sort(source * universe + target) % universe).astype(np.int32)
+        rows = self.placed(0, (begins, ends), whole.simple, int(lengths.max()))
+        return RankedRows(self._with_bits(rows) if ranking.oriented else rows, vertices.astype(np.int32))
+
+    def _with_bits(self, rows: DeviceRows) -> DeviceRows:
+        """Rows that lead to smaller positions, those of the first as bits, too: hubs, in which most is looked for."""
+        xp, (offsets, neighbours) = self.device.xp, _arrays(rows)
+        hubs = min(_HUBS, rows.count // _BITS * _BITS)
+        entries = neighbours[: int(offsets[hubs])]
+        source = xp.searchsorted(offsets, xp.arange(len(entries)), side="right") - 1
+        joined = xp.zeros(hubs * hubs, np.bool_)
+        joined[source * hubs + entries] = True
+        bits = xp.packbits(joined, bitorder="little")
+        return replace(rows, held=(offsets, neighbours, bits), hubs=hubs, bits=self.device.address(bits))
 
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""
@@ -236,14 +242,11 @@ class QueryRows:
             (rows.relation, rows.direction, rows.edge, "distinct"), lambda: self._neighbours(self.of(rows))
         )
 
-    def upwards(self, rows: Rows) -> DeviceRows | None:
-        """Those of the entries that lead up; None where rows have equal neighbours, or there is no room."""
-        return self.graph.upwards(*self._asked(rows)) if self._has_copies(rows) else None
-
-    def ranked(self, rows: Rows, descending: bool) -> RankedRows | None:
-        """The rows among ranks, as `ResidentGraph.ranked`; None as above."""
-        relation, direction, snapshot, memory = self._asked(rows)
-        return self.graph.ranked(relation, direction, descending, snapshot, memory) if self._has_copies(rows) else None
+    def ranked(self, ranking: Ranking) -> RankedRows | None:
+        """The rows among ranks; None where rows have equal neighbours, or there is no room."""
+        if not self._has_copies(ranking.rows):
+            return None
+        return self.graph.ranked(ranking, self.snapshot, self.control.memory)
 
     def _has_copies(self, rows: Rows) -> bool:
         """Whether there may be others of the graph's rows, in which no neighbour stands twice."""
@@ -291,7 +294,7 @@ class QueryRows:
 def _arrays(rows: DeviceRows) -> Arrays:
     """Of an adjacency that is no candidate graph's."""
     assert isinstance(rows.held, tuple)
-    return rows.held
+    return rows.held[0], rows.held[1]
 
 
 def _seen(xp: ModuleType, source: DeviceArray, target: DeviceArray, direction: Direction) -> Arrays:

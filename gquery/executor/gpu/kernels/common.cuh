@@ -2,6 +2,8 @@
 // vertex of a level is tried, and what its row has in common with a row of the partial match is counted. No vertex is
 // written down in between. A warp takes 32 vertices, a lane each.
 
+const int AS_BITS = -1;
+
 // A row.
 struct Stretch {
     const int *first;
@@ -11,6 +13,34 @@ struct Stretch {
 INNER Stretch stretch_of(const Rows &rows, int position) {
     Range row = row_of(rows, position);
     return Stretch{rows.neighbours + row.begin, int(row.end - row.begin)};
+}
+
+// What is looked for entries in: a row, or the bits of one.
+struct Searched {
+    const void *words;
+    int count;
+
+    INNER_MEMBER bool holds(int position) const {
+        if (count == AS_BITS) return has_bit(static_cast<const unsigned *>(words), position);
+        return is_among(static_cast<const int *>(words), count, position);
+    }
+
+    // The same of a row, and the place there.
+    INNER_MEMBER bool finds(int position, int &place) const {
+        const int *row = static_cast<const int *>(words);
+        place = int(first_above(row, 0, count, position - 1));
+        return place < count && row[place] == position;
+    }
+};
+
+INNER Searched searched_of(const unsigned *bits, Stretch row) {
+    if (bits) return Searched{bits, AS_BITS};
+    return Searched{row.first, row.count};
+}
+
+// What another lane has.
+INNER Searched searched_by(const Searched &own, int from) {
+    return Searched{pointer_of(own.words, from), __shfl_sync(ALL, own.count, from)};
 }
 
 INNER int running_sum(int value) {
@@ -49,14 +79,14 @@ INNER int count_in_rows(Stretch row, Passes passes) {
     return found;
 }
 
-// How many members each lane's two rows have in common.
-INNER int in_common(const byte *member, Stretch one, Stretch other) {
-    bool shorter = one.count < other.count;
-    Stretch walked = shorter ? one : other, searched = shorter ? other : one;
+// How many members each lane's two rows have in common. bits: those of the one, where it has any.
+INNER int in_common(const byte *member, Stretch one, Stretch other, const unsigned *bits) {
+    bool shorter = !bits && one.count < other.count;
+    Stretch walked = shorter ? one : other;
+    Searched searched = searched_of(bits, shorter ? other : one);
     return count_in_rows(walked, [&](Entry entry) {
-        const int *among = pointer_of(searched.first, entry.of);
-        int count = __shfl_sync(ALL, searched.count, entry.of);
-        return entry.valid && is_among(among, count, entry.position) && (!member || member[entry.position]);
+        Searched its = searched_by(searched, entry.of);
+        return entry.valid && its.holds(entry.position) && (!member || member[entry.position]);
     });
 }
 
@@ -96,11 +126,15 @@ APART void perform(const SumCommon &common, int64 *registers, uint64 modulus) {
         Match match{*common.asked.program, frontier, level.given, tried.row, level.index, tried.position};
         bool passed = valid && passes(level, match, tried.walked, common.work.at(tried.row), common.work.stride);
         Stretch one{}, two{};
+        const unsigned *bits = nullptr;
         if (passed) {
             one = stretch_of(own, tried.position);
             two = stretch_of(other, frontier.at(level.given[other.level], tried.row));
+            bits = own.bits_of(tried.position);
+            // The row of what is tried leads to smaller ones alone.
+            if (own.hubs) two.count = int(first_above(two.first, 0, two.count, tried.position - 1));
         }
-        int count = in_common(leaf.member, one, two);
+        int count = in_common(leaf.member, one, two, bits);
         passing += passed;
         below += count;
         Sum sum{passed, double(passed)};

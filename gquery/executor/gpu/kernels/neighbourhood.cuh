@@ -2,7 +2,6 @@
 // written as bitsets, so that what several rows have in common is the AND of a few words.
 
 const int DEPTH = 7;                // levels at most
-const int BITS = 32;                // of a word
 const int WORDS_AT_HAND = 128;      // of a row, while it is written or looked into often
 
 // The row of the member that a level is matched to.
@@ -104,6 +103,12 @@ INNER void mark_common(const int *members, int size, const int *row, int length,
     }
 }
 
+// The same of a row whose bits are there.
+INNER void mark_joined(const int *members, int size, const unsigned *bits, unsigned *words) {
+    for (int i = lane(); i < size; i += WARP)
+        if (has_bit(bits, members[i])) atomicOr(words + i / BITS, 1u << i % BITS);
+}
+
 // Which members a level can have. above: they are larger than the root as far as they must.
 struct Allowed {
     const byte *member;
@@ -127,11 +132,13 @@ INNER void mark_possible(const Allowed &allowed, int root, const int *members, i
         if (allowed.holds(root, members[i])) atomicOr(words + i / BITS, 1u << i % BITS);
 }
 
-// A row of the bitsets of a root: where its words go, and what it is made of. level: for a mask, else negative.
+// A row of the bitsets of a root: where its words go, and what it is made of. reach: how many of the members may be in it;
+// bits: those of the entries, where there are any; level: for a mask, else negative.
 struct RowInside {
     unsigned *out;
     const int *members, *entries;
-    int root, size, length, level;
+    const unsigned *bits;
+    int root, size, reach, length, level;
 };
 
 INNER RowInside row_to_write(const RootsInside &roots, const int64 *registers, int64 first, int64 item) {
@@ -146,14 +153,18 @@ INNER RowInside row_to_write(const RootsInside &roots, const int64 *registers, i
     found.size = size;
     found.level = kind < inside.kind_count ? -1 : number - int(inside.kind_count) * size;
     found.out = inside.bits + inside.before(row) - inside.before(first);
+    found.reach = size;
     found.length = 0;
     found.entries = nullptr;
+    found.bits = nullptr;
     if (found.level >= 0) {
         found.out += int64(size + found.level) * words_of(size);
     } else {
         Range entries = row_of(inside.kinds[kind], found.members[own]);
         found.entries = inside.kinds[kind].neighbours + entries.begin;
         found.length = int(entries.end - entries.begin);
+        found.bits = inside.kinds[kind].bits_of(found.members[own]);
+        if (inside.kinds[kind].hubs) found.reach = own;  // rows lead to smaller positions alone
         found.out += kind * inside.room + int64(own) * words_of(size);
     }
     return found;
@@ -165,13 +176,14 @@ APART void write_row(const Inside &inside, const RowInside &row, unsigned *buffe
     Allowed allowed{};
     if (row.level >= 0) allowed = allowed_of(inside.program->levels[row.level], inside.above);
     for (int begin = 0; begin < words; begin += WORDS_AT_HAND) {
-        int count = words - begin < WORDS_AT_HAND ? words - begin : WORDS_AT_HAND, left = row.size - begin * BITS;
+        int count = words - begin < WORDS_AT_HAND ? words - begin : WORDS_AT_HAND, left = row.reach - begin * BITS;
         for (int i = lane(); i < count; i += WARP) buffer[i] = 0;
         __syncwarp();
         const int *stretch = row.members + begin * BITS;
         int size = left < count * BITS ? left : count * BITS;
         if (row.level >= 0) mark_possible(allowed, row.root, stretch, size, buffer);
-        else mark_common(stretch, size, row.entries, row.length, buffer);
+        else if (row.bits) mark_joined(stretch, size, row.bits, buffer);
+        else if (size > 0) mark_common(stretch, size, row.entries, row.length, buffer);
         __syncwarp();
         for (int i = lane(); i < count; i += WARP) row.out[begin + i] = buffer[i];
         __syncwarp();
@@ -189,15 +201,16 @@ APART void write_rows(const Inside &inside, const RowInside &row, unsigned *buff
     __syncwarp();
     for (int i = lane(); i < WORDS_AT_HAND; i += WARP) buffer[i] = 0;
     __syncwarp();
-    bool masks = row.level >= 0, over_members = masks || row.size <= row.length;
-    Stretch members{row.members, row.size}, entries{row.entries, row.length};
-    Stretch walked = over_members ? members : entries, searched = over_members ? entries : members;
+    bool masks = row.level >= 0, over_members = masks || row.bits || row.reach <= row.length;
+    Stretch members{row.members, row.reach}, entries{row.entries, row.length};
+    Stretch walked = over_members ? members : entries;
+    Searched searched = searched_of(row.bits, over_members ? entries : members);
     Allowed allowed{};
     if (masks) allowed = allowed_of(inside.program->levels[row.level], inside.above);
     count_in_rows(walked, [&](Entry entry) {
         bool its_masks = __shfl_sync(ALL, masks, entry.of), its_over = __shfl_sync(ALL, over_members, entry.of);
-        const int *among = pointer_of(searched.first, entry.of);
-        int count = __shfl_sync(ALL, searched.count, entry.of), root = __shfl_sync(ALL, row.root, entry.of);
+        Searched among = searched_by(searched, entry.of);
+        int root = __shfl_sync(ALL, row.root, entry.of);
         Allowed its{
             pointer_of(allowed.member, entry.of), __shfl_sync(ALL, int(allowed.larger), entry.of) > 0,
             __shfl_sync(ALL, int(allowed.other), entry.of) > 0
@@ -205,9 +218,8 @@ APART void write_rows(const Inside &inside, const RowInside &row, unsigned *buff
         int member = entry.at;
         bool passed = entry.valid && its_masks && its.holds(root, entry.position);
         if (entry.valid && !its_masks) {
-            int found = int(first_above(among, 0, count, entry.position - 1));
-            passed = found < count && among[found] == entry.position;
-            if (!its_over) member = found;
+            passed = its_over && among.holds(entry.position);
+            if (!its_over) passed = among.finds(entry.position, member);
         }
         if (passed) atomicOr(buffer + entry.of * A_ROW + member / BITS, 1u << member % BITS);
         return passed;
@@ -231,8 +243,9 @@ APART void perform(const WriteInside &write, int64 *registers) {
             int from = __ffs(left) - 1;
             RowInside row{
                 pointer_of(own.out, from), pointer_of(own.members, from), pointer_of(own.entries, from),
-                __shfl_sync(ALL, own.root, from), __shfl_sync(ALL, own.size, from),
-                __shfl_sync(ALL, own.length, from), __shfl_sync(ALL, own.level, from)
+                pointer_of(own.bits, from), __shfl_sync(ALL, own.root, from), __shfl_sync(ALL, own.size, from),
+                __shfl_sync(ALL, own.reach, from), __shfl_sync(ALL, own.length, from),
+                __shfl_sync(ALL, own.level, from)
             };
             write_row(inside, row, buffer);
         }

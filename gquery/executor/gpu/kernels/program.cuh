@@ -1,12 +1,23 @@
 // A program as kernels read it: `table.py` writes these structures, word by word.
 
+const int BITS = 32;  // of a word of bits
+
 const int64 NULL_RANK = -9223372036854775807LL - 1;
 
 // Neighbours of the positions `first` to `first + count - 1`, ascending and distinct; every other position has none.
+// hubs: where there are any, rows lead to smaller positions alone, and those of the first `hubs` positions are also there
+// as as many bits each.
 struct Rows {
     int64 level, first, count;
     const int64 *offsets;
     const int *neighbours;
+    int64 hubs;
+    const unsigned *bits;
+
+    // Null for a row that has none.
+    INNER_MEMBER const unsigned *bits_of(int position) const {
+        return position < hubs ? bits + position * (hubs / BITS) : nullptr;
+    }
 };
 
 struct Pair {
@@ -122,6 +133,8 @@ INNER int64 first_above_together(const int64 *values, int64 low, int64 high, int
     }
     return low;
 }
+
+INNER bool has_bit(const unsigned *words, int number) { return words[number / BITS] >> number % BITS & 1; }
 
 // Whether a position is among some that ascend.
 INNER bool is_among(const int *positions, int count, int position) {

@@ -161,16 +161,16 @@ class Neighbourhoods:
         if len(inner) != 1:
             return 0
         if below := self._inner(inner[0]):
-            lanes = self.table.upwards and len(below) == 1 and below[0] not in self._tallied
+            lanes = self.table.oriented and len(below) == 1 and below[0] not in self._tallied
             return _ALONE_PAIRS if lanes and not self._inner(below[0]) else 0
-        return _ALONE_TALLIED if inner[0] in self._tallied else _ALONE if self.table.upwards else 0
+        return _ALONE_TALLIED if inner[0] in self._tallied else _ALONE if self.table.oriented else 0
 
     def _words(self, arrays: list[int]) -> int:
         """Where the words of an `Inside` are."""
         data, kinds = self.tape.data, self._kinds
         levels = [word for level in range(len(self.table.program.levels)) for word in self._level(level)]
-        rows = [word for each in kinds for word in (0, *each.words)]
-        members = 0, *self._members.words
+        rows = [word for each in kinds for word in (0, *each.words_in_program)]
+        members = 0, *self._members.words_in_program
         return data(
             [
                 self.table.words, data(levels), len(self.table.program.levels), *members, int(are_larger(self.table)),

@@ -10,26 +10,34 @@ from gquery.planner.ir.relations import Types
 
 
 class Ranking(NamedTuple):
-    """Vertices by how many neighbours they have along some rows. descending: hubs are first."""
+    """Vertices by how many neighbours they have along some rows. descending: hubs are first. oriented: rows lead to
+    smaller ranks alone, from one end of each edge."""
 
     rows: Rows
     descending: bool
-
-
-def clique_rows(program: Program) -> Rows | None:
-    """The rows along which a program counts cliques, each once, with larger vertices behind smaller ones; None where it
-    does something else."""
-    ascending = all(_is_joined_to_smaller(level, number) for number, level in enumerate(program.levels))
-    return _only_rows(program) if ascending and len(program.levels) > 2 else None
+    oriented: bool
 
 
 def ranking_of(program: Program) -> Ranking | None:
-    """The order in which sums are pushed with little work, None where it is not free. Where the far vertex is in one
-    row, few reach it over a hub if hubs come first; where in several, hubs have few to push to if they are last."""
-    if program.strategy != "push" or not any(level.smaller for level in program.levels):
+    """The order that saves most work, None where it is not free."""
+    cliques = _counts_cliques(program)
+    if not cliques and (program.strategy != "push" or not any(level.smaller for level in program.levels)):
         return None
     rows = _only_rows(program)
-    return rows and Ranking(rows, all(len(level.backward) < 2 for level in program.levels if _is_end(level, program)))
+    return rows and Ranking(rows, cliques or _are_hubs_first(program), cliques)
+
+
+def _counts_cliques(program: Program) -> bool:
+    """Whether it counts cliques, each once, with larger vertices behind smaller ones. Found from the vertex with fewest
+    neighbours on, towards hubs, each looks at few: hubs have few neighbours with more."""
+    ascending = all(_is_joined_to_smaller(level, number) for number, level in enumerate(program.levels))
+    return ascending and len(program.levels) > 2
+
+
+def _are_hubs_first(program: Program) -> bool:
+    """Which order lets sums be pushed with little work: where the far vertex is in one row few reach it over a hub if
+    hubs come first; where in several, hubs have few to push to if they are last."""
+    return all(len(level.backward) < 2 for level in program.levels if _is_end(level, program))
 
 
 def _only_rows(program: Program) -> Rows | None:

@@ -24,5 +24,18 @@ def shuffled(table: Table) -> NDArray[np.int32]:
     """All candidates of the first level, in the same order on every device. In their own order there may be stretches
     that take as long as all others."""
     roots, random = table.sets[0], np.random.default_rng(0)
-    positions = np.arange(len(roots), dtype=np.int32) if table.program.space == "candidates" else roots.fetched()
+    if table.program.space == "candidates":
+        positions = np.arange(len(roots), dtype=np.int32)
+    else:
+        positions = _ranks(table) if table.ranked else roots.fetched()
     return random.permutation(positions)[None]
+
+
+def _ranks(table: Table) -> NDArray[np.int32]:
+    """The ranks of the candidates of the first level: on the device they are there once the tape has begun."""
+    roots = table.candidates.common(table.program.levels[0].candidates)
+    assert table.ranked is not None
+    device, ordered = table.tape.device, table.ranked.vertices
+    inside = np.zeros(roots.universe, np.bool_)
+    inside[roots.fetched()] = True
+    return np.flatnonzero(inside[device.read(device.address(ordered), len(ordered), np.int32)]).astype(np.int32)

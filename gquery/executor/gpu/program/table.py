@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidate_set import CandidateSet
 from gquery.executor.gpu.candidates import Asked, CandidateSets
-from gquery.executor.gpu.program.orders import clique_rows, ranking_of
+from gquery.executor.gpu.program.orders import ranking_of
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Tape
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
@@ -35,8 +35,8 @@ class Table:
 
     words: where these are. factors[l]: the sums of a folded level by the position above it. layouts[l]: the levels of
     which a partial match that ends with level l carries positions, in the order of its columns. inputs[l]: the same for
-    those that level l extends. ranked: rows among the ranks of vertices, where positions are these. upwards: rows that
-    lead from smaller to larger vertices, where cliques are counted along these: nothing else has to say which is
+    those that level l extends. ranked: rows among the ranks of vertices, where positions are these. oriented: whether
+    they lead to smaller ranks alone, since cliques are counted along them: nothing else has to say which vertex is
     larger, and that they are others. longest[l]: at least as many positions as level l tries for any partial match.
     """
 
@@ -48,7 +48,8 @@ class Table:
         self.candidates = candidates
         self.tape = tape
         ranking = ranking_of(program) if at_all else None
-        self.ranked = candidates.rows.ranked(*ranking) if ranking else None
+        self.ranked = candidates.rows.ranked(ranking) if ranking else None
+        self.oriented = ranking is not None and self.ranked is not None and ranking.oriented
         self.sets = self._sets()
         self.children = program.children()
         self.last = max(1, program.listed) - 1  # of the levels that are listed
@@ -59,8 +60,6 @@ class Table:
         asarray, hold = tape.device.xp.asarray, tape.room.hold
         self.factors = {level: self._new_factor(level) for level, each in enumerate(program.levels) if each.folded}
         self._ranks = [(hold(asarray(left)), hold(asarray(right))) for left, right in ranks]
-        clique = clique_rows(program) if at_all else None
-        self.upwards = candidates.rows.upwards(clique) if clique else None
         self._edges: dict[Asked, DeviceRows] = {}
         if program.space == "candidates":
             asked = (
@@ -216,26 +215,24 @@ class Table:
 
     def _rows(self, rows: Rows, target: int) -> list[int]:
         """The words of one `Rows`."""
-        return [rows.level, *self.walked(rows, target).words]
+        return [rows.level, *self.walked(rows, target).words_in_program]
 
     def walked(self, rows: Rows, target: int) -> DeviceRows:
         """The rows that lead to a level, in positions, each neighbour once."""
         if self.program.space == "vertices":
-            if self.ranked:
-                return self.ranked.rows
-            return self.upwards or self.candidates.rows.distinct(rows)
+            return self.ranked.rows if self.ranked else self.candidates.rows.distinct(rows)
         return self._edges[rows, self.sets[rows.level], self.sets[target]]
 
     def different(self, level: int) -> tuple[int, ...]:
         """The levels whose vertices must be others, where rows are not cut above these."""
-        if self.upwards:
+        if self.oriented:
             return ()
         smaller = self.smaller(level)
         return tuple(each for each in self.program.levels[level].different if each not in smaller)
 
     def smaller(self, level: int) -> tuple[int, ...]:
         """The levels whose vertices must be smaller."""
-        return () if self.upwards else self.program.levels[level].smaller
+        return () if self.oriented else self.program.levels[level].smaller
 
     def _longest_row(self, level: int) -> int:
         """At least as many positions as a level tries for any partial match."""
