@@ -40,6 +40,12 @@ static inline unsigned atomicOr(unsigned *place, unsigned value) {
     return before;
 }
 
+static inline unsigned atomicAnd(unsigned *place, unsigned value) {
+    unsigned before = *place;
+    *place &= value;
+    return before;
+}
+
 template <typename Value>
 static inline Value atomicCAS(Value *place, Value expected, Value value) {
     Value before = *place;

@@ -25,16 +25,29 @@ from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
-_HUBS = 4096  # rows that are there as bits, too: 2 MB, which the caches hold
+_ORIENTED_HUBS = 4096  # rows that are there as bits, too: 2 MB, which the caches hold
+_BYTES_OF_BITS = 1 << 24  # the same where all positions may be in them
 _BITS = 32
 _COPYING = 64  # bytes of an entry, while rows are made of others: a fraction of what is free
+
+
+class Bits(NamedTuple):
+    """Rows that are there as bits, too: of the positions from `first_hub` on, so many words each, at an address."""
+
+    first_hub: int
+    hubs: int
+    words: int
+    address: int
+
+
+NO_BITS = Bits(0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceRows:
     """An adjacency on the device: as `Adjacency`, with the addresses of offsets int64[count + 1] and of neighbours
     int32[m]. simple: no row has equal neighbours. longest, entries: no row, and not all together, have more.
-    held: what keeps them where they are. hubs, bits: see `Rows` in kernels/program.cuh."""
+    held: what keeps them where they are. oriented, bits: see `Rows` in kernels/program.cuh."""
 
     first: int
     count: int
@@ -44,8 +57,8 @@ class DeviceRows:
     longest: int
     entries: int
     held: object
-    hubs: int = 0
-    bits: int = 0
+    oriented: bool = False
+    bits: Bits = NO_BITS
 
     @property
     def words(self) -> tuple[int, int, int, int]:
@@ -55,7 +68,7 @@ class DeviceRows:
     @property
     def words_in_program(self) -> tuple[int, ...]:
         """How a `Rows` of kernels/program.cuh has it."""
-        return *self.words, self.hubs, self.bits
+        return *self.words, int(self.oriented), *self.bits
 
 
 Arrays = tuple[DeviceArray, DeviceArray]
@@ -168,18 +181,24 @@ class ResidentGraph:
         xp.cumsum(lengths, out=begins[1:])
         ends = (xp.sort(source * universe + target) % universe).astype(np.int32)
         rows = self.placed(0, (begins, ends), whole.simple, int(lengths.max()))
-        return RankedRows(self._with_bits(rows) if ranking.oriented else rows, vertices.astype(np.int32))
+        return RankedRows(self._with_bits(rows, ranking), vertices.astype(np.int32))
 
-    def _with_bits(self, rows: DeviceRows) -> DeviceRows:
-        """Rows that lead to smaller positions, those of the first as bits, too: hubs, in which most is looked for."""
+    def _with_bits(self, rows: DeviceRows, ranking: Ranking) -> DeviceRows:
+        """The rows of hubs as bits, too: most that is looked for is looked for there."""
         xp, (offsets, neighbours) = self.device.xp, _arrays(rows)
-        hubs = min(_HUBS, rows.count // _BITS * _BITS)
-        entries = neighbours[: int(offsets[hubs])]
-        source = xp.searchsorted(offsets, xp.arange(len(entries)), side="right") - 1
-        joined = xp.zeros(hubs * hubs, np.bool_)
-        joined[source * hubs + entries] = True
+        if ranking.oriented:
+            hubs = width = min(_ORIENTED_HUBS, rows.count // _BITS * _BITS)
+        else:
+            width = -(-rows.count // _BITS) * _BITS
+            hubs = min(rows.count, _BYTES_OF_BITS * 8 // width)
+        first = 0 if ranking.descending else rows.count - hubs
+        begin, end = int(offsets[first]), int(offsets[first + hubs])
+        source = xp.searchsorted(offsets, xp.arange(begin, end), side="right") - 1 - first
+        joined = xp.zeros(hubs * width, np.bool_)
+        joined[source * width + neighbours[begin:end]] = True
         bits = xp.packbits(joined, bitorder="little")
-        return replace(rows, held=(offsets, neighbours, bits), hubs=hubs, bits=self.device.address(bits))
+        found = Bits(first, hubs, width // _BITS, self.device.address(bits))
+        return replace(rows, held=(offsets, neighbours, bits), oriented=ranking.oriented, bits=found)
 
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""

@@ -132,7 +132,7 @@ APART void perform(const SumCommon &common, int64 *registers, uint64 modulus) {
             two = stretch_of(other, frontier.at(level.given[other.level], tried.row));
             bits = own.bits_of(tried.position);
             // The row of what is tried leads to smaller ones alone.
-            if (own.hubs) two.count = int(first_above(two.first, 0, two.count, tried.position - 1));
+            if (own.oriented) two.count = int(first_above(two.first, 0, two.count, tried.position - 1));
         }
         int count = in_common(leaf.member, one, two, bits);
         passing += passed;

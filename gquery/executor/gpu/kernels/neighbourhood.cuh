@@ -2,6 +2,7 @@
 // written as bitsets, so that what several rows have in common is the AND of a few words.
 
 const int DEPTH = 7;                // levels at most
+const int A_SEARCH = 8;             // looks that finding an entry in a row takes, about
 const int WORDS_AT_HAND = 128;      // of a row, while it is written or looked into often
 
 // The row of the member that a level is matched to.
@@ -163,8 +164,9 @@ INNER RowInside row_to_write(const RootsInside &roots, const int64 *registers, i
         Range entries = row_of(inside.kinds[kind], found.members[own]);
         found.entries = inside.kinds[kind].neighbours + entries.begin;
         found.length = int(entries.end - entries.begin);
-        found.bits = inside.kinds[kind].bits_of(found.members[own]);
-        if (inside.kinds[kind].hubs) found.reach = own;  // rows lead to smaller positions alone
+        if (inside.kinds[kind].oriented) found.reach = own;
+        // Few entries are sooner found among the members than all members among the bits.
+        if (found.reach <= A_SEARCH * found.length) found.bits = inside.kinds[kind].bits_of(found.members[own]);
         found.out += kind * inside.room + int64(own) * words_of(size);
     }
     return found;

@@ -5,18 +5,19 @@ const int BITS = 32;  // of a word of bits
 const int64 NULL_RANK = -9223372036854775807LL - 1;
 
 // Neighbours of the positions `first` to `first + count - 1`, ascending and distinct; every other position has none.
-// hubs: where there are any, rows lead to smaller positions alone, and those of the first `hubs` positions are also there
-// as as many bits each.
+// oriented: whether they are smaller positions alone. The rows of `hubs` positions from `first_hub` on are there as bits,
+// too, so many words each.
 struct Rows {
     int64 level, first, count;
     const int64 *offsets;
     const int *neighbours;
-    int64 hubs;
+    int64 oriented, first_hub, hubs, words;
     const unsigned *bits;
 
     // Null for a row that has none.
     INNER_MEMBER const unsigned *bits_of(int position) const {
-        return position < hubs ? bits + position * (hubs / BITS) : nullptr;
+        int64 hub = position - first_hub;
+        return hub >= 0 && hub < hubs ? bits + hub * words : nullptr;
     }
 };
 
@@ -233,8 +234,14 @@ INNER bool passes(const Level &level, const Match &match, int walked, const Rang
     }
     for (int i = 0; ranges && i < level.backward_count; i++) {
         if (i == walked) continue;
+        const Rows &rows = level.backward[i];
+        if (const unsigned *bits = rows.hubs ? rows.bits_of(match.at(rows.level)) : nullptr) {
+            // That it is in the range says the row that is walked.
+            if (position >= rows.words * BITS || !has_bit(bits, position)) return false;
+            continue;
+        }
         Range row = ranges[i * stride];
-        if (!is_among(level.backward[i].neighbours + row.begin, int(row.end - row.begin), position)) return false;
+        if (!is_among(rows.neighbours + row.begin, int(row.end - row.begin), position)) return false;
     }
     for (int64 i = 0; i < level.absent_count; i++)
         if (contains(level.absent[i], match.at(level.absent[i].level), position)) return false;

@@ -4,29 +4,55 @@
 // it is dear to find them, what has been noted of which counters they came to first. Where very many have been reached, all
 // are gone through.
 
-// numbers: uint64[] or, unless they are wide, unsigned[], by row of the root and vertex.
+const int HALF = 16;  // bits of a counter of two bytes
+const unsigned LOWER = 0xffff;
+const int NEAR = 8;  // counters that are looked at together
+
+// Words that are read at once.
+struct alignas(16) Four {
+    unsigned words[4];
+
+    INNER_MEMBER bool any() const { return words[0] | words[1] | words[2] | words[3]; }
+};
+
+// Numbers by row of the root and vertex, of so many bytes each: 2, 4 or 8, of which none becomes too large. Two neighbours of
+// 2 bytes are added to as one of 4.
 struct Counters {
     void *numbers;
-    int64 wide;
+    int64 width;
 
-    INNER_MEMBER uint64 *many() const { return static_cast<uint64 *>(numbers); }
-    INNER_MEMBER unsigned *few() const { return static_cast<unsigned *>(numbers); }
+    INNER_MEMBER uint64 *wide() const { return static_cast<uint64 *>(numbers); }
+    INNER_MEMBER unsigned *whole() const { return static_cast<unsigned *>(numbers); }
+    INNER_MEMBER unsigned short *half() const { return static_cast<unsigned short *>(numbers); }
 
-    INNER_MEMBER void add(int64 place) const {
-        if (wide) atomicAdd(many() + place, 1ull);
-        else atomicAdd(few() + place, 1u);
+    // Adds one; what it was before.
+    INNER_MEMBER uint64 add(int64 place) const {
+        if (width == 8) return atomicAdd(wide() + place, 1ull);
+        if (width == 4) return atomicAdd(whole() + place, 1u);
+        int shift = place % 2 * HALF;
+        return atomicAdd(whole() + place / 2, 1u << shift) >> shift & LOWER;
     }
+    // Becomes zero; what it was before.
     INNER_MEMBER uint64 taken(int64 place) const {
-        return wide ? atomicExch(many() + place, 0ull) : atomicExch(few() + place, 0u);
+        if (width == 8) return atomicExch(wide() + place, 0ull);
+        if (width == 4) return atomicExch(whole() + place, 0u);
+        int shift = place % 2 * HALF;
+        return atomicAnd(whole() + place / 2, ~(LOWER << shift)) >> shift & LOWER;
     }
-    // Adds as well; whether it is the first that does.
-    INNER_MEMBER bool adds_first(int64 place) const {
-        return wide ? atomicAdd(many() + place, 1ull) == 0 : atomicAdd(few() + place, 1u) == 0;
+    INNER_MEMBER uint64 at(int64 place) const {
+        return width == 8 ? wide()[place] : width == 4 ? whole()[place] : half()[place];
     }
-    INNER_MEMBER uint64 at(int64 place) const { return wide ? many()[place] : few()[place]; }
     INNER_MEMBER void clear(int64 place) const {
-        if (wide) many()[place] = 0;
-        else few()[place] = 0;
+        if (width == 8) wide()[place] = 0;
+        else if (width == 4) whole()[place] = 0;
+        else half()[place] = 0;
+    }
+    // Whether any of the `NEAR` from one on, which is a multiple of that, is not zero.
+    INNER_MEMBER bool any_near(int64 place) const {
+        const Four *fours = static_cast<const Four *>(numbers) + place * width / int64(sizeof(Four));
+        bool any = false;
+        for (int64 i = 0; i < NEAR * width / int64(sizeof(Four)); i++) any |= fours[i].any();
+        return any;
     }
 };
 
@@ -93,7 +119,7 @@ APART void perform(const PushNoting &push, int64 *registers) {
     int64 passing = 0;
     try_all(push.ends.asked, push.ends.work, push.ends.items, registers, [&](const Match &match, bool passed) {
         int64 place = passed ? push.ends.place(match) : 0;
-        if (notes) notes = note(noted, place, passed && push.counters.adds_first(place), count);
+        if (notes) notes = note(noted, place, passed && push.counters.add(place) == 0, count);
         else if (passed) push.counters.add(place);
         passing += passed;
     });
@@ -111,13 +137,6 @@ struct Chain {
     int64 first, minus;
 };
 
-// Neighbouring counters, which are read at once.
-struct alignas(16) Four {
-    unsigned numbers[4];
-
-    INNER_MEMBER bool any() const { return numbers[0] | numbers[1] | numbers[2] | numbers[3]; }
-};
-
 // What is a part of the sums of roots: the chains' products, times what hangs on the far vertex. The first chain's counter
 // is never that of a chain that is like another.
 struct Product {
@@ -128,14 +147,11 @@ struct Product {
     uint64 *sums;
     double *sizes;
 
-    // Whether four places from one on have not been reached by any chain.
-    INNER_MEMBER bool skips_four(int64 place) const {
+    // Whether any of `NEAR` places from one on have been reached by a chain.
+    INNER_MEMBER bool any_near(int64 place) const {
         bool any = false;
-        for (int64 i = 0; i < chain_count; i++) {
-            const Counters &counters = chains[i].counters;
-            any |= counters.wide || reinterpret_cast<const Four *>(counters.few() + place)->any();
-        }
-        return !any;
+        for (int64 i = 0; i < chain_count; i++) any |= chains[i].counters.any_near(place);
+        return any;
     }
 
     // Of a place where the first counter said `taken`.
@@ -214,7 +230,7 @@ APART void perform(const HarvestNoted &harvest, int64 *, uint64 modulus) {
     if (threadIdx.x == 0) harvest.noted.counts[blockIdx.x] = 0;
 }
 
-// The same of all counters of so many roots (a register), a stretch of one root's at a time. universe: a multiple of four.
+// The same of all counters of so many roots (a register), a stretch of one root's at a time. universe: a multiple of `NEAR`.
 // counts: so many of what has been noted, by chain and block.
 struct HarvestAll {
     int64 rows, universe, count_count;
@@ -222,7 +238,7 @@ struct HarvestAll {
     Product product;
 };
 
-const int STRETCH = 16 * BLOCK;
+const int STRETCH = 4 * NEAR * BLOCK;
 
 APART void perform(const HarvestAll &harvest, int64 *registers, uint64 modulus) {
     const Product &product = harvest.product;
@@ -232,10 +248,10 @@ APART void perform(const HarvestAll &harvest, int64 *registers, uint64 modulus) 
         int64 row = unit / stretches, begin = unit % stretches * STRETCH, first = row * harvest.universe;
         int64 end = begin + STRETCH < harvest.universe ? begin + STRETCH : harvest.universe;
         Sum own{0, 0};
-        for (int64 position = begin + 4 * threadIdx.x; position < end; position += 4 * BLOCK) {
+        for (int64 position = begin + NEAR * threadIdx.x; position < end; position += NEAR * BLOCK) {
             int64 place = first + position;
-            if (product.skips_four(place)) continue;
-            for (int k = 0; k < 4; k++) {
+            if (!product.any_near(place)) continue;
+            for (int k = 0; k < NEAR; k++) {
                 Sum sum = product.at(place + k, int(position + k), product.chains[0].counters.at(place + k), modulus);
                 own = Sum{own.value + sum.value, own.size + sum.size};
                 for (int64 i = 0; i < product.chain_count; i++) product.chains[i].counters.clear(place + k);

@@ -20,11 +20,15 @@ class Ranking(NamedTuple):
 
 def ranking_of(program: Program) -> Ranking | None:
     """The order that saves most work, None where it is not free."""
-    cliques = _counts_cliques(program)
-    if not cliques and (program.strategy != "push" or not any(level.smaller for level in program.levels)):
-        return None
     rows = _only_rows(program)
-    return rows and Ranking(rows, cliques or _are_hubs_first(program), cliques)
+    if rows is None:
+        return None
+    if _counts_cliques(program):
+        return Ranking(rows, descending=True, oriented=True)
+    if program.strategy == "push" and any(level.smaller for level in program.levels):
+        return Ranking(rows, _are_hubs_first(program), oriented=False)
+    # Who must be larger than a hub is one of few where hubs are last.
+    return Ranking(rows, descending=False, oriented=False) if program.strategy == "inside" else None
 
 
 def _counts_cliques(program: Program) -> bool:

@@ -15,7 +15,8 @@ from gquery.executor.lowering.pushed import chains
 
 _COUNTERS = 1 << 32  # bytes at most
 _SHARE = 8  # of the device's free memory, of which they take one
-_NARROW = 2**32
+_WIDTHS = (2, 4, 8)  # bytes of a counter
+_NEAR = 8  # as in kernels/push.cuh
 _MANY = 12  # there is room to note one of so many counters; where more are reached all are gone through
 _FAR = 1  # the level of the vertices that have counters
 
@@ -58,14 +59,15 @@ class Pushing:
         self.tape = levels.tape
         self.table = levels.table
         self.chains = [each for each in found if each.levels]
-        self._universe = -(-self.table.positions_of(_FAR) // 4) * 4
-        self._wide = any(prod(map(self.table.longest.__getitem__, each.levels[:-1])) >= _NARROW for each in self.chains)
-        width = 8 if self._wide else 4
+        self._universe = -(-self.table.positions_of(_FAR) // _NEAR) * _NEAR
+        # A chain comes to an end by so many ways at most: no entry stands in a row twice.
+        ways = max(prod(map(self.table.longest.__getitem__, each.levels[:-1])) for each in self.chains)
+        self._width = next(width for width in _WIDTHS if width == _WIDTHS[-1] or ways < 1 << 8 * width)
         room = min(_COUNTERS, levels.tape.device.free_bytes() // _SHARE if available is None else available // 4)
         size = 1 << room.bit_length() >> 1  # the same for most queries, which have them one after the other
-        root = width * self._universe * len(self.chains)
+        root = self._width * self._universe * len(self.chains)
         self.roots = max(1, min(len(self.table.sets[0]), size // root))
-        each = width * self._universe * self.roots
+        each = self._width * self._universe * self.roots
         self._lent = [self.table.candidates.rows.graph.zeros.lend(each) for _ in self.chains]
         self._counters = [self.tape.room.hold(lent.array) for lent in self._lent]
         blocks = levels.tape.device.blocks
@@ -73,7 +75,7 @@ class Pushing:
         self._counts = self.tape.reserve(blocks * len(self.chains))
         self._full = self.tape.cell()
         self._noted = [self._room_to_note(blocks, each.kind) for each in self.chains if each.noted]
-        words = [(self._counters[each.kind], int(self._wide), int(each.kind == 0), each.minus) for each in found]
+        words = [(self._counters[each.kind], self._width, int(each.kind == 0), each.minus) for each in found]
         self._words = self.tape.data([word for each in words for word in each])
         self._count = len(found)
 
@@ -127,14 +129,14 @@ class Pushing:
         """What is done with the ends of a chain."""
         counters, cell = self._counters[chain.kind], self.levels.found + chain.levels[-1]
         name, noted = ("PushNoting", self._noted[chain.kind]) if chain.noted else ("Push", ())
-        return lambda words: self._add(name, *words, counters, int(self._wide), *noted, cell, touched=[counters])
+        return lambda words: self._add(name, *words, counters, self._width, *noted, cell, touched=[counters])
 
     def _harvest(self, chain: Chain, product: Sequence[int]) -> Callable[[Sequence[int]], None]:
         """What is done with them once all have been pushed."""
         counters = self._counters[chain.kind]
         if chain.kind == 0:
             return lambda words: self._add("Harvest", *words, *product, touched=[*self._counters, *product[4:]])
-        return lambda words: self._add("ClearCounters", *words, counters, int(self._wide), touched=[counters])
+        return lambda words: self._add("ClearCounters", *words, counters, self._width, touched=[counters])
 
     def _harvest_noted(self, chain: Chain, product: Sequence[int]) -> None:
         """The same with what has been noted of them."""
@@ -143,7 +145,7 @@ class Pushing:
             touched = [*self._counters, *product[4:]]
             self._add("HarvestNoted", self._universe, *noted, *product, touched=touched)
         else:
-            self._add("ClearNoted", counters, int(self._wide), *noted, touched=[counters])
+            self._add("ClearNoted", counters, self._width, *noted, touched=[counters])
 
     def _add(self, name: str, *words: int, touched: Sequence[int]) -> None:
         self.tape.add(name, *words, scatters=touched)

@@ -141,7 +141,7 @@ class Writing:
     @property
     def alike(self) -> Hashable:
         """What has to be the same where a count is shared: what a share of it is."""
-        return self.table.oriented, self._dealing and (self._capacity, self._inside and self._inside.room)
+        return self.table.ranked is None, self._dealing and (self._capacity, self._inside and self._inside.room)
 
     def ways(self, level: int, block: Block) -> Ways:
         """The ways to finish each partial match of a block that ends with the level: the product over the branches."""
