@@ -228,7 +228,7 @@ def for_card(costs: CostModel) -> CostModel:
         costs,
         worth_improving=costs.worth_improving * CARD.patience,
         worth_excluding=CARD.excluding,
-        filters_begin=CARD.filters,
+        filters_begin=CARD.filters / CARD.look,  # which it takes for what they save
         tried=0.0,
     )
 

@@ -6,15 +6,6 @@
 
 const int HALF = 16;  // bits of a counter of two bytes
 const unsigned LOWER = 0xffff;
-const int NEAR = 8;  // counters that are looked at together
-
-// Words that are read at once.
-struct alignas(16) Four {
-    unsigned words[4];
-
-    INNER_MEMBER bool any() const { return words[0] | words[1] | words[2] | words[3]; }
-};
-
 // Numbers by row of the root and vertex, of so many bytes each: 2, 4 or 8, of which none becomes too large. Two neighbours of
 // 2 bytes are added to as one of 4.
 struct Counters {
@@ -46,13 +37,6 @@ struct Counters {
         if (width == 8) wide()[place] = 0;
         else if (width == 4) whole()[place] = 0;
         else half()[place] = 0;
-    }
-    // Whether any of the `NEAR` from one on, which is a multiple of that, is not zero.
-    INNER_MEMBER bool any_near(int64 place) const {
-        const Four *fours = static_cast<const Four *>(numbers) + place * width / int64(sizeof(Four));
-        bool any = false;
-        for (int64 i = 0; i < NEAR * width / int64(sizeof(Four)); i++) any |= fours[i].any();
-        return any;
     }
 };
 
@@ -131,6 +115,21 @@ APART void perform(const PushNoting &push, int64 *registers) {
     add_of_block(passing, push.found);
 }
 
+// Neighbouring counters, which are read and written at once.
+const int NEAR = 8;
+
+template <typename Number>
+struct alignas(16) Near {
+    Number numbers[NEAR];
+
+    INNER_MEMBER bool any() const {
+        bool any = false;
+        UNROLLED
+        for (int i = 0; i < NEAR; i++) any |= numbers[i] != 0;
+        return any;
+    }
+};
+
 // What a chain counts as: its counter, or the one that was taken, less what a pattern takes away always.
 struct Chain {
     Counters counters;
@@ -147,12 +146,6 @@ struct Product {
     uint64 *sums;
     double *sizes;
 
-    // Whether any of `NEAR` places from one on have been reached by a chain.
-    INNER_MEMBER bool any_near(int64 place) const {
-        bool any = false;
-        for (int64 i = 0; i < chain_count; i++) any |= chains[i].counters.any_near(place);
-        return any;
-    }
 
     // Of a place where the first counter said `taken`.
     INNER_MEMBER Sum at(int64 place, int position, uint64 taken, uint64 modulus) const {
@@ -240,22 +233,66 @@ struct HarvestAll {
 
 const int STRETCH = 4 * NEAR * BLOCK;
 
+// What may be said of all counters at once. alike: there is one kind of chains, with nothing else to multiply, of which the
+// second, if there is one, has so much less.
+struct Alike {
+    bool alike;
+    uint64 minus, minus_second;
+    bool second;
+};
+
+INNER Alike alike_of(const Product &product, uint64 modulus) {
+    const Chain *chains = product.chains;
+    bool alike = !modulus && product.chain_count <= 2 && !product.program->levels[product.far].factor_count;
+    for (int64 i = 0; i < product.chain_count; i++) alike = alike && chains[i].first && chains[i].counters.width < 8;
+    bool second = product.chain_count == 2;
+    return Alike{alike, uint64(chains[0].minus), second ? uint64(chains[1].minus) : 0, second};
+}
+
+// The sum over `NEAR` neighbouring counters, which become zero.
+template <typename Number>
+INNER Sum harvest_near(const Product &product, const Alike &all, int64 place, int position, uint64 modulus) {
+    auto near = [&](int64 chain) {
+        return reinterpret_cast<Near<Number> *>(static_cast<Number *>(product.chains[chain].counters.numbers) + place);
+    };
+    const Near<Number> seen = *near(0);
+    bool any = seen.any();
+    for (int64 i = 1; !all.alike && i < product.chain_count; i++) any = any || near(i)->any();
+    if (!any) return Sum{0, 0};
+    Sum sum{0, 0};
+    UNROLLED
+    for (int k = 0; k < NEAR; k++) {
+        uint64 number = seen.numbers[k];
+        if (all.alike) {
+            uint64 first = number > all.minus ? number - all.minus : 0;
+            uint64 second = !all.second ? 1 : number > all.minus_second ? number - all.minus_second : 0;
+            sum.value += first * second;
+            sum.size += double(first) * double(second);
+        } else if (number) {
+            add(sum, product.at(place + k, position + k, number, modulus));
+        }
+    }
+    for (int64 i = 0; i < product.chain_count; i++) *near(i) = Near<Number>{};
+    return sum;
+}
+
 APART void perform(const HarvestAll &harvest, int64 *registers, uint64 modulus) {
     const Product &product = harvest.product;
+    const Alike all = alike_of(product, modulus);
+    const int64 width = product.chains[0].counters.width, rows = registers[harvest.rows];
     for (int64 i = thread(); i < harvest.count_count; i += threads()) harvest.counts[i] = 0;
     int64 stretches = (harvest.universe + STRETCH - 1) / STRETCH;
-    for (int64 unit = blockIdx.x; unit < stretches * registers[harvest.rows]; unit += gridDim.x) {
-        int64 row = unit / stretches, begin = unit % stretches * STRETCH, first = row * harvest.universe;
+    for (int64 unit = blockIdx.x; unit < stretches * rows; unit += gridDim.x) {
+        int64 row = unit % rows, begin = unit / rows * STRETCH;  // the last stretches, which may be short, are everybody's
         int64 end = begin + STRETCH < harvest.universe ? begin + STRETCH : harvest.universe;
         Sum own{0, 0};
         for (int64 position = begin + NEAR * threadIdx.x; position < end; position += NEAR * BLOCK) {
-            int64 place = first + position;
-            if (!product.any_near(place)) continue;
-            for (int k = 0; k < NEAR; k++) {
-                Sum sum = product.at(place + k, int(position + k), product.chains[0].counters.at(place + k), modulus);
-                own = Sum{own.value + sum.value, own.size + sum.size};
-                for (int64 i = 0; i < product.chain_count; i++) product.chains[i].counters.clear(place + k);
-            }
+            int64 place = row * harvest.universe + position;
+            Sum sum{0, 0};
+            if (width == 2) sum = harvest_near<unsigned short>(product, all, place, int(position), modulus);
+            else if (width == 4) sum = harvest_near<unsigned>(product, all, place, int(position), modulus);
+            else sum = harvest_near<uint64>(product, all, place, int(position), modulus);
+            add(own, sum);
         }
         own = sum_of_warp(own);
         if (lane() == 0 && own.size > 0) {
