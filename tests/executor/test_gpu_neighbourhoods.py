@@ -119,3 +119,19 @@ def test_large_neighbourhoods(size: str, room: str, gone_inside: list[int], monk
     for name, count in counts.items():
         assert graph.query(text_of(name), device="gpu").scalar() == count, name
     assert gone_inside
+
+
+def test_what_is_folded_asks_for_no_rows_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows need not be among those that are written as bitsets: where edges have directions it was an error."""
+    monkeypatch.setitem(BACKENDS, "gpu", emulated)
+    text = "MATCH DIFFERENT NODES (b)-->(e), (d)-->(e), (b)-->(c), (a)-->(b), (c)-->(e), (b)-->(d) RETURN count(*)"
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        ends = np.unique(random.integers(0, 20, (60, 2)), axis=0)
+        table = pa.table({"source": ends[:, 0], "target": ends[:, 1]})
+        graph = gquery.from_arrow({"V": pa.table({"id": np.arange(20)})}, {("V", "E", "V"): table})
+        wanted = graph.query(text, device="cpu").scalar()
+        with monkeypatch.context() as patched:
+            for patch in WAYS["inside, inclusion and exclusion"]:
+                patched.setattr(*patch)
+            assert gquery.Graph(graph.snapshot).query(text, device="gpu").scalar() == wanted, seed

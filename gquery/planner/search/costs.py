@@ -214,7 +214,7 @@ class CardCosts:
     byte: float = 0.01  # of a graph that is not on the card yet
     look: float = 0.02  # what the card takes for a look
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
-    filters: float = 300_000.0  # of the launch that filters are, and of looking at what they have left
+    filters: float = 15_000_000.0  # looks that filters have to save for their launch: a card takes little for each
     patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving
     excluding: float = 1000.0  # times as dear as these are those of few vertices that may be sums of others
 
@@ -228,7 +228,7 @@ def for_card(costs: CostModel) -> CostModel:
         costs,
         worth_improving=costs.worth_improving * CARD.patience,
         worth_excluding=CARD.excluding,
-        filters_begin=CARD.filters / CARD.look,  # which it takes for what they save
+        filters_begin=CARD.filters,
         tried=0.0,
     )
 

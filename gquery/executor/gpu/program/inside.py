@@ -184,7 +184,7 @@ class Neighbourhoods:
         rows = [
             word
             for each in level.backward
-            if each.level
+            if each.level and not level.folded
             for word in (self._kinds.index(self.table.walked(each, number)), each.level)
         ]
         different, smaller = (
