@@ -249,51 +249,62 @@ INNER Alike alike_of(const Product &product, uint64 modulus) {
     return Alike{alike, uint64(chains[0].minus), second ? uint64(chains[1].minus) : 0, second};
 }
 
-// The sum over `NEAR` neighbouring counters, which become zero.
+// `NEAR` counters of one kind of chains.
 template <typename Number>
-INNER Sum harvest_near(const Product &product, const Alike &all, int64 place, int position, uint64 modulus) {
-    auto near = [&](int64 chain) {
-        return reinterpret_cast<Near<Number> *>(static_cast<Number *>(product.chains[chain].counters.numbers) + place);
-    };
-    const Near<Number> seen = *near(0);
-    bool any = seen.any();
-    for (int64 i = 1; !all.alike && i < product.chain_count; i++) any = any || near(i)->any();
-    if (!any) return Sum{0, 0};
+INNER Near<Number> &near_of(const Product &product, int64 chain, int64 place) {
+    return *reinterpret_cast<Near<Number> *>(static_cast<Number *>(product.chains[chain].counters.numbers) + place);
+}
+
+// The sum over `NEAR` neighbouring counters.
+template <typename Number>
+INNER Sum sum_near(const Product &product, const Alike &all, int64 place, int position, uint64 modulus) {
     Sum sum{0, 0};
-    UNROLLED
-    for (int k = 0; k < NEAR; k++) {
-        uint64 number = seen.numbers[k];
-        if (all.alike) {
+    if (all.alike) {
+        const Near<Number> seen = near_of<Number>(product, 0, place);
+        UNROLLED
+        for (int k = 0; k < NEAR; k++) {
+            uint64 number = seen.numbers[k];
             uint64 first = number > all.minus ? number - all.minus : 0;
             uint64 second = !all.second ? 1 : number > all.minus_second ? number - all.minus_second : 0;
             sum.value += first * second;
             sum.size += double(first) * double(second);
-        } else if (number) {
-            add(sum, product.at(place + k, position + k, number, modulus));
         }
+        return sum;
     }
-    for (int64 i = 0; i < product.chain_count; i++) *near(i) = Near<Number>{};
+    ROLLED
+    for (int k = 0; k < NEAR; k++)
+        add(sum, product.at(place + k, position + k, product.chains[0].counters.at(place + k), modulus));
+    return sum;
+}
+
+// A thread's part of the sum over a stretch of a root's counters, the first of which is at a place. They become zero.
+template <typename Number>
+APART Sum harvest_stretch(const Product &product, int64 first, int64 begin, int64 end, uint64 modulus) {
+    const Alike all = alike_of(product, modulus);
+    const int64 kinds = all.alike ? 1 : product.chain_count;
+    Sum sum{0, 0};
+    for (int64 position = begin + NEAR * threadIdx.x; position < end; position += NEAR * BLOCK) {
+        bool any = false;
+        for (int64 i = 0; i < kinds; i++) any = any || near_of<Number>(product, i, first + position).any();
+        if (!any) continue;
+        add(sum, sum_near<Number>(product, all, first + position, int(position), modulus));
+        for (int64 i = 0; i < kinds; i++) near_of<Number>(product, i, first + position) = Near<Number>{};
+    }
     return sum;
 }
 
 APART void perform(const HarvestAll &harvest, int64 *registers, uint64 modulus) {
     const Product &product = harvest.product;
-    const Alike all = alike_of(product, modulus);
     const int64 width = product.chains[0].counters.width, rows = registers[harvest.rows];
     for (int64 i = thread(); i < harvest.count_count; i += threads()) harvest.counts[i] = 0;
-    int64 stretches = (harvest.universe + STRETCH - 1) / STRETCH;
-    for (int64 unit = blockIdx.x; unit < stretches * rows; unit += gridDim.x) {
+    int64 units = (harvest.universe + STRETCH - 1) / STRETCH * rows;
+    for (int64 unit = blockIdx.x; unit < units; unit += gridDim.x) {
         int64 row = unit % rows, begin = unit / rows * STRETCH;  // the last stretches, which may be short, are everybody's
         int64 end = begin + STRETCH < harvest.universe ? begin + STRETCH : harvest.universe;
-        Sum own{0, 0};
-        for (int64 position = begin + NEAR * threadIdx.x; position < end; position += NEAR * BLOCK) {
-            int64 place = row * harvest.universe + position;
-            Sum sum{0, 0};
-            if (width == 2) sum = harvest_near<unsigned short>(product, all, place, int(position), modulus);
-            else if (width == 4) sum = harvest_near<unsigned>(product, all, place, int(position), modulus);
-            else sum = harvest_near<uint64>(product, all, place, int(position), modulus);
-            add(own, sum);
-        }
+        int64 first = row * harvest.universe;
+        Sum own = width == 2   ? harvest_stretch<unsigned short>(product, first, begin, end, modulus)
+                  : width == 4 ? harvest_stretch<unsigned>(product, first, begin, end, modulus)
+                               : harvest_stretch<uint64>(product, first, begin, end, modulus);
         own = sum_of_warp(own);
         if (lane() == 0 && own.size > 0) {
             atomicAdd(product.sums + row, own.value);
