@@ -31,6 +31,11 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (a {id: 1}) RETURN a.x, a.y, a.z",
         [(1, 2, 2)],
     ),
+    "what another element does not have stays": (
+        "MATCH (a {id: 1})-[k]->(b {id: 3}) SET a.x = 1, k.y = 2 SET k += a, a += properties(k) SET k += b",
+        "MATCH (a {id: 1})-[k]->({id: 3}) RETURN a.x, a.y, k.x, k.y, k.name",
+        [(1, 2, 1, 2, "Cid")],
+    ),
     "a match does not see what its own clause makes": (
         "MATCH (a:Person) CREATE (:Person {name: a.name + '2'})",
         "MATCH (a:Person) RETURN count(*)",

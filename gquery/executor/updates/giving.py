@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import fields_of, filled, to_arrow, truths
 from gquery.executor.relational.gather import NO_KEY
+from gquery.executor.relational.unions import is_known
 from gquery.executor.updates.ids import expect_ids
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import expect_there
@@ -55,7 +56,7 @@ def given(give: Give, rows: GivenRows, snapshot: Snapshot) -> Batch:
 
 
 def _columns(change: GiveValues | GiveMap, rows: GivenRows, places: Ids) -> Iterator[tuple[Ids, dict[str, pa.Array]]]:
-    """The values of each property at some places; of maps that have other keys, one after the other."""
+    """The values of each property at some places; of maps that have other keys, or not all, one after the other."""
     at = to_arrow(places)
     if isinstance(change, GiveValues):
         yield np.arange(len(places)), {each.key: rows.column(each.column).take(at) for each in change.properties}
@@ -64,7 +65,13 @@ def _columns(change: GiveValues | GiveMap, rows: GivenRows, places: Ids) -> Iter
         there = np.flatnonzero(truths(maps.is_valid()))
         known = maps.take(to_arrow(there))
         names = [field.name for field in maps.type if field.name != NO_KEY]
-        yield here[there], dict(zip(names, fields_of(known), strict=False))
+        columns = dict(zip(names, fields_of(known), strict=False))
+        if change.replacing or not change.sparse:
+            yield here[there], columns
+            continue
+        for name, values in columns.items():
+            has = truths(is_known(values))
+            yield here[there][has], {name: values.filter(to_arrow(has))}
 
 
 def _held(snapshot: Snapshot, ids: Ids, before: _Values, kind: Kind) -> set[str]:

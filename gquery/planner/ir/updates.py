@@ -88,11 +88,13 @@ class GiveValues:
 
 @record(frozen=True, slots=True)
 class GiveMap:
-    """As `GiveValues`, of all that a column of maps has."""
+    """As `GiveValues`, of all that a column of maps has. sparse: what is null there is none of its keys, as in the map
+    of an element, which has those of others too."""
 
     subject: str
     map: str
     replacing: bool
+    sparse: bool = False
 
 
 @record(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from gquery.planner.ir.updates import (
     Keep,
     Merge,
 )
+from gquery.records import replace
 
 
 class Draft(Protocol):
@@ -137,6 +138,7 @@ class _Giving:
     def __init__(self, word: str, items: Iterable[ast.SetItem], parameters: Mapping[str, object]) -> None:
         self.word = word
         self.computed = Computed(word, parameters)
+        self.sources: dict[str, str] = {}  # columns of maps, and of what each is the map of
         self.changes = [(item, self._change(item)) for item in items]
 
     def _change(self, item: ast.SetItem) -> Change:
@@ -148,10 +150,10 @@ class _Giving:
             case ast.SetProperties(value=ast.MapLiteral() as written):
                 entries = self.computed.entries(written)
                 return GiveValues(self._column(item.subject), entries, not item.adding)
-        call = ast.FunctionCall(
-            "properties", (item.value,), False, False, name_span=item.value.span, span=item.value.span
-        )
-        return GiveMap(self._column(item.subject), self._column(call), not item.adding)
+        source, call = _properties_of(item.value)
+        change = GiveMap(self._column(item.subject), self._column(call), not item.adding)
+        self.sources[change.map] = self._column(source)
+        return change
 
     def _column(self, value: ast.Expression) -> str:
         return self.computed.column(value)
@@ -159,7 +161,14 @@ class _Giving:
     def action(self, known: Known) -> Give:
         for item, change in self.changes:
             self._expect_fitting(item, change, known)
-        return Give(tuple(change for _, change in self.changes))
+        return Give(tuple(self._typed(change, known) for _, change in self.changes))
+
+    def _typed(self, change: Change, known: Known) -> Change:
+        """The change, where it is known what its map is of."""
+        if not isinstance(change, GiveMap):
+            return change
+        source = known[self.sources[change.map]].type
+        return replace(change, sparse=all(each.kind in _ELEMENTS for each in source.members or (source,)))
 
     def _expect_fitting(self, item: ast.SetItem, change: Change, known: Known) -> None:
         subject = known[change.subject].type
@@ -176,6 +185,13 @@ class _Giving:
                     raise BindError(f"{self.word} takes a map, not {member}", span=item.span)
                 for key, type_ in member.fields:
                     expect_storable(type_, key, item)
+
+
+def _properties_of(value: ast.Expression) -> tuple[ast.Expression, ast.FunctionCall]:
+    """What has properties, a map or an element, and the call that gives them."""
+    if isinstance(value, ast.FunctionCall) and value.name.lower() == "properties" and len(value.arguments) == 1:
+        return value.arguments[0], value
+    return value, ast.FunctionCall("properties", (value,), False, False, name_span=value.span, span=value.span)
 
 
 _LABELLED = frozenset({Kind.NODE, Kind.NULL})
