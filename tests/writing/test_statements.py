@@ -36,6 +36,12 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (a {id: 1})-[k]->({id: 3}) RETURN a.x, a.y, k.x, k.y, k.name",
         [(1, 2, 1, 2, "Cid")],
     ),
+    "what is removed beside a value of another type does not come back": (
+        "CREATE (c:C {x: true, y: 5})-[k:K {x: true, y: 5}]->(c) SET c = {x: 'a'}, k = {x: 'a'}"
+        " CREATE (d:C {x: 'b', y: 7})-[:K {x: 'b', y: 7}]->(d)",
+        "MATCH (c:C)-[k:K]->(c) RETURN c.x, c.y, k.x, k.y ORDER BY c.x",
+        [("a", None, "a", None), ("b", 7, "b", 7)],
+    ),
     "a match does not see what its own clause makes": (
         "MATCH (a:Person) CREATE (:Person {name: a.name + '2'})",
         "MATCH (a:Person) RETURN count(*)",

@@ -86,8 +86,8 @@ class Pieces:
             else:
                 inner = inner.flat() if to_the_ground else inner
                 _add(found, inner.within(piece.begin, piece.end))
-                for name in inner.patches.keys() & types.keys():  # rows that move lose what they have no value of
-                    here = inner.patches[name].within(piece.begin, piece.end, place, types[name])
+                for name, patch in inner.patches.items():
+                    here = patch.within(piece.begin, piece.end, place, types[name])
                     patches[name] = patches[name].then(here) if name in patches else here
             place += piece.end - piece.begin
         return cls(tuple(found), types, patches)

@@ -23,6 +23,7 @@ Ids = NDArray[np.int64]
 Wanted = Mapping[str, Sequence[pa.Array]]
 
 ANY_ID = pa.null()  # the type of ids that are yet to be given
+NO_VALUE = pa.null()
 
 
 @record(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def placed(
             wanted = {
                 name: column.chunks for name, column in zip(given.column_names, given.columns, strict=True)
             } | wanted
-        kept = {name: type_ for name, type_ in source.types.items() if name not in wanted and not is_new}
+        kept = {name: NO_VALUE if name in wanted else type_ for name, type_ in source.types.items() if not is_new}
         own = Shape(source.names if alike.names is None else alike.names, kept, source.id_name, source.id_type)
         if is_new and own.id_name is None:
             own.id_name = next((shape.id_name for shape in shapes if set(shape.names) == set(own.names)), None)
@@ -112,7 +113,8 @@ def _alike(sources: Sources, ids: Ids, values: Sequence[NewValues], labels: Sequ
 
 def _place(shapes: list[Shape], own: Shape, wanted: Wanted, now: int | None) -> int:
     """The table for elements of a shape, with other values of some properties; where they are `now`, if they may stay.
-    The table gets the columns that it lacks."""
+    The table gets the columns that it lacks, those too of which they have lost all values: else these would be there
+    again as soon as others of the table have some."""
     alike = [number for number, shape in enumerate(shapes) if set(shape.names) == set(own.names)]
     tried = alike if now is None else [now, *alike]
     fitting = (
@@ -127,7 +129,7 @@ def _place(shapes: list[Shape], own: Shape, wanted: Wanted, now: int | None) -> 
     shape = shapes[place]
     types = shape.types
     for name, type_ in [*own.types.items(), *((n, values.type) for n, arrays in wanted.items() for values in arrays)]:
-        if not pa.types.is_null(type_) and pa.types.is_null(types.get(name, pa.null())):
+        if pa.types.is_null(types.get(name, NO_VALUE)) and (name in own.types or not pa.types.is_null(type_)):
             types[name] = type_
     if shape.id_name is not None and shape.id_type is not None:  # shown of vertices too that have all been given theirs
         types.setdefault(shape.id_name, shape.id_type)
