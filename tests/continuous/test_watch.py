@@ -304,6 +304,17 @@ def test_values_of_several_types(query: str, statement: str, added: list[Any], r
     assert told == [[(type(value), value) for value in values] for values in (added, removed)]
 
 
+def test_lists_of_several_types() -> None:
+    """Lists of other types come to a column that has lists of some, and other values."""
+    store = Store(gquery.from_arrow({"P": {"id": [1], "x": [["a"]]}}, {}))
+    watch = store.watch("MATCH (a) RETURN DISTINCT a.x AS x")
+    for added in ([1], "b", [True], [None, 2.5]):
+        store.execute("CREATE (a:P) SET a.x = $x", {"x": added})
+        change = watch.next()
+        assert change is not None
+        assert change.to_arrow().to_pylist() == [{"version": change.version, "diff": 1, "x": added}]
+
+
 @pytest.mark.parametrize(
     ("shown", "statements", "told"),
     [

@@ -5,14 +5,14 @@ A union has no nulls of its own: a null is a null of whichever member.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from gquery.arrays import filled, of_values, pc, to_arrow, truths
-from gquery.errors import UnsupportedError
 from gquery.planner.ir.expr import Kind, Type
+from gquery.planner.ir.types.common_type import member_of, type_of_arrow
 from gquery.values.elements import holds_union, tags_of
 
 DURATION_PARTS = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("nanoseconds", pa.int64())])
@@ -69,8 +69,7 @@ def is_known(values: pa.Array) -> pa.Array:
 
 
 def widened(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    """The values as `wanted`, whose unions have members for all types that they are of, and others. Raises
-    UnsupportedError where they have not."""
+    """The values as `wanted`, whose unions have members for all types that they are of, and others."""
     if isinstance(values, pa.ChunkedArray):
         return pa.chunked_array([widened(chunk, wanted) for chunk in values.chunks], wanted)
     if pa.types.is_list(wanted) and pa.types.is_list(values.type) and values.type != wanted:
@@ -79,18 +78,23 @@ def widened(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array
         return with_fields(values, [_widened_field(values, field) for field in wanted], wanted)
     if values.type == wanted or not pa.types.is_union(wanted) or pa.types.is_null(values.type):
         return cast(values, wanted)
-    several = pa.types.is_union(values.type)
-    types = [field.type for field in values.type] if several else [values.type]
-    places = {field.type: place for place, field in enumerate(wanted)}
-    if not places.keys() >= set(types):
-        raise UnsupportedError(f"gquery has no changes of columns whose values of {values.type} become {wanted}")
-    if not several:
-        return union_of(values, places[values.type], wanted)
-    members = [pa.nulls(len(values), field.type) for field in wanted]
-    for index, type_ in enumerate(types):
-        members[places[type_]] = values.field(index)
-    tags = np.array([places[type_] for type_ in types], np.int8)[tags_of(values)]
+    if not pa.types.is_union(values.type):
+        (place,) = _places([values.type], wanted)
+        return union_of(widened(values, wanted.field(place).type), place, wanted)
+    places = _places([field.type for field in values.type], wanted)
+    members = []
+    for index, field in enumerate(wanted):
+        held = [widened(values.field(at), field.type) for at, place in enumerate(places) if place == index]
+        members.append(pc.coalesce(*held) if len(held) > 1 else held[0] if held else pa.nulls(len(values), field.type))
+    tags = np.array(places, np.int8)[tags_of(values)]
     return pa.UnionArray.from_sparse(to_arrow(tags), members, [field.name for field in wanted])
+
+
+def _places(types: Sequence[pa.DataType], wanted: pa.DataType) -> list[int]:
+    """The members that values of some types are, or become: all lists are of one."""
+    exact = {field.type: place for place, field in enumerate(wanted)}
+    members = tuple(type_of_arrow(field.type) for field in wanted)
+    return [exact[type_] if type_ in exact else member_of(type_of_arrow(type_), members) for type_ in types]
 
 
 def _widened_field(values: pa.StructArray, wanted: pa.Field) -> pa.Array:

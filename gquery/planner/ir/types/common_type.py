@@ -65,6 +65,8 @@ def type_of_arrow(arrow: pa.DataType) -> Type:
         return Type(Kind.MAP, arrow, None, tuple((field.name, type_of_arrow(field.type)) for field in arrow))
     if types.is_temporal(arrow):
         return Type(Kind.TEMPORAL, arrow)
+    if types.is_union(arrow):
+        return any_of(type_of_arrow(field.type) for field in arrow)
     return Type(Kind.BYTES, arrow)
 
 
