@@ -22,6 +22,8 @@ ROWS = (
     "MATCH (a)-[:X]->(b)<-[:X]-(c) WHERE a.p < c.p RETURN a.p, b.p, c.p",
     "MATCH (a)-[e:X]->(b)<-[f:X]-(c) RETURN a.p, e.w, f.w",
     "MATCH (a)-[:X]-(b), (a)-[:X]-(c), (a)-[:Y]-(d) RETURN a.p, b.p",
+    "MATCH (a)-[:X]->(b)-[:X]->(a) RETURN a.p, b.p",
+    "MATCH (a)-[:X]->(b), (a)-[:X]->(b), (b)-[:X]-(c) RETURN a.p, c.p",
 )
 COUNTS = tuple(f"{query.split('RETURN')[0]} RETURN count(*) AS n" for query in ROWS)
 

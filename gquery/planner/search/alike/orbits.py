@@ -19,10 +19,10 @@ def edge_orbits(problem: Problem, check: Check) -> list[dict[int, Turn]]:
     graph = problem.graph
     places = {frozenset((edge.source, edge.target)): edge.index for edge in graph.edges}
     alone = tuple(range(len(graph.vertices)))
-    generators: list[Turn] = []
     symmetry = Symmetry(problem, check)
-    if len(places) == len(graph.edges) and not symmetry.is_trivial:
-        generators = [tuple(each.get(vertex, vertex) for vertex in alone) for each in symmetry.generators(check)]
+    if len(places) < len(graph.edges) or symmetry.is_trivial:
+        return [{edge.index: alone} for edge in graph.edges]
+    generators = [tuple(each.get(vertex, vertex) for vertex in alone) for each in symmetry.generators(check)]
     found: list[dict[int, Turn]] = []
     for edge in graph.edges:
         if not any(edge.index in orbit for orbit in found):
