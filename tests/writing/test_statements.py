@@ -67,6 +67,12 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (x:X) RETURN x.id, x.id = id(x) ORDER BY x.id",
         [(4, True), (6, True)],
     ),
+    "a free number is behind ids that are given": (
+        "CREATE (:Person {id: 5}), (:Person {name: 'x'}) WITH 1 AS n MATCH (a {id: 1}) SET a.id = 9"
+        " CREATE (:Person {name: 'x'})",
+        "MATCH (n {name: 'x'}) RETURN n.id ORDER BY n.id",
+        [(6,), (10,)],
+    ),
     "rows that are alike are as many as they are": (
         "MATCH ()-[:KNOWS]->()--() CREATE (:X)",
         "MATCH (x:X) RETURN count(*)",

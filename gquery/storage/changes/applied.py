@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -53,8 +55,14 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
         after.load_signatures = _signatures(snapshot, delta, moved)
     _carry(snapshot, after, delta)
     if "free_id" in snapshot.__dict__:
-        after.free_id = max([snapshot.free_id, *(largest_number(table.ids) + 1 for table in changes.new)])
+        given = [*(table.ids for table in changes.new), *_ids_set(after, batch)]
+        after.free_id = max([snapshot.free_id, *(largest_number(ids) + 1 for ids in given)])
     return after
+
+
+def first_free(snapshot: Snapshot, batch: Batch) -> int:
+    """No vertex has this number, or a larger one, before a batch that gives out ids; 0 where it gives out none."""
+    return snapshot.free_id if any(each.ids is None for each in batch.vertices) else 0
 
 
 def _make_rows(snapshot: Snapshot, delta: EdgeDelta) -> None:
@@ -65,7 +73,10 @@ def _make_rows(snapshot: Snapshot, delta: EdgeDelta) -> None:
 
 
 def _of_vertices(snapshot: Snapshot, batch: Batch) -> Changes[VertexTable]:
-    free = snapshot.free_id if any(each.ids is None for each in batch.vertices) else 0
+    free = first_free(snapshot, batch)
+    if any(each.ids is None for each in batch.vertices):  # whose ids are behind those that others are given
+        given = (pa.chunked_array([each.ids]) for each in batch.vertices if each.ids is not None)
+        free = max([free, *(largest_number(ids) + 1 for ids in given)])
     counts = np.cumsum([0, *(each.count for each in batch.vertices if each.ids is None)])
     if free > _NUMBERS - int(counts[-1]):
         raise ExecutionError(
@@ -86,6 +97,14 @@ def _of_vertices(snapshot: Snapshot, batch: Batch) -> Changes[VertexTable]:
         batch.vertex_values,
         batch.labels,
     )
+
+
+def _ids_set(after: Snapshot, batch: Batch) -> Iterator[pa.ChunkedArray]:
+    """The values that become ids of vertices which are there."""
+    for each in batch.vertex_values:
+        for table, where, _ in after.vertex_numbers.parts(each.of):
+            if after.vertex_tables[table].id_name == each.name:
+                yield pa.chunked_array([each.values.take(to_arrow(np.arange(len(each.of))[where]))])
 
 
 def _new_vertices(new: NewVertices, first: int) -> VertexTable:
