@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-
-import pyarrow as pa
+from collections.abc import Callable, Sequence
 
 from gquery.errors import StoreWarning
 from gquery.storage.changes.ahead import RoomAhead
-from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.compacted import compacted
 from gquery.storage.changes.durable.log import Record, replayed
 from gquery.storage.changes.new_ids import NewIds
 from gquery.storage.graph import Snapshot
-from gquery.storage.tables import largest_number
 from gquery.store.folder import Folder
 
 _FEWEST = 1 << 16  # ids that nobody has, which are not worth a compaction, and
@@ -113,18 +109,3 @@ class Background:
     def _failed(self, error: Exception) -> None:
         self._patience *= 2
         warnings.warn(f"the store could not be compacted, and goes on as it is: {error}", StoreWarning, stacklevel=2)
-
-
-def record_of(version: int, batches: Sequence[Batch], before: Snapshot) -> Record:
-    """What is to be kept of a version."""
-    return Record(version, batches, list(_free_ids(batches, before)))
-
-
-def _free_ids(batches: Sequence[Batch], before: Snapshot) -> Iterator[int]:
-    """The first number that each batch may give out as an id; 0 where it gives out none."""
-    free = before.free_id if any(each.ids is None for batch in batches for each in batch.vertices) else 0
-    for batch in batches:
-        yield free if any(each.ids is None for each in batch.vertices) else 0
-        for each in batch.vertices:
-            ids = None if each.ids is None else pa.chunked_array([each.ids])
-            free = free + each.count if ids is None else max(free, largest_number(ids) + 1)

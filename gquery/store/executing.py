@@ -26,10 +26,11 @@ from gquery.values.parameters import snapshot_of
 
 class Executed(NamedTuple):
     """The answer, and what has to be committed before anybody gets it: the graph after it, and the batches that lead
-    there; none where nothing changes."""
+    there, with the first number that each gave out as an id; none where nothing changes."""
 
     result: Result
     batches: tuple[Batch, ...]
+    free_ids: tuple[int, ...]
     after: Snapshot
 
 
@@ -43,7 +44,7 @@ def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, sett
     try:
         tree = parse(text, control.check)
         if not any(updates_in(tree.clauses)):
-            return Executed(graph.with_settings(**_changes(settings)).query(text, parameters), (), graph.snapshot)
+            return Executed(graph.with_settings(**_changes(settings)).query(text, parameters), (), (), graph.snapshot)
         known = snapshot_of(parameters)
         statement = _KINDS[tree.command](graph.snapshot, tree, known, settings, control)
         answer = statement.run()
@@ -62,7 +63,7 @@ def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, sett
     changes = counted(graph.snapshot, statement.working, statement.batches)
     result = Result.written(table, settings, warned, control, changes)
     statement.working.deleted = None  # nobody holds what was deleted any more
-    return Executed(result, tuple(statement.batches), statement.working)
+    return Executed(result, tuple(statement.batches), tuple(statement.free_ids), statement.working)
 
 
 _KINDS: dict[ast.Command | None, type[Statement]] = {None: Statement, "explain": Explained, "profile": Profiled}

@@ -29,7 +29,7 @@ from gquery.planner.ir.updates import Merge, Update
 from gquery.planner.memo.remembered import Remembered
 from gquery.session import Planned
 from gquery.settings import Settings
-from gquery.storage.changes.applied import applied
+from gquery.storage.changes.applied import applied, first_free
 from gquery.storage.changes.batch import Batch
 from gquery.storage.deleted import Deleted
 from gquery.storage.graph import Snapshot
@@ -48,7 +48,8 @@ class Answer(NamedTuple):
 
 
 class Statement:
-    """One run. working: the graph as the statement has left it so far; batches: what it has changed, in order."""
+    """One run. working: the graph as the statement has left it so far; batches: what it has changed, in order;
+    free_ids: the first number that each gave out as an id, or 0."""
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class Statement:
     ) -> None:
         self.working = snapshot
         self.batches: list[Batch] = []
+        self.free_ids: list[int] = []
         self.notices: list[Notice] = []
         self._tree = tree
         self._parameters = parameters
@@ -170,6 +172,7 @@ class Statement:
         if not batch:
             return
         self._control.check()
+        self.free_ids.append(first_free(self.working, batch))
         self.working = applied(self.working, batch)
         self.batches.append(batch)
         self._deleted = self._deleted.and_of(batch)

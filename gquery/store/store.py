@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, NoReturn
 
 from gquery.continuous.change import Change
@@ -21,13 +20,13 @@ from gquery.errors import BindError, ExecutionError, GQueryError, LoadError
 from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.ahead import RoomAhead
-from gquery.storage.changes.applied import applied
+from gquery.storage.changes.applied import applied, first_free
 from gquery.storage.changes.batch import Batch
-from gquery.storage.changes.durable.log import open_changed
+from gquery.storage.changes.durable.log import Record, open_changed
 from gquery.storage.graph import Snapshot
 from gquery.store.backlog import Backlog
 from gquery.store.changes import Changes
-from gquery.store.compaction import Background, Compacted, record_of, waste
+from gquery.store.compaction import Background, Compacted, waste
 from gquery.store.folder import Folder
 from gquery.values.parameters import snapshot_of
 
@@ -38,12 +37,19 @@ _TURN = 1.0  # seconds that a writer leaves to a compaction to come first
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One version: what the graph was and is, and the batches between, one after the other."""
+    """One version: what the graph was and is, and the batches between, one after the other. free_ids: the first number
+    that each may give out as an id; 0 where it gives out none."""
 
     version: int
     before: Snapshot
     after: Snapshot
     batches: tuple[Batch, ...]
+    free_ids: tuple[int, ...]
+
+    @property
+    def record(self) -> Record:
+        """What is to be kept of it."""
+        return Record(self.version, self.batches, self.free_ids)
 
 
 class Store:
@@ -156,7 +162,7 @@ class Store:
             settings = self._graph.settings.changed(**{name: each for name, each in given.items() if each is not None})
             done = executed(self._graph, text, parameters, settings)
             if done.batches:
-                self.commit(done.batches, done.after)
+                self._commit(done.batches, done.free_ids, done.after)
         return done.result
 
     @contextmanager
@@ -166,16 +172,23 @@ class Store:
         with self._writer:
             yield self._graph.snapshot
 
-    def commit(self, batches: Sequence[Batch], after: Snapshot | None = None) -> int:
-        """Makes some batches, each by the ids of what the one before gives, one version, and tells which. `after`: what
-        they make of the newest snapshot, where the caller has it already: then it has been `writing` meanwhile."""
+    def commit(self, batches: Sequence[Batch]) -> int:
+        """Makes some batches, each by the ids of what the one before gives, one version, and tells which."""
+        with self._writer:
+            after, free_ids = self._graph.snapshot, []
+            for batch in batches:
+                free_ids.append(first_free(after, batch))
+                after = applied(after, batch)
+            return self._commit(batches, free_ids, after)
+
+    def _commit(self, batches: Sequence[Batch], free_ids: Sequence[int], after: Snapshot) -> int:
+        """`after`: what the batches make of the newest snapshot."""
         with self._writer:
             if not self._is_open:
                 raise LoadError("the store is closed", hint="begin another one with `store.graph`, or open it again")
-            before = self._graph.snapshot
-            made = Commit(self._version + 1, before, after or reduce(applied, batches, before), tuple(batches))
+            made = Commit(self._version + 1, self._graph.snapshot, after, tuple(batches), tuple(free_ids))
             if self._folder is not None:
-                self._folder.keep(record_of(made.version, made.batches, before))
+                self._folder.keep(made.record)
             self._show(made.after)
             self._version = made.version
             for listener in self._listeners:
@@ -275,7 +288,7 @@ class Store:
             snapshot, version = self._graph.snapshot, self._version
             if not snapshot.is_changed:
                 return
-            end = self.on_commit(lambda made: since.add(record_of(made.version, made.batches, made.before)))
+            end = self.on_commit(lambda made: since.add(made.record))
         try:
             done = Compacted(snapshot, version, self._folder)
             try:

@@ -20,13 +20,13 @@ import pytest
 
 import gquery
 from gquery.errors import LoadError
-from gquery.storage.changes.applied import applied
+from gquery.storage.changes.applied import applied, first_free
 from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.durable.log import Record, open_changed
 from gquery.storage.changes.new_ids import NewIds
 from gquery.storage.persist.save import save
 from gquery.store import compaction, folder
-from gquery.store.compaction import Compacted, record_of
+from gquery.store.compaction import Compacted
 from gquery.store.folder import Folder
 from tests.storage.changes.model import Model
 from tests.storage.changes.test_applied import check_answers, check_counts
@@ -74,11 +74,12 @@ def test_versions_that_come_meanwhile(seed: int, tmp_path: Path) -> None:
     def follow(count: int) -> Iterator[Any]:
         nonlocal snapshot, version
         for _ in range(count):
-            batches, before = [model.batch(random) for _ in range(random.choice([1, 1, 2]))], snapshot
+            batches, free_ids = [model.batch(random) for _ in range(random.choice([1, 1, 2]))], []
             for batch in batches:
+                free_ids.append(first_free(snapshot, batch))
                 snapshot = applied(snapshot, batch)
             version += 1
-            yield record_of(version, batches, before)
+            yield Record(version, batches, free_ids)
 
     for _ in range(3):
         [*follow(random.randint(1, 8))]

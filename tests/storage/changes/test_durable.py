@@ -97,6 +97,18 @@ def test_ids_that_were_given_out_stay(folder: Path) -> None:
     assert gquery.open(folder).query("MATCH (n:New) RETURN id(n) AS id ORDER BY id").rows() == told
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["MATCH (p:Person {id: 10}) SET p.id = 50 CREATE (:Person)", "MATCH (n) DETACH DELETE n CREATE (:Person)"],
+)
+def test_ids_that_a_statement_gives_out_stay(statement: str, folder: Path) -> None:
+    """Which number is free depends on what the statement has done before."""
+    with gquery.Store.open(folder) as store:
+        store.execute(statement)
+        told = store.graph.query("MATCH (p:Person) RETURN id(p)").rows()
+    assert gquery.open(folder).query("MATCH (p:Person) RETURN id(p)").rows() == told
+
+
 def test_a_record_that_is_cut_off_is_left_out(folder: Path) -> None:
     with gquery.Store.open(folder) as store:
         store.apply(insert={KNOWS: {"source": [10], "target": [30]}})
