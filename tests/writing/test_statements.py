@@ -223,11 +223,14 @@ FAILING = {
     "an id twice": ("CREATE (:Person {id: 3})", "with the id 3 already"),
     "an id as a text": ("CREATE (:Person {id: '3'})", "with the id '3' already, as a number"),
     "an id twice in one clause": ("CREATE (:Person {id: 7}), (:Person {id: 7})", "with the id 7 already"),
-    "an id of a node with more labels": (
-        "MATCH (n {id: 1}) SET n:Old CREATE (:Person {id: 1})",
-        "with the id 1 already",
-    ),
+    "an id of more labels in one clause": ("CREATE (:Person {id: 7}), (:Person:X {id: 7})", "with the id 7 already"),
+    "an id as another type in one clause": ("CREATE (:Person {id: 7}), (:Person {id: '7'})", "with the id '7' already"),
     "an id of another": ("MATCH (n {id: 1}) SET n.id = 2", "with the id 2 already"),
+    "an id for two": (
+        "CREATE (:Person:X {id: 7}) WITH 1 AS x MATCH (n) WHERE n.id > 2 SET n.id = 9",
+        "with the id 9 already",
+    ),
+    "an id of who has more labels": ("MATCH (n {id: 1}) SET n:Old CREATE (:Person {id: 1})", "with the id 1 already"),
     "an id that is taken away": ("MATCH (n {id: 1}) SET n = {name: 'x'}", "which it keeps"),
     "an error behind what was written": ("CREATE (:X) WITH 1 AS one RETURN one % 0", "zero"),
     "an error at the end of many": ("UNWIND range(0, 5) AS i CREATE (:X {y: 10 / (5 - i)})", "zero"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.relational.elements import path_ids
-from gquery.executor.updates.ids import expect_new_ids
+from gquery.executor.updates.ids import expect_apart, expect_new_ids
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import expect_there
 from gquery.executor.updates.values import Places, tables_of
@@ -81,6 +81,7 @@ class _Making:
             for type_ in dict.fromkeys(each.type for each in ids):
                 alike = pa.chunked_array([each for each in ids if each.type == type_], type_)
                 expect_new_ids(self._snapshot, labels, alike)
+        expect_apart(given)
 
     def element(self, name: str) -> pa.Array:
         """The ids of an element that is made, or of the rows."""

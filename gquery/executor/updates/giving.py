@@ -46,8 +46,7 @@ def given(give: Give, rows: GivenRows, snapshot: Snapshot) -> Batch:
         for here, columns in _columns(change, rows, places):
             values.add(columns, ids[here], held)
     vertex_values = tuple(vertices.last(np.int32))
-    for each in vertex_values:
-        expect_ids(snapshot, each)
+    expect_ids(snapshot, vertex_values)
     return Batch(
         vertex_values=vertex_values,
         edge_values=tuple(edges.last(np.int64)),

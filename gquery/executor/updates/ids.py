@@ -3,6 +3,9 @@ labels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, combinations_with_replacement
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -31,14 +34,33 @@ def expect_new_ids(
     again = repeats(ids)
     place = next((int(each[0]) for each in (np.flatnonzero(taken), np.asarray(again)) if len(each)), None)
     if place is not None:
-        named = "".join(f":{label}" for label in labels)
-        message = f"there is a ({named}) with the id {ids[place].as_py()!r} already"
-        hint = "MERGE takes the one that is there"
-        kept = _id_type(snapshot, int(found[place])) if taken[place] else ids.type
-        if pa.types.is_integer(kept) != pa.types.is_integer(ids.type):
-            message += ", as a number" if pa.types.is_integer(kept) else ", as a text"
-            hint = "a number and the text of it are the same id, but no equal values"
-        raise ExecutionError(message, hint=hint)
+        raise _taken(labels, ids[place], _id_type(snapshot, int(found[place])) if taken[place] else None)
+
+
+def expect_apart(given: Mapping[tuple[str, ...], Sequence[pa.Array]]) -> None:
+    """Raises ExecutionError where two of the ids that vertices with some labels get at once are the same, be it as a
+    number and as a text, and one has all labels of the other."""
+    for one, other in combinations_with_replacement(given, 2):
+        ids = given[one] if one is other else (*given[one], *given[other])
+        if len(ids) > 1 and _are_like({*one}, {*other}):
+            again = repeats(pa.chunked_array([each.cast(pa.string()) for each in ids], pa.string()))
+            if len(again):
+                raise _taken(one, [*chain.from_iterable(ids)][int(again[0])])
+
+
+def _taken(labels: tuple[str, ...], id: pa.Scalar, kept: pa.DataType | None = None) -> ExecutionError:
+    """kept: the type of the id that is there, where it is another one."""
+    named = "".join(f":{label}" for label in labels)
+    message, hint = f"there is a ({named}) with the id {id.as_py()!r} already", "MERGE takes the one that is there"
+    if kept is not None and pa.types.is_integer(kept) != pa.types.is_integer(id.type):
+        message += ", as a number" if pa.types.is_integer(kept) else ", as a text"
+        hint = "a number and the text of it are the same id, but no equal values"
+    return ExecutionError(message, hint=hint)
+
+
+def _are_like(one: set[str], other: set[str]) -> bool:
+    """Whether vertices with these labels have no id in common."""
+    return one == other or bool(one and other and (one < other or one > other))
 
 
 def _id_type(snapshot: Snapshot, vertex: int) -> pa.DataType:
@@ -49,18 +71,22 @@ def _id_type(snapshot: Snapshot, vertex: int) -> pa.DataType:
 def _is_like(table: VertexTable, labels: set[str]) -> bool:
     """Whether an id of the table's vertices is one of those of vertices with the labels."""
     own = {*table.labels}
-    return own == labels or (table.id_name is not None and bool(own and labels) and (own < labels or own > labels))
+    return own == labels or (table.id_name is not None and _are_like(own, labels))
 
 
-def expect_ids(snapshot: Snapshot, given: NewValues) -> None:
-    """Raises ExecutionError where the values of a property would take an id away, or give one twice."""
-    for table, where, _ in snapshot.vertex_numbers.parts(given.of):
-        held = snapshot.vertex_tables[table]
-        if held.id_name != given.name:
-            continue
-        places = np.arange(len(given.of))[where]
-        values = given.values.take(to_arrow(places))
-        if values.null_count:
-            message = f"`{given.name}` is the id of a node, which it keeps"
-            raise ExecutionError(message, hint="SET with += leaves other properties as they are")
-        expect_new_ids(snapshot, held.labels, pa.chunked_array([values]), given.of[places].astype(np.int64))
+def expect_ids(snapshot: Snapshot, values: Iterable[NewValues]) -> None:
+    """Raises ExecutionError where the values of properties would take an id away, or give one twice."""
+    given: dict[tuple[str, ...], list[pa.Array]] = {}
+    for each in values:
+        for table, where, _ in snapshot.vertex_numbers.parts(each.of):
+            held = snapshot.vertex_tables[table]
+            if held.id_name != each.name:
+                continue
+            places = np.arange(len(each.of))[where]
+            ids = each.values.take(to_arrow(places))
+            if ids.null_count:
+                message = f"`{each.name}` is the id of a node, which it keeps"
+                raise ExecutionError(message, hint="SET with += leaves other properties as they are")
+            expect_new_ids(snapshot, held.labels, pa.chunked_array([ids]), each.of[places].astype(np.int64))
+            given.setdefault(tuple(sorted(held.labels)), []).append(ids)
+    expect_apart(given)
