@@ -115,6 +115,12 @@ CASES = {
     "MATCH (a:Person) WITH a WHERE EXISTS { (a) } AND EXISTS { MATCH p = (a) WHERE length(p) = 0 }"
     " RETURN count(*)": [(5,)],
     "LET x = 1 FILTER x > 0 LET y = x + 1 RETURN x, y": [(1, 2)],
+    # A branch that has no rows, by the labels, says nothing of what the nodes of the others are.
+    "CALL { MATCH (a:Person) RETURN a UNION MATCH (a:Person&City) RETURN a } MATCH (a)-[:LIVES_IN]->(c)"
+    " RETURN a.name, c.name": [("Ann", "Oslo"), ("Bob", "Oslo"), ("Cid", "Bergen"), ("Eve", "Bergen")],
+    "MATCH (a:City)((b:City)<--(c:City&Person)){0,1}(a) RETURN a.name, COUNT { (a)<--() } AS n": [
+        ("Oslo", 2), ("Bergen", 2),
+    ],
 }  # fmt: skip
 
 

@@ -251,9 +251,9 @@ def _are_alike(one: Type, other: Type) -> bool:
 
 
 def _unify_elements(types: list[Type]) -> Type:
-    """Of the tables of all; one that has none says of any."""
+    """Of the tables of all. One of no table has no values."""
     tables = {table for each in types for table in each.tables}
-    return Type(types[0].kind, tables=tuple(sorted(tables)) if all(each.tables for each in types) else ())
+    return Type(types[0].kind, tables=tuple(sorted(tables)))
 
 
 def _unify_maps(maps: list[Type]) -> Type | None:
