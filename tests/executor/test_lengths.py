@@ -445,6 +445,14 @@ def test_a_clause_without_names_is_told_apart_too(where: str) -> None:
     assert ask(TRIANGLE, texts[0]) == ask(TRIANGLE, texts[1]) != [(0,)]
 
 
+@pytest.mark.parametrize("words", ["ANY SHORTEST", "ALL SHORTEST", "SHORTEST 2", "SHORTEST 2 TRAIL"])
+def test_a_node_alone_is_the_only_path_of_itself(words: str) -> None:
+    looped = graph([(0, 0), (0, 1)], 3)
+    for mode, found in (("", [0, 1, 2]), ("INDUCED", [1, 2]), ("DIFFERENT NODES", [0, 1, 2])):
+        assert ask(looped, f"MATCH {mode} p = {words} (a) RETURN id(a), length(p)") == [(each, 0) for each in found]
+    assert ask(looped, f"MATCH INDUCED {words} (a), (b)-[*0..1]->(c) RETURN id(a), id(b)") == [(1, 2), (2, 1)]
+
+
 @pytest.mark.parametrize(
     "condition",
     [

@@ -32,12 +32,12 @@ def lengths_of(clause: ast.Match) -> list[ast.Length]:
 
 def has_lengths(clause: ast.Match) -> bool:
     """Whether it is no pattern of fixed lengths, of which all matches are asked for."""
-    return bool(lengths_of(clause)) or any(path.shortest is not None for path in clause.patterns)
+    return bool(lengths_of(clause)) or _asks_shortest(clause)
 
 
 def has_few_lengths(clause: ast.Match) -> bool:
     """Whether it is the union of few patterns of fixed lengths."""
-    if any(path.shortest is not None for path in clause.patterns):
+    if _asks_shortest(clause):
         return False
     bounds = [(length.least, length.most) for length in lengths_of(clause)]
     if any(least == 0 for least, _ in bounds) and any(isinstance(each, _PATTERNS) for each in below(clause)):
@@ -46,6 +46,11 @@ def has_few_lengths(clause: ast.Match) -> bool:
     if None in hops or sum(each for each in hops if each is not None) > MOST_HOPS:
         return False
     return prod(max(1, most - least + 1) for least, most in bounds if most is not None) <= MOST_ALTERNATIVES
+
+
+def _asks_shortest(clause: ast.Match) -> bool:
+    """Whether the shortest of several paths are asked for; a node alone is the only one."""
+    return any(path.shortest is not None and path.relationships for path in clause.patterns)
 
 
 def _hops(relationship: ast.RelationshipPattern) -> int | None:
