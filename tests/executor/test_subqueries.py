@@ -115,6 +115,18 @@ CASES = {
     "MATCH (a:Person) WITH a WHERE EXISTS { (a) } AND EXISTS { MATCH p = (a) WHERE length(p) = 0 }"
     " RETURN count(*)": [(5,)],
     "LET x = 1 FILTER x > 0 LET y = x + 1 RETURN x, y": [(1, 2)],
+    # Paths that only a condition has.
+    "MATCH (a:Person) WITH a WHERE EXISTS { MATCH p = (a)-->(b:City) WHERE nodes(p)[1].name = 'Oslo' } RETURN a.name": [
+        ("Ann",), ("Bob",),
+    ],
+    "MATCH (a:Person) WHERE EXISTS { p = (a)-->(b) WHERE nodes(p)[1].name = 'Dee' } RETURN a.name": [
+        ("Cid",), ("Dee",),
+    ],
+    "MATCH (a:Person) WHERE NOT EXISTS { p = (a)-->(b) WHERE all(n IN nodes(p) WHERE n.age > 0) } RETURN a.name": [
+        ("Dee",), ("Eve",),
+    ],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:LIVES_IN]->(c) WHERE EXISTS { p = (c)<--() WHERE nodes(p)[1].name = 'Eve' }"
+    " RETURN a.name, c.name": [("Ann", None), ("Bob", None), ("Cid", "Bergen"), ("Dee", None), ("Eve", "Bergen")],
     # A branch that has no rows, by the labels, says nothing of what the nodes of the others are.
     "CALL { MATCH (a:Person) RETURN a UNION MATCH (a:Person&City) RETURN a } MATCH (a)-[:LIVES_IN]->(c)"
     " RETURN a.name, c.name": [("Ann", "Oslo"), ("Bob", "Oslo"), ("Cid", "Bergen"), ("Eve", "Bergen")],

@@ -16,7 +16,7 @@ from gquery.executor.expansion.expand import Matches
 from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.selection import WEIGHT
-from gquery.planner.ir.expr import NODE, RELATIONSHIP
+from gquery.planner.ir.expr import NODE, PATH, RELATIONSHIP
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Variable
 
@@ -26,10 +26,11 @@ _MOST = np.iinfo(np.int64).max
 
 
 def hidden_variables(graph: QueryGraph) -> tuple[Variable, ...]:
-    """The elements of a pattern that have no name; what is left to check may speak of them."""
+    """The elements and paths of a pattern that no clause can name; what is left to check may speak of them."""
     vertices = (Variable(vertex.variable, NODE) for vertex in graph.vertices)
     edges = (Variable(edge.variable, RELATIONSHIP) for edge in graph.edges)
-    return tuple(variable for variable in (*vertices, *edges) if variable.name.startswith(" "))
+    paths = (Variable(path.name, PATH) for path in graph.paths)
+    return tuple(variable for variable in (*vertices, *edges, *paths) if variable.name.startswith(" "))
 
 
 def one_row() -> Rows:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, variables
+from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, is_volatile, variables
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.types.common_type import is_number
@@ -187,12 +187,14 @@ _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def parts_are_checked(graph: QueryGraph) -> bool:
-    """Whether all that the optional and negated parts of a query graph ask of several elements, or none, is compared
-    while these are matched: nothing of them can be asked afterwards."""
+    """Whether all that the optional and negated parts of a query graph ask of several elements, of paths, of none, or
+    of chance is compared while these are matched: nothing of them can be asked afterwards."""
     if not graph.parts:
         return True
     index = {vertex.variable: vertex.index for vertex in graph.vertices}
-    asked = (each for part in graph.parts for each in part.predicates if len(variables(each)) != 1)
+    paths = {path.name for path in graph.paths}
+    told = ((each, variables(each)) for part in graph.parts for each in part.predicates)
+    asked = (each for each, names in told if len(names) != 1 or names <= paths or is_volatile(each))
     return all(compared(each, index) is not None for each in asked)
 
 
