@@ -430,6 +430,21 @@ def test_nodes_known_before_are_one_over_no_relationship(mode: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("mode", ["", "REPEATABLE ELEMENTS"])
+@pytest.mark.parametrize(
+    ("inside", "where"),
+    [("", "WHERE (x)-->(y)"), ("", "WHERE EXISTS { (y)--(z) WHERE z.id > 1 }"), ("WHERE EXISTS { (b)-->(c) }", "")],
+)
+def test_patterns_that_repeat_from_none_on_beside_patterns_asked_for(mode: str, inside: str, where: str) -> None:
+    """What is asked of no time, of one and of two."""
+    looped = graph([(0, 1), (1, 2), (2, 0), (0, 0)])
+    text = "MATCH {} (x)((a)-->()--(b) {}){} (y) {} RETURN id(x), id(y), size(a)"
+    parts = [ask(looped, text.format(mode, inside, length, where)) for length in ("{0}", "{1}", "{2}")]
+    assert parts[0]
+    assert parts[1]
+    assert ask(looped, text.format(mode, inside, "{0,2}", where)) == sorted(row for part in parts for row in part)
+
+
 def test_what_a_length_has_taken_is_given_back_before_the_next() -> None:
     """Each of the 18 takes a part of what is left, and all of it together would be more than the limit."""
     text = "MATCH INDUCED SIMPLE (a)-[*1..3]->(b)<-[*1..3]-(c)-[*1..2]->(d) RETURN a.id, d.id"

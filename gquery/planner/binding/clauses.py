@@ -170,7 +170,7 @@ class ClauseBinder:
         if clause.where is not None:
             clause = replace(clause, where=in_mode(clause.where, clause.mode))
         mode = clause.mode or self.matches.mode
-        few = has_few_lengths(clause)
+        few = has_few_lengths(clause, mode)
         swept = few and can_be_swept(clause, mode, self.matches.schema)
         if swept and not self.hops:
             told = matter()

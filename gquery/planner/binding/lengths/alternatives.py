@@ -16,6 +16,7 @@ from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.mentions import below, binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.records import record, replace
+from gquery.settings import MatchMode
 
 MOST_ALTERNATIVES = 24  # combinations of lengths of one clause
 MOST_HOPS = 12  # relationships that the longest of them has for those of variable length
@@ -35,17 +36,24 @@ def has_lengths(clause: ast.Match) -> bool:
     return bool(lengths_of(clause)) or _asks_shortest(clause)
 
 
-def has_few_lengths(clause: ast.Match) -> bool:
-    """Whether it is the union of few patterns of fixed lengths."""
+def has_few_lengths(clause: ast.Match, mode: MatchMode) -> bool:
+    """Whether it is the union of few patterns of fixed lengths. mode: the clause's."""
     if _asks_shortest(clause):
         return False
     bounds = [(length.least, length.most) for length in lengths_of(clause)]
-    if any(least == 0 for least, _ in bounds) and any(isinstance(each, _PATTERNS) for each in below(clause)):
-        return False  # a pattern may ask that its nodes differ: it has to see both names
+    if any(least == 0 for least, _ in bounds) and _asks_that_nodes_differ(clause, mode):
+        return False  # it has to see both names
     hops = [_hops(each) for path in clause.patterns for each in path.relationships if each.length is not None]
     if None in hops or sum(each for each in hops if each is not None) > MOST_HOPS:
         return False
     return prod(max(1, most - least + 1) for least, most in bounds if most is not None) <= MOST_ALTERNATIVES
+
+
+def _asks_that_nodes_differ(clause: ast.Match, mode: MatchMode) -> bool:
+    """Whether a condition has a pattern whose nodes have to."""
+    asked = [each for each in below(clause) if isinstance(each, _PATTERNS)]
+    modes = {mode, *(each.mode for part in asked for each in below(part) if isinstance(each, ast.Match))}
+    return bool(asked) and not modes.isdisjoint(("different nodes", "induced"))
 
 
 def _asks_shortest(clause: ast.Match) -> bool:
