@@ -115,6 +115,11 @@ CASES = {
     "MATCH (a:Person) WITH a WHERE EXISTS { (a) } AND EXISTS { MATCH p = (a) WHERE length(p) = 0 }"
     " RETURN count(*)": [(5,)],
     "LET x = 1 FILTER x > 0 LET y = x + 1 RETURN x, y": [(1, 2)],
+    # Conditions in its brackets, too, may speak of what the clause around has.
+    "MATCH (a:Person)-[k]->(c:City) WHERE EXISTS { (a)-[:KNOWS WHERE type(k) <> 'KNOWS']->() } RETURN a.name": [
+        ("Ann",), ("Bob",), ("Cid",),
+    ],
+    "MATCH (a:Person)-[k]->(c:City) WHERE (a)-[:KNOWS]->(:Person WHERE id(k) < 0) RETURN a.name": [],
     # Paths that only a condition has.
     "MATCH (a:Person) WITH a WHERE EXISTS { MATCH p = (a)-->(b:City) WHERE nodes(p)[1].name = 'Oslo' } RETURN a.name": [
         ("Ann",), ("Bob",),

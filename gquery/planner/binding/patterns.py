@@ -17,8 +17,8 @@ from gquery.planner.binding.mentions import binds, names_in, nodes_of
 from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.planner.binding.subqueries.pattern_condition import (
     PatternTest,
+    conditions_of,
     is_checked_while_matching,
-    joined_by_and,
     pattern_test,
     plain_conditions,
     undefined,
@@ -51,7 +51,7 @@ class PatternBinder:
             part = self._open(PartDraft("optional", None, described, clause.span))
         mode = clause.mode or self.mode
         block = self._declare_block(clause, Block(part, "shared"), mode)
-        for condition in _conditions(clause):
+        for condition in conditions_of(clause):
             test = pattern_test(condition)
             if test is None:
                 self._add_condition(condition, block)
@@ -63,7 +63,7 @@ class PatternBinder:
     def _is_part(self, test: PatternTest) -> bool:
         """Whether it can be asked while the clause is matched."""
         known = {*self.names.vertices, *binds(test.match)}
-        alone = (set(names_in(each)) for each in plain_conditions(test.match.where))
+        alone = (set(names_in(each)) for each in plain_conditions(conditions_of(test.match)))
         if any(len(names) == 1 and not names <= known for names in alone):
             return False
         return is_checked_while_matching(test.match, {*self.names.vertices, *nodes_of(test.match)})
@@ -85,7 +85,7 @@ class PatternBinder:
         if test.match.hints:
             raise BindError("USING stands behind a MATCH, not in a condition", span=test.match.hints[0].span)
         block = self._declare_block(test.match, Block(part, test.new_names), test.match.mode or mode)
-        for condition in _conditions(test.match):
+        for condition in conditions_of(test.match):
             self._add_condition(condition, block)
 
     def _declare_block(self, clause: ast.Match, block: Block, mode: MatchMode) -> Block:
@@ -233,14 +233,3 @@ def unusable(name: str, span: Span) -> UnsupportedError:
         span=span,
         hint=f"bind `{name}` by MATCH, or use it only in OPTIONAL MATCH and RETURN",
     )
-
-
-def _conditions(clause: ast.Match) -> Iterator[ast.Expression]:
-    """The conjuncts of a clause: of the WHEREs inside its patterns, then of its own."""
-    for pattern in clause.patterns:
-        elements: list[ast.NodePattern | ast.RelationshipPattern] = [*pattern.nodes, *pattern.relationships]
-        for element in elements:
-            if element.where is not None:
-                yield from joined_by_and(element.where)
-    if clause.where is not None:
-        yield from joined_by_and(clause.where)

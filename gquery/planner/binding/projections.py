@@ -11,7 +11,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.expressions.binder import ExpressionBinder, expect_boolean
 from gquery.planner.binding.expressions.moments import is_written
 from gquery.planner.binding.scope import NOTHING, Names, is_hidden
-from gquery.planner.binding.subqueries.pattern_condition import plain_conditions
+from gquery.planner.binding.subqueries.pattern_condition import joined_by_and, plain_conditions
 from gquery.planner.ir.expr import (
     BOOLEAN,
     INTEGER,
@@ -160,7 +160,8 @@ def _bind_where(
 ) -> tuple[Expression, ...]:
     """The conditions but for patterns, which are segments of their own after the projection."""
     binder.place = "WHERE"
-    found = [expect_boolean(binder.bind(condition), "WHERE") for condition in plain_conditions(where)]
+    conditions = () if where is None else plain_conditions(joined_by_and(where))
+    found = [expect_boolean(binder.bind(condition), "WHERE") for condition in conditions]
     if reason := _reason(projection.items, projection.distinct):
         _check_built(f"after {reason}, WHERE can only use what WITH returns", found, projection.items)
     return tuple(part for condition in found for part in conjuncts(condition))

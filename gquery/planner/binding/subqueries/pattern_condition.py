@@ -63,9 +63,20 @@ def _test(absent: bool, clause: ast.Match, new_names: NewNames, span: Span, desc
     return PatternTest("exists", clause, new_names, span, described)
 
 
-def plain_conditions(where: ast.Expression | None) -> list[ast.Expression]:
-    """The conditions that AND joins, but for pattern tests."""
-    return [] if where is None else [each for each in joined_by_and(where) if pattern_test(each) is None]
+def conditions_of(clause: ast.Match) -> Iterator[ast.Expression]:
+    """The conjuncts of a clause: of the WHEREs inside its patterns, then of its own."""
+    for pattern in clause.patterns:
+        elements: list[ast.NodePattern | ast.RelationshipPattern] = [*pattern.nodes, *pattern.relationships]
+        for element in elements:
+            if element.where is not None:
+                yield from joined_by_and(element.where)
+    if clause.where is not None:
+        yield from joined_by_and(clause.where)
+
+
+def plain_conditions(conditions: Iterable[ast.Expression]) -> Iterator[ast.Expression]:
+    """Those that are no pattern tests."""
+    return (each for each in conditions if pattern_test(each) is None)
 
 
 def pattern_tests(where: ast.Expression | None) -> list[PatternTest]:
@@ -88,7 +99,7 @@ _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 def is_checked_while_matching(clause: ast.Match, nodes: AbstractSet[str]) -> bool:
     """Whether its conditions, as far as the tree tells, speak of one element each or compare two nodes. `nodes`: the
     names of nodes."""
-    for condition in plain_conditions(clause.where):
+    for condition in plain_conditions(conditions_of(clause)):
         if len(set(names_in(condition))) == 1:
             continue
         if not isinstance(condition, ast.Binary) or condition.operator not in _COMPARISONS:
