@@ -34,8 +34,13 @@ def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
     following = arrow + 2
     if text_at(tokens, following) == ">":
         following += 1
-    if text_at(tokens, following) == "{" or (text_at(tokens, following) in ("*", "+") and following > arrow + 2):
-        return True  # a quantifier; `(a)--+(b)` subtracts
+    quantifier = text_at(tokens, following)
+    if quantifier in ("{", "*") or (quantifier == "+" and following > arrow + 2):
+        return True
+    if quantifier == "+":  # `(a)--+(b)` subtracts, `(a)--+(:A)` does not
+        following += 1
+        if pairs.get(following) == following + 2:
+            return False
     return following in pairs and text_at(tokens, following) == "(" and _is_node(tokens, following)
 
 

@@ -101,6 +101,9 @@ EXPRESSIONS = {
     "a OR b XOR c AND NOT d": "(or a (xor b (and c (not d))))",
     "NOT a = b": "(not (= a b))",
     "(a)--+(b)": "(- a (- (+ b)))",  # a subtraction, where a pattern has to be in EXISTS { ... }
+    "(a)--+(:A) AND (a)<--+() AND (a)--*(b)<--*(c)": (
+        "(and (and <(a)-[*1..None]-(:A)> <(a)<-[*1..None]-()>) <(a)-[*0..None]-(b)<-[*0..None]-(c)>)"
+    ),
     "(a)--{2}(b) AND (a)-->+(b)": "(and <(a)-[*2..2]-(b)> <(a)-[*1..None]->(b)>)",
     "NOT NOT a": "(not (not a))",
     "a = b IN c": "(= a (in b c))",
