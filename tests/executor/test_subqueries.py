@@ -120,6 +120,11 @@ CASES = {
         ("Ann",), ("Bob",), ("Cid",),
     ],
     "MATCH (a:Person)-[k]->(c:City) WHERE (a)-[:KNOWS]->(:Person WHERE id(k) < 0) RETURN a.name": [],
+    "MATCH (a:Person)-[k]->(c:City) MATCH (b:Person WHERE EXISTS { (b)-[k]->() }) RETURN a.name, b.name": [
+        ("Ann", "Ann"), ("Bob", "Bob"), ("Cid", "Cid"), ("Eve", "Eve"),
+    ],
+    "MATCH (a:Person)-[k:LIVES_IN]->() OPTIONAL MATCH (b {name: 'Bob'} WHERE (a)-[k]->({name: 'Oslo'}))"
+    " RETURN a.name, b.name": [("Ann", "Bob"), ("Bob", "Bob"), ("Cid", None), ("Eve", None)],
     # Paths that only a condition has.
     "MATCH (a:Person) WITH a WHERE EXISTS { MATCH p = (a)-->(b:City) WHERE nodes(p)[1].name = 'Oslo' } RETURN a.name": [
         ("Ann",), ("Bob",),
@@ -129,6 +134,9 @@ CASES = {
     ],
     "MATCH (a:Person) WHERE NOT EXISTS { p = (a)-->(b) WHERE all(n IN nodes(p) WHERE n.age > 0) } RETURN a.name": [
         ("Dee",), ("Eve",),
+    ],
+    "MATCH (a:Person WHERE EXISTS { p = (a)-->(b) WHERE nodes(p)[1].name = 'Dee' }) RETURN a.name": [
+        ("Cid",), ("Dee",),
     ],
     "MATCH (a:Person) OPTIONAL MATCH (a)-[:LIVES_IN]->(c) WHERE EXISTS { p = (c)<--() WHERE nodes(p)[1].name = 'Eve' }"
     " RETURN a.name, c.name": [("Ann", None), ("Bob", None), ("Cid", "Bergen"), ("Dee", None), ("Eve", "Bergen")],

@@ -64,15 +64,15 @@ def _names_nodes_alone(clause: ast.Match) -> bool:
 
 
 def beside(clause: ast.Match) -> ast.Match:
-    """The clause, with those conditions in its brackets that need subqueries first in its WHERE."""
+    """The clause, with those conditions in its brackets that hold patterns first in its WHERE."""
     moved: list[ast.Expression] = []
-    paths = tuple(path if path.shortest else _without_apart(path, moved) for path in clause.patterns)
+    paths = tuple(path if path.shortest else _without_patterns(path, moved) for path in clause.patterns)
     if not moved:
         return clause
     return replace(clause, patterns=paths, where=_together([*moved, *([] if clause.where is None else [clause.where])]))
 
 
-def _without_apart(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.PathPattern:
+def _without_patterns(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.PathPattern:
     def asks(part: ast.NodePattern | ast.RelationshipPattern) -> bool:
         return part.where is not None and not (isinstance(part, ast.RelationshipPattern) and part.length is not None)
 
@@ -80,8 +80,8 @@ def _without_apart(path: ast.PathPattern, moved: list[ast.Expression]) -> ast.Pa
         if part.where is None or not asks(part):
             return part
         conditions = list(joined_by_and(part.where))
-        moved.extend(filter(is_apart, conditions))
-        return replace(part, where=_together(each for each in conditions if not is_apart(each)))
+        moved.extend(filter(holds_subquery, conditions))
+        return replace(part, where=_together(each for each in conditions if not holds_subquery(each)))
 
     if not any(map(asks, path.nodes)) and not any(map(asks, path.relationships)):
         return path
