@@ -125,6 +125,9 @@ CASES = {
     ],
     "MATCH (a:Person)-[k:LIVES_IN]->() OPTIONAL MATCH (b {name: 'Bob'} WHERE (a)-[k]->({name: 'Oslo'}))"
     " RETURN a.name, b.name": [("Ann", "Bob"), ("Bob", "Bob"), ("Cid", None), ("Eve", None)],
+    # Conditions of an OPTIONAL MATCH that speak of relationships around them, or of another OPTIONAL MATCH.
+    "MATCH (a:Person)-[k]->(c:City) OPTIONAL MATCH (a)-[:KNOWS]->(b) WHERE EXISTS { (b)-->(:City) WHERE type(k) = 'X' }"
+    " RETURN a.name, b.name": [("Ann", None), ("Bob", None), ("Cid", None), ("Eve", None)],
     # Paths that only a condition has.
     "MATCH (a:Person) WITH a WHERE EXISTS { MATCH p = (a)-->(b:City) WHERE nodes(p)[1].name = 'Oslo' } RETURN a.name": [
         ("Ann",), ("Bob",),

@@ -13,14 +13,13 @@ from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
 from gquery.planner.binding.labels import expect_known, types_of
-from gquery.planner.binding.mentions import binds, names_in, nodes_of
+from gquery.planner.binding.mentions import names_in, nodes_of
 from gquery.planner.binding.scope import Block, EdgeDraft, Names, PartDraft, VertexDraft, is_hidden
 from gquery.planner.binding.subqueries.pattern_condition import (
     PatternTest,
     conditions_of,
     is_checked_while_matching,
     pattern_test,
-    plain_conditions,
     undefined,
 )
 from gquery.planner.ir.expr import Kind
@@ -62,10 +61,6 @@ class PatternBinder:
 
     def _is_part(self, test: PatternTest) -> bool:
         """Whether it can be asked while the clause is matched."""
-        known = {*self.names.vertices, *binds(test.match)}
-        alone = (set(names_in(each)) for each in plain_conditions(conditions_of(test.match)))
-        if any(len(names) == 1 and not names <= known for names in alone):
-            return False
         return is_checked_while_matching(test.match, {*self.names.vertices, *nodes_of(test.match)})
 
     def declare_test(self, test: PatternTest, mode: MatchMode) -> None:

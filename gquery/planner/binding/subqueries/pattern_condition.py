@@ -9,7 +9,7 @@ from typing import Literal
 from gquery.errors import BindError, Span, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.describe import described_patterns
-from gquery.planner.binding.mentions import names_in
+from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.scope import NewNames
 from gquery.records import record
 
@@ -98,9 +98,11 @@ _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 
 def is_checked_while_matching(clause: ast.Match, nodes: AbstractSet[str]) -> bool:
     """Whether its conditions, as far as the tree tells, speak of one element each or compare two nodes. `nodes`: the
-    names of nodes."""
+    names of nodes; its relationships are its own."""
+    known = {*nodes, *binds(clause)}
     for condition in plain_conditions(conditions_of(clause)):
-        if len(set(names_in(condition))) == 1:
+        names = set(names_in(condition))
+        if len(names) == 1 and names <= known:
             continue
         if not isinstance(condition, ast.Binary) or condition.operator not in _COMPARISONS:
             return False
