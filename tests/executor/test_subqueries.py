@@ -128,6 +128,8 @@ CASES = {
     # Conditions of an OPTIONAL MATCH that speak of relationships around them, or of another OPTIONAL MATCH.
     "MATCH (a:Person)-[k]->(c:City) OPTIONAL MATCH (a)-[:KNOWS]->(b) WHERE EXISTS { (b)-->(:City) WHERE type(k) = 'X' }"
     " RETURN a.name, b.name": [("Ann", None), ("Bob", None), ("Cid", None), ("Eve", None)],
+    "MATCH (a:Person) OPTIONAL MATCH (a)-[:LIVES_IN]->(b) OPTIONAL MATCH (c {name: 'Eve'}) WHERE (c)-->(b)"
+    " RETURN a.name, c.name": [("Ann", None), ("Bob", None), ("Cid", "Eve"), ("Dee", None), ("Eve", "Eve")],
     # Paths that only a condition has.
     "MATCH (a:Person) WITH a WHERE EXISTS { MATCH p = (a)-->(b:City) WHERE nodes(p)[1].name = 'Oslo' } RETURN a.name": [
         ("Ann",), ("Bob",),

@@ -106,7 +106,8 @@ class ClauseBinder:
         waiting: list[ast.Match] = []
         known = {variable.name for variable in rows}
         for place, written in enumerate(clauses, 1):
-            names, seen = {variable.name for variable in rows}, known  # before the clauses that wait, and before it
+            # Before the clauses that wait, with what no other of these may speak of, and before it.
+            names, seen = {variable.name for variable in rows} | _of_optional(waiting), known
             for clause in _apart(written, names, seen, self.apart):
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
                     if clause.optional and names_nothing_new(clause, seen):
@@ -259,6 +260,12 @@ class ClauseBinder:
             return (), None
         row = Variable(f" row {next(self.numbers)}", INTEGER)
         return (*begin, row), row
+
+
+def _of_optional(clauses: Sequence[ast.Match]) -> set[str]:
+    """The names that OPTIONAL MATCH clauses among these bind, and no MATCH."""
+    required = {name for clause in clauses if not clause.optional for name in binds(clause)}
+    return {name for clause in clauses if clause.optional for name in binds(clause)} - required
 
 
 def _apart(
