@@ -98,7 +98,7 @@ def is_hidden(variable: str) -> bool:
 
 
 _NUMBERED = re.compile(r"(.+) \d+")  # as `lengths.names.Unused` makes them
-_NAMELESS = ("node", "relationship", "element")
+_NAMELESS = ("node", "relationship", "path", "element")
 _UNNAMED = re.compile(r" ([ve])\d+")  # as `PatternBinder` calls nodes and edges without a name
 
 
@@ -163,9 +163,10 @@ class Names:
 
     def unknown(self, name: str, span: Span) -> BindError:
         """The error for a variable that nothing binds."""
-        known = self.named()
-        listing = "in scope are " + ", ".join(f"`{variable}`" for variable in known) if known else None
-        return BindError(f"variable `{name}` is not defined", span=span, hint=did_you_mean(name, known) or listing)
+        known = [told for told in dict.fromkeys(map(spoken, self.named())) if told.startswith("`")]
+        listing = "in scope are " + ", ".join(known) if known else None
+        hint = did_you_mean(name, [told.strip("`") for told in known]) or listing
+        return BindError(f"variable `{name}` is not defined", span=span, hint=hint)
 
     def lack(self, name: str, error: BindError, consequence: str) -> None:
         """Raises the error for a label, type or property that the graph does not have; a query that is not strict is
