@@ -380,6 +380,7 @@ def test_shortest_paths_of_several_relationships_are_made_of_shortest_ones() -> 
             "MATCH ()-[k]->() MATCH ANY SHORTEST ()-[r* WHERE r.weight > k.weight]->() RETURN 1",
             "no condition on relation",
         ),
+        ("MATCH (a)((b)-[r]->(c)){1,2}() WHERE d.x = 1 RETURN 1", "in scope are `a`, `c`, `r`$"),
         ("MATCH (a) WHERE (a)-[*]->(b) RETURN a", "variable `b` is not defined, and a pattern used as"),
     ],
 )
@@ -443,6 +444,24 @@ def test_patterns_that_repeat_from_none_on_beside_patterns_asked_for(mode: str, 
     assert parts[0]
     assert parts[1]
     assert ask(looped, text.format(mode, inside, "{0,2}", where)) == sorted(row for part in parts for row in part)
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside"),
+    [
+        ("(x)-[r:K{0}]->(y WHERE size(r) > 1)", "(x)-[r:K{0}]->(y) WHERE size(r) > 1"),
+        ("(x)((a)-[r:K]->(b)){0}(y WHERE a[0].id < y.id)", "(x)((a)-[r:K]->(b)){0}(y) WHERE a[0].id < y.id"),
+        (
+            "(x)((a)-[r:K]->(b)){0}(y)((c)-[s:K]->(d) WHERE size(r) = 1){0}",
+            "(x)((a)-[r:K]->(b)){0}(y)((c)-[s:K]->(d)){0} WHERE size(r) = 1",
+        ),
+        ("(x)-[r:K{0}]->(y)-[{{weight: size(r)}}]->()", "(x)-[r:K{0}]->(y)-[s]->() WHERE s.weight = size(r)"),
+    ],
+)
+def test_brackets_may_speak_of_lists(inside: str, outside: str) -> None:
+    for length in ("*1..2", "*") if inside.startswith("(x)-") else ("{1,2}", "+"):
+        told = [ask(TRIANGLE, f"MATCH {each.format(length)} RETURN id(x), id(y)") for each in (inside, outside)]
+        assert told[0] == told[1] != []
 
 
 def test_what_a_length_has_taken_is_given_back_before_the_next() -> None:

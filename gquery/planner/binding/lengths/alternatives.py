@@ -117,9 +117,9 @@ class _Fixed:
         lists = {name: substituted(listed, self._same) for name, listed in self._lists.items()}
         known: Mapping[str, ast.Expression] = {**self._same, **lists}
         where = substituted(clause.where, known)
-        for condition in (*substituted(tuple(self._conditions), self._same), *self._equal):
+        for condition in (*substituted(tuple(self._conditions), known), *self._equal):
             where = condition if where is None else ast.Binary("and", where, condition, span=span)
-        patterns = substituted((*self._patterns, *self._beside), self._same)
+        patterns = substituted((*self._patterns, *self._beside), known)
         match = replace(clause, patterns=patterns, where=where, optional=False)
         names = dict.fromkeys(name for name in binds(clause) if name not in self._incoming)
         items = [(name, substituted(ast.Variable(name, span=span), known)) for name in names]
