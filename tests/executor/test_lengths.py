@@ -464,6 +464,22 @@ def test_brackets_may_speak_of_lists(inside: str, outside: str) -> None:
         assert told[0] == told[1] != []
 
 
+@pytest.mark.parametrize("words", ["ALL SHORTEST", "ANY SHORTEST", "SHORTEST 5"])
+def test_the_shortest_of_a_repeated_pattern(words: str) -> None:
+    """Of several relationships, or of one without a direction whose nodes are asked."""
+    for inside in ("(a)-[:K]->()-[:K]-(b)", "(a)-[:K]-(b WHERE a.id <> b.id)"):
+        found = {}
+        for begin, end, length in sorted(
+            ask(TRIANGLE, f"MATCH p = (x)({inside}){{1,3}}(y) RETURN id(x), id(y), length(p)")
+        ):
+            found.setdefault((begin, end), []).append(length)
+        kept = {"ALL": lambda all_: [each for each in all_ if each == all_[0]], "ANY": lambda all_: all_[:1]}
+        keep = kept.get(words.split()[0], lambda all_: all_[:5])
+        expected = sorted((*pair, length) for pair, all_ in found.items() for length in keep(all_))
+        text = f"MATCH p = {words} (x)({inside}){{1,3}}(y) RETURN id(x), id(y), length(p)"
+        assert ask(TRIANGLE, text) == expected != []
+
+
 def test_what_a_length_has_taken_is_given_back_before_the_next() -> None:
     """Each of the 18 takes a part of what is left, and all of it together would be more than the limit."""
     text = "MATCH INDUCED SIMPLE (a)-[*1..3]->(b)<-[*1..3]-(c)-[*1..2]->(d) RETURN a.id, d.id"

@@ -10,7 +10,7 @@ from typing import Literal
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.nearest import Nearest
-from gquery.planner.binding.lengths.repeated import as_relationship
+from gquery.planner.binding.lengths.repeated import as_relationship, is_relationship
 from gquery.planner.binding.lengths.written import binary, call, chained, negated, number
 from gquery.planner.binding.mentions import named, names_in, repeated_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
@@ -269,7 +269,7 @@ def _of_entries(properties: ast.MapLiteral, element: ast.Variable) -> Iterator[a
 def _asked_of_all(path: ast.PathPattern, mode: MatchMode | None) -> PathMode | Literal["trail", "shortest"] | None:
     """What is asked of a path of which only parts are searched for."""
     searched = path.shortest is not None or any(each.length is not None for each in path.relationships)
-    if not path.relationships or (len(path.relationships) == 1 and searched):
+    if not path.relationships or (len(path.relationships) == 1 and searched and is_relationship(path.relationships[0])):
         return None
     if path.shortest is not None:
         return "shortest"

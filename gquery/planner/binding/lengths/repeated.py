@@ -19,26 +19,33 @@ _ENDS: Mapping[ast.Direction, tuple[str, str]] = {"out": ("startnode", "endnode"
 _PATTERNS = (ast.Subquery, ast.Exists, ast.PatternPredicate)
 
 
+def is_relationship(relationship: ast.RelationshipPattern) -> bool:
+    """Whether it is one of variable length, or a repeated pattern that can be: of one relationship, with a direction if
+    something is asked of the nodes at its ends."""
+    inside = relationship.inside
+    if inside is None:
+        return True
+    if len(inside.relationships) > 1 or _ends_are_one(inside):
+        return False
+    directed = inside.relationships[0].direction in _ENDS
+    return not _are_ends_asked(inside, relationship.where) or (directed and _is_plain(inside, relationship.where))
+
+
 def as_relationship(repeated: ast.RelationshipPattern, unused: Unused) -> ast.RelationshipPattern:
-    """Raises UnsupportedError where it is more than one relationship, or leads both ways between nodes of which
-    something is asked."""
+    """Raises UnsupportedError where it cannot be one."""
     inside = repeated.inside
     if inside is None:
         return repeated
-    (first, last), one = (inside.nodes[0], inside.nodes[-1]), inside.relationships[0]
-    names = {each.variable.name for each in (first, last) if each.variable is not None}
-    same = first.variable is not None and last.variable is not None and len(names) == 1
-    conditions = [each for each in (one.where, repeated.where) if each is not None]
-    asked = _is_asked(first) or _is_asked(last) or any(names.intersection(names_in(each)) for each in conditions)
-    directed = one.direction in _ENDS
-    if len(inside.relationships) > 1 or same or (asked and not (directed and _is_plain(inside, repeated.where))):
+    if not is_relationship(repeated):
         raise UnsupportedError(
             "gquery repeats a pattern any number of times only where it is one relationship, with a direction if "
             "something is asked of its nodes",
             span=repeated.span,
             hint="give it small bounds, such as {1,3}",
         )
-    if asked:
+    (first, last), one = (inside.nodes[0], inside.nodes[-1]), inside.relationships[0]
+    conditions = [each for each in (one.where, repeated.where) if each is not None]
+    if _are_ends_asked(inside, repeated.where):
         variable = one.variable or unused.named("relationship", one.span)
         one = replace(one, variable=variable)
         ends = [_end(function, variable, repeated.span) for function in _ENDS[one.direction]]
@@ -47,6 +54,19 @@ def as_relationship(repeated: ast.RelationshipPattern, unused: Unused) -> ast.Re
             conditions += _asked_of(node, end)
         conditions = [substituted(each, known) for each in conditions]
     return replace(one, where=all_of(conditions), length=repeated.length)
+
+
+def _ends_are_one(inside: ast.PathPattern) -> bool:
+    first, last = inside.nodes[0].variable, inside.nodes[-1].variable
+    return first is not None and last is not None and first.name == last.name
+
+
+def _are_ends_asked(inside: ast.PathPattern, where: ast.Expression | None) -> bool:
+    """Whether something is asked of the nodes at the ends of a pattern of one relationship."""
+    ends = inside.nodes[0], inside.nodes[-1]
+    names = {each.variable.name for each in ends if each.variable is not None}
+    conditions = [each for each in (inside.relationships[0].where, where) if each is not None]
+    return any(map(_is_asked, ends)) or any(names.intersection(names_in(each)) for each in conditions)
 
 
 def _is_asked(node: ast.NodePattern) -> bool:
