@@ -88,7 +88,7 @@ class Chain:
                     joins[number] = Join(step, engine.snapshot, engine.parameters)
                     weighted |= joins[number].weighted
             elif isinstance(step, ApplyPlan):
-                only = plan.counts(number + 1)
+                only = counted or plan.counts(number + 1)
                 subqueries[number] = tuple(
                     cls.of(branch, second_halves, engine, made, check, (*within, number, place), only)
                     for place, branch in enumerate(step.branches)
@@ -188,8 +188,11 @@ class Chain:
         here.rows = 0
         for chain, below in zip(self.subqueries[number], here.below(step), strict=True):
             (match,) = chain.plan.steps
-            assert isinstance(match, QueryPlan)
             inner = below[0] if below else Measured()
+            if isinstance(match, ApplyPlan):
+                here.rows += chain._counted_apart(0, control, inner)
+                continue
+            assert isinstance(match, QueryPlan)
             here.rows += Matching(match, self.second_halves[match.number], self.engine, control, inner).count()
         return here.rows
 

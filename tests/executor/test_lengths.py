@@ -480,6 +480,21 @@ def test_the_shortest_of_a_repeated_pattern(words: str) -> None:
         assert ask(TRIANGLE, text) == expected != []
 
 
+@pytest.mark.parametrize("mode", ["", "DIFFERENT NODES", "INDUCED", "REPEATABLE ELEMENTS"])
+def test_repeated_patterns_beside_relationships_of_any_length(mode: str) -> None:
+    """What cannot be searched for is written out beside what is."""
+    line = graph([(0, 1), (1, 2), (2, 3), (3, 4), (3, 5), (5, 5)])
+    text = "MATCH {} p = TRAIL (x)((a)-[:K]-(b)-[:K]->()){{1,2}}(y)-[r:K]->{}(z) RETURN nodes(p), size(a), size(r)"
+    found, expected = (sorted(map(repr, line.query(text.format(mode, each)).rows())) for each in ("+", "{1,4}"))
+    assert found == expected != []
+
+
+def test_counts_of_written_out_patterns_within_others() -> None:
+    """There are too many relationships for all to be written out at once."""
+    text = "MATCH ((a)-[:K]->()-[:K]->(b)){2,3}()((c)-[:K]->()-[:K]->(d)){1,2}(), ()((e)-[:K]->()){2,3}() "
+    assert ask(TRIANGLE, f"{text} RETURN count(*)") == [(len(ask(TRIANGLE, f"{text} RETURN a")),)]
+
+
 def test_what_a_length_has_taken_is_given_back_before_the_next() -> None:
     """Each of the 18 takes a part of what is left, and all of it together would be more than the limit."""
     text = "MATCH INDUCED SIMPLE (a)-[*1..3]->(b)<-[*1..3]-(c)-[*1..2]->(d) RETURN a.id, d.id"

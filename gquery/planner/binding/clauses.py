@@ -16,6 +16,8 @@ from gquery.planner.binding.lengths.alternatives import (
     alternatives,
     has_few_lengths,
     has_lengths,
+    have_lengths,
+    not_searched,
     returning,
 )
 from gquery.planner.binding.lengths.names import expect_names
@@ -164,9 +166,10 @@ class ClauseBinder:
     def _of_lengths(
         self, clause: ast.Match, rows: Rows, per: Variable | None, matter: Callable[[], bool | None]
     ) -> Iterator[Segment]:
-        """A MATCH with relationships of variable length: alternatives of fixed lengths where these are few, else
-        searches for paths. matter: whether it does how often a row comes, None where that is not known yet: where it
-        may not, a sweep is thought of too, and nothing else where it is sure to be one."""
+        """A MATCH with relationships of variable length: alternatives of fixed lengths where these are few, or of those
+        that cannot be searched for, else searches for paths. matter: whether it does how often a row comes, None where
+        that is not known yet: where it may not, a sweep is thought of too, and nothing else where it is sure to be
+        one."""
         expect_names(clause, rows)
         if clause.where is not None:
             clause = replace(clause, where=in_mode(clause.where, clause.mode))
@@ -177,7 +180,8 @@ class ClauseBinder:
             told = matter()
             few, swept = told is not False or not names_no_path(clause), told is not True
         names = {variable.name for variable in rows if not is_hidden(variable.name)}
-        if not few and not clause.optional:
+        written_out = have_lengths(clause) if few else not_searched(clause, mode)
+        if not written_out and not clause.optional:
             yield from self._segments(searches(clause, mode, names, self.matches.schema), rows, per)
             return
         begin, row = self._inner(clause, rows, names)
@@ -189,7 +193,7 @@ class ClauseBinder:
             found = searches(replace(clause, optional=False), mode, seen, self.matches.schema)
             return ast.Query((*found, returned), None, span=clause.span)
 
-        queries = tuple(alternatives(clause, seen)) if few else (searched(),)
+        queries = tuple(alternatives(clause, seen, written_out)) if written_out else (searched(),)
         apply = self._united(queries, rows, (begin, row), clause.span)
         if few and swept:
             apply = replace(apply, swept=self.chain(searched(), begin, row))

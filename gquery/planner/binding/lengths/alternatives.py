@@ -13,6 +13,7 @@ from math import prod
 
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
+from gquery.planner.binding.lengths.repeated import is_relationship
 from gquery.planner.binding.mentions import below, binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.records import record, replace
@@ -25,25 +26,35 @@ MOST_HOPS = 12  # relationships that the longest of them has for those of variab
 _PATTERNS = (ast.Subquery, ast.Exists, ast.PatternPredicate)
 
 
-def lengths_of(clause: ast.Match) -> list[ast.Length]:
-    """Those of the relationships that have one."""
-    relationships = (each for path in clause.patterns for each in path.relationships)
-    return [each.length for each in relationships if each.length is not None]
+def have_lengths(clause: ast.Match) -> list[ast.RelationshipPattern]:
+    """The relationships of variable length, and the repeated patterns."""
+    return [each for path in clause.patterns for each in path.relationships if each.length is not None]
 
 
 def has_lengths(clause: ast.Match) -> bool:
     """Whether it is no pattern of fixed lengths, of which all matches are asked for."""
-    return bool(lengths_of(clause)) or _asks_shortest(clause)
+    return bool(have_lengths(clause)) or _asks_shortest(clause)
 
 
 def has_few_lengths(clause: ast.Match, mode: MatchMode) -> bool:
     """Whether it is the union of few patterns of fixed lengths. mode: the clause's."""
-    if _asks_shortest(clause):
-        return False
-    bounds = [(length.least, length.most) for length in lengths_of(clause)]
+    return not _asks_shortest(clause) and _are_few(have_lengths(clause), clause, mode)
+
+
+def not_searched(clause: ast.Match, mode: MatchMode) -> list[ast.RelationshipPattern]:
+    """Repeated patterns that cannot be searched for, but for those under SHORTEST, if there are few ways to repeat
+    them."""
+    paths = (path for path in clause.patterns if path.shortest is None)
+    found = [each for path in paths for each in path.relationships if not is_relationship(each)]
+    return found if _are_few(found, clause, mode) else []
+
+
+def _are_few(relationships: list[ast.RelationshipPattern], clause: ast.Match, mode: MatchMode) -> bool:
+    """Whether there are few combinations of lengths of some of the clause's relationships."""
+    bounds = [(each.length.least, each.length.most) for each in relationships if each.length is not None]
     if any(least == 0 for least, _ in bounds) and _asks_that_nodes_differ(clause, mode):
         return False  # it has to see both names
-    hops = [_hops(each) for path in clause.patterns for each in path.relationships if each.length is not None]
+    hops = [_hops(each) for each in relationships]
     if None in hops or sum(each for each in hops if each is not None) > MOST_HOPS:
         return False
     return prod(max(1, most - least + 1) for least, most in bounds if most is not None) <= MOST_ALTERNATIVES
@@ -68,15 +79,19 @@ def _hops(relationship: ast.RelationshipPattern) -> int | None:
     return None if most is None else most * each
 
 
-def alternatives(clause: ast.Match, incoming: set[str]) -> Iterator[ast.Query]:
-    """The queries. incoming: the names that are bound before. Where no length fits there is one without rows."""
-    ranges = [range(each.least, (each.most or 0) + 1) for each in lengths_of(clause)]
+def alternatives(
+    clause: ast.Match, incoming: set[str], relationships: list[ast.RelationshipPattern]
+) -> Iterator[ast.Query]:
+    """The queries for all combinations of lengths of some relationships; others stay as they are. incoming: the names
+    that are bound before. Where no length fits there is one without rows."""
+    lengths = [(each, each.length) for each in have_lengths(clause) if each.length is not None]
+    ranges = [range(own.least, (own.most or 0) + 1) if each in relationships else (None,) for each, own in lengths]
     if not all(ranges):
         never = ast.Literal(False, span=clause.span)
         yield _Fixed(replace(clause, where=never), [1 for _ in ranges], incoming).query()
         return
-    for lengths in product(*ranges):
-        yield _Fixed(clause, lengths, incoming).query()
+    for chosen in product(*ranges):
+        yield _Fixed(clause, chosen, incoming).query()
 
 
 def returning(items: Sequence[tuple[str, ast.Expression]], clause: ast.Match) -> ast.Return:
@@ -96,11 +111,12 @@ class _Step:
 
 
 class _Fixed:
-    """One combination of lengths. same: what the names of nodes that are another one become; lists: relationships
-    and nodes by the names of their lists; beside: what the nodes say that are another one; conditions: what repeated
-    patterns ask for, and that lists bound before are the same; equal: that nodes bound before are one."""
+    """One combination of lengths; None for what stays as it is. same: what the names of nodes that are another one
+    become; lists: relationships and nodes by the names of their lists; beside: what the nodes say that are another one;
+    conditions: what repeated patterns ask for, and that lists bound before are the same; equal: that nodes bound before
+    are one."""
 
-    def __init__(self, clause: ast.Match, lengths: Sequence[int], incoming: set[str]) -> None:
+    def __init__(self, clause: ast.Match, lengths: Sequence[int | None], incoming: set[str]) -> None:
         self._clause = clause
         self._incoming = incoming
         self._unused = Unused([*names_in(clause), *incoming])
@@ -125,21 +141,22 @@ class _Fixed:
         items = [(name, substituted(ast.Variable(name, span=span), known)) for name in names]
         return ast.Query((match, returning(items, clause)), None, span=span)
 
-    def _pattern(self, path: ast.PathPattern, lengths: Iterator[int]) -> ast.PathPattern:
+    def _pattern(self, path: ast.PathPattern, lengths: Iterator[int | None]) -> ast.PathPattern:
         nodes, relationships = [path.nodes[0]], []
         for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
-            if relationship.length is None:
+            length = None if relationship.length is None else next(lengths)
+            if length is None:
                 relationships.append(relationship)
                 nodes.append(node)
                 continue
             if relationship.inside is not None:
-                for inside in self._repeated(relationship, relationship.inside, next(lengths)):
+                for inside in self._repeated(relationship, relationship.inside, length):
                     nodes[-1] = self._merged(nodes[-1], inside.nodes[0])
                     relationships += inside.relationships
                     nodes += inside.nodes[1:]
                 nodes[-1] = self._merged(nodes[-1], node)
                 continue
-            step = self._step(relationship, next(lengths))
+            step = self._step(relationship, length)
             if not step.relationships:
                 nodes[-1] = self._merged(nodes[-1], node)
                 continue
