@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from gquery.errors import BindError
 
 _DEEPEST = 100  # levels of lists and maps; a list that holds itself has more
@@ -43,6 +45,8 @@ def _plain(value: Any, what: str, depth: int) -> Any:
             return _scalar(value)
         case str():
             return _text(str.__str__(value), what)
+        case pa.MonthDayNano():  # which is a tuple, too
+            return value
         case Mapping():
             return {_key(key, what): _plain(item, what, depth + 1) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():

@@ -156,6 +156,19 @@ def test_durations() -> None:
     assert graph.query("MATCH (a) RETURN a.d IN [$p]", {"p": length}).rows() == [(True,), (None,)]
 
 
+@pytest.mark.parametrize("given", [pa.MonthDayNano([14, -3, 5]), pa.scalar(pa.MonthDayNano([14, -3, 5]))])
+def test_a_duration_of_an_answer_is_a_parameter(given: object) -> None:
+    """Arrow's intervals are tuples in Python: they were lists of three numbers."""
+    known = pa.MonthDayNano([14, -3, 5])
+    graph = gquery.from_arrow(vertices={"A": {"id": [1, 2], "d": pa.array([known, None])}}, edges={})
+    rows = "RETURN toString($p) AS x, date('2024-01-31') + $p AS y, [$p, null] AS l, {d: $p}.d AS m"
+    expected = ("P1Y2M-3DT0.000000005S", dt.date(2025, 3, 28), [known, None], known)
+    assert graph.query(rows, {"p": given}).rows() == [expected]
+    assert graph.query("UNWIND $l AS p RETURN p", {"l": [given, 1]}).rows() == [(known,), (1,)]
+    for condition in ("a.d = $p", "a.d IN [$p]", "a.d > duration('P1Y') AND a.d <= $p"):
+        assert graph.query(f"MATCH (a) WHERE {condition} RETURN a.d", {"p": given}).rows() == [(known,)]
+
+
 UNITS = {
     "nano": pa.array([1_700_000_000_123_456_789, None, -1], pa.timestamp("ns")),
     "zoned_nano": pa.array([1_700_000_000_123_456_789, 7, -1], pa.timestamp("ns", "+01:00")),

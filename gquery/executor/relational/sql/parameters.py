@@ -67,6 +67,8 @@ def _by_member(value: Any, type_: Type) -> Any:
             return [_by_member(item, type_.item) for item in value]
         case Kind.MAP:
             return {key: _by_member(value[key], field) for key, field in type_.fields} or {NO_KEY: None}
+        case Kind.TEMPORAL if isinstance(value, pa.MonthDayNano):
+            return {"months": value.months, "days": value.days, "nanoseconds": value.nanoseconds}
         case Kind.TEMPORAL if isinstance(value, datetime.timedelta):
             seconds = value - datetime.timedelta(days=value.days)
             microseconds = seconds // datetime.timedelta(microseconds=1)
