@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -10,6 +11,7 @@ from fractions import Fraction
 from gquery.records import record
 
 SECOND = 10**9
+TOO_LONG = "a duration has at most 2^31 months, 2^31 days and 2^63 nanoseconds"
 _MONTH = 2629746  # seconds of a month, a twelfth of the mean year: what a part of a month is
 _DAY = 86400
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
@@ -52,13 +54,19 @@ def duration_of(parts: Mapping[str, object]) -> Duration:
     unknown = [name for name in parts if name not in PARTS]
     if unknown:
         raise ValueError(f"a duration has no {unknown[0]}; it has {', '.join(PARTS)}")
-    number = {name: _exact(name, value) for name, value in parts.items() if value is not None}
-    of = {name: number.get(name, 0) for name in PARTS}
-    months = of["years"] * 12 + of["quarters"] * 3 + of["months"]
-    days = of["weeks"] * 7 + of["days"]
+    of = dict.fromkeys(PARTS, Fraction()) | {
+        name: Fraction(_exact(name, value)) for name, value in parts.items() if value is not None
+    }
     seconds = of["hours"] * 3600 + of["minutes"] * 60 + of["seconds"]
     parts_of_second = of["milliseconds"] * 10**6 + of["microseconds"] * 1000 + of["nanoseconds"]
-    return _of(months, days, seconds * SECOND + parts_of_second)
+    whole = (
+        of["years"] * 12 + of["quarters"] * 3 + of["months"],
+        of["weeks"] * 7 + of["days"],
+        seconds * SECOND + parts_of_second,
+    )
+    over = math.lcm(*(each.denominator for each in whole))
+    months, days, nanoseconds = (int(each * over) for each in whole)
+    return _of(months, days, nanoseconds, over)
 
 
 def parse_duration(text: str) -> Duration:
@@ -82,25 +90,38 @@ def plus(one: Duration, other: Duration, sign: int = 1) -> Duration:
     return Duration(months, days, one.nanoseconds + sign * other.nanoseconds)
 
 
-def times(duration: Duration, number: Fraction) -> Duration:
-    return _of(duration.months * number, duration.days * number, duration.nanoseconds * number)
+def times(duration: Duration, number: int | float | Decimal) -> Duration:
+    return _scaled(duration, *_exact("factors of durations", number).as_integer_ratio())
 
 
-def _of(months: int | Fraction, days: int | Fraction, nanoseconds: int | Fraction) -> Duration:
-    if isinstance(months, int) and isinstance(days, int) and isinstance(nanoseconds, int):
-        return Duration(months, days, nanoseconds)
-    whole_months = int(months)
-    days += Fraction(months - whole_months) * _MONTH / _DAY
-    whole_days = int(days)
-    left = nanoseconds + (days - whole_days) * _DAY * SECOND
-    return Duration(whole_months, whole_days, int(left + Fraction(1 if left > 0 else -1, 2)))  # to the nearest
+def parted(duration: Duration, number: int | float | Decimal) -> Duration:
+    """One of so many equal parts."""
+    divisor, over = _exact("divisors of durations", number).as_integer_ratio()
+    if not divisor:
+        raise ValueError("a duration is divided by zero")
+    return _scaled(duration, -over if divisor < 0 else over, abs(divisor))
 
 
-def _exact(name: str, value: object) -> int | Fraction:
+def _scaled(duration: Duration, by: int, over: int) -> Duration:
+    return _of(duration.months * by, duration.days * by, duration.nanoseconds * by, over)
+
+
+def _of(months: int, days: int, nanoseconds: int, over: int) -> Duration:
+    """So many parts of each, of which `over` are a whole one."""
+    whole_months, months = _divided(months, over)
+    whole_days, seconds = _divided(days * _DAY + months * _MONTH, over * _DAY)
+    left = 2 * (nanoseconds + seconds * SECOND)
+    nearest, _ = _divided(left + (over if left > 0 else -over), 2 * over)
+    return Duration(whole_months, whole_days, nearest)
+
+
+def _exact(name: str, value: object) -> int | Decimal:
     """A float is the number that it is written as."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError(f"{name} are a number, not {value!r}")
-    return value if isinstance(value, int) else Fraction(str(value))
+    if not math.isfinite(value):
+        raise ValueError(f"{name} are finite, not {value}")
+    return Decimal(repr(value)) if isinstance(value, float) else value
 
 
 def _divided(number: int, by: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gquery.values.durations import SECOND, Duration
+from gquery.values.durations import SECOND, TOO_LONG, Duration
 from gquery.values.elements import is_zoned_time
 from gquery.values.moments import DAY, Moment, moved
 
@@ -54,6 +54,8 @@ def column_of(values: Sequence[Any], arrow: pa.DataType) -> pa.Array:
     not hold."""
     try:
         if pa.types.is_interval(arrow):
+            if not all(each is None or each.can_be_stored for each in values):
+                raise ValueError(TOO_LONG)
             return _struct([each and (each.months, each.days, each.nanoseconds) for each in values], _PARTS)
         if pa.types.is_struct(arrow):
             return _struct([each and (each.time, each.offset) for each in values], arrow)

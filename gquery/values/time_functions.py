@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gquery.values.durations import Duration, duration_of, parse_duration
+from gquery.values.durations import Duration, duration_of, parse_duration, parted, times
 from gquery.values.moments import Family, Moment, converted, moment_of, parse_moment
 from gquery.values.time_arithmetic import between, in_days, in_months, in_seconds, truncated
 
@@ -18,7 +18,7 @@ EPOCHS = ("datetime.fromepoch", "datetime.fromepochmillis")
 
 def calculated(name: str, arguments: list[Any]) -> Moment | Duration | None:
     """What the function gives; null where an argument is."""
-    return None if None in arguments else FUNCTIONS[name][1](*arguments)
+    return None if None in arguments else (SCALINGS.get(name) or FUNCTIONS[name][1])(*arguments)
 
 
 def _made(family: Family) -> Callable[[Any], Moment]:
@@ -70,6 +70,12 @@ def _between(function: Callable[[Moment, Moment], Duration]) -> Callable[[Any, A
 
     return lying
 
+
+SCALINGS: Mapping[str, Callable[[Any, Any], Duration]] = {
+    "*": lambda one, other: times(one, other) if isinstance(one, Duration) else times(other, one),
+    "/": parted,
+}
+"""Operators of a duration and a number."""
 
 FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration]]] = {
     **{family: (1, _made(family)) for family in FAMILIES},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 import zoneinfo
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +252,36 @@ def test_functions_of_computed_values(expression: str, expected: list[Any]) -> N
         assert graph.query(f"MATCH (a) WHERE ({expression}) IS NOT NULL RETURN count(*)").scalar() == known
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_durations_are_multiplied_and_divided_exactly(seed: int) -> None:
+    """Floats have 49 months / 49 as less than a month, and 100 months * 0.29 as less than 29."""
+    draw = random.Random(seed)
+    longest = [12 * 49, 400, 10**15]
+    durations = [Duration(49, 49, 49), Duration(100, 100, 100)]
+    durations += [Duration(*(draw.randint(-most, most) for most in longest)) for _ in range(40)]
+    numbers = [0.29, 49.0, *(draw.choice([draw.randint(1, 90) / 100, float(draw.randint(-99, -1))]) for _ in range(40))]
+    rows = [(each, number) for each, number in zip(durations, reversed(numbers), strict=True)]
+    rows += [(durations[0], 49.0), (durations[1], 0.29)]
+    given = [{"d": pa.MonthDayNano([each.months, each.days, each.nanoseconds]), "n": number} for each, number in rows]
+    text = "UNWIND $rows AS r RETURN [r.d * r.n, r.n * r.d, r.d / r.n, r.d / toInteger(r.n * 100)] AS x"
+    found = gquery.from_arrow({"A": {"id": [1]}}, {}).query(text, {"rows": given}).rows()
+    for (each, number), (shown,) in zip(rows, found, strict=True):
+        factor, whole = Fraction(str(number)), int(number * 100)
+        expected = [_scaled(each, by) for by in (factor, factor, 1 / factor, Fraction(1, whole))]
+        assert [tuple(part) for part in shown] == expected, (seed, each, number)
+
+
+def _scaled(duration: Duration, by: Fraction) -> tuple[int, int, int]:
+    months = duration.months * by
+    days = duration.days * by + (months - int(months)) * Fraction(2629746, 86400)
+    left = duration.nanoseconds * by + (days - int(days)) * 86400 * 10**9
+    return int(months), int(days), int(abs(left) + Fraction(1, 2)) * (1 if left > 0 else -1)
+
+
 COMPUTED_MISTAKES = [
+    ("duration('P1D') / (a.id - 1)", gquery.ExecutionError, "a duration is divided by zero"),
+    ("duration('P1D') * (0.0 / (a.id - 1))", gquery.ExecutionError, "factors of durations are finite, not nan"),
+    ("duration('P' + toString(a.id * 3000000000) + 'M')", gquery.ExecutionError, "a duration has at most 2^31 months"),
     ("duration(a.text)", gquery.ExecutionError, "'x' is no duration"),
     ("date(a.text)", gquery.ExecutionError, "'x' is no date"),
     ("date({year: a.id, month: 13})", gquery.ExecutionError, "there is no month 13"),

@@ -38,7 +38,7 @@ def write_call(call: Call, arguments: list[str]) -> str:
 
 
 def _divide(call: Call, arguments: list[str]) -> str:
-    if call.type.kind is Kind.TEMPORAL:
+    if call.type.kind is Kind.TEMPORAL:  # by null
         return calculated(call, arguments)
     return f"({arguments[0]} {'/' if call.type.kind is Kind.FLOAT else '//'} {arguments[1]})"
 

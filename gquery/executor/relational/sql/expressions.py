@@ -36,7 +36,7 @@ from gquery.executor.relational.sql.lists.items import (
 )
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.parameters import given_value, parameter_sql
-from gquery.executor.relational.sql.time.calculated import calculation, with_plain_texts
+from gquery.executor.relational.sql.time.calculated import asked, calculation, is_calculated, with_plain_texts
 from gquery.executor.relational.sql.time.moments import alike
 from gquery.executor.relational.sql.values import by_member, converted, has_key, is_held, needs_keys, sql_type
 from gquery.executor.relational.sql.words import Names, literal, quoted
@@ -138,7 +138,7 @@ class SqlWriter:
                 short = [self._is_short(part) for part in expression.arguments]
                 parts = [self._part(part, expression) for part in expression.arguments]
                 return once(parts, short, partial(write_call, expression))
-            case Call(function="calculate"):
+            case Call() if is_calculated(expression):
                 return self._calculated(expression)
             case Call(function="range" | "replace" as function) if self.around is not None:
                 texts = [self.write(argument) for argument in expression.arguments]
@@ -314,7 +314,7 @@ class SqlWriter:
 
     def _calculated(self, call: Call) -> str:
         """A function of times that DuckDB does not have."""
-        _, *arguments = call.arguments
+        _, arguments = asked(call)
         texts, function = [self.write(each) for each in arguments], self._identifier(calculation(call))
         return once(texts, [self._is_short(each) for each in arguments],
                     lambda given: with_plain_texts(call, given, function))  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,10 +21,10 @@ from gquery.planner.binding.expressions.comparisons import read_datetime
 from gquery.planner.ir.expr import BOOLEAN, INTEGER, NULL, STRING, Call, Constant, Expression, Kind, Type
 from gquery.planner.ir.types.common_type import DATE, DURATION, TIME, temporal_family
 from gquery.planner.ir.types.temporal import known_moment
-from gquery.values.durations import Duration, duration_of, plus, times
+from gquery.values.durations import TOO_LONG, Duration, duration_of, plus
 from gquery.values.moments import Moment, offset_text
 from gquery.values.time_arithmetic import in_seconds, later
-from gquery.values.time_functions import EPOCHS, FUNCTIONS
+from gquery.values.time_functions import EPOCHS, FUNCTIONS, SCALINGS
 
 if TYPE_CHECKING:
     from gquery.planner.binding.expressions.binder import ExpressionBinder
@@ -123,8 +123,6 @@ def folded(function: str, arguments: tuple[Expression, ...], span: Span) -> Expr
         if function in _COMPARISONS:
             return _compared(function, known[0], known[1], span)
         found = _ARITHMETIC[function](*known)
-    except ZeroDivisionError:
-        raise BindError("a duration is divided by zero", span=span) from None
     except (ValueError, OverflowError) as error:
         raise BindError(str(error), span=span) from None
     return None if found is None else written(found, span)
@@ -133,7 +131,7 @@ def folded(function: str, arguments: tuple[Expression, ...], span: Span) -> Expr
 def written(value: Moment | Duration, span: Span) -> Call:
     """A known value as an expression."""
     if isinstance(value, Duration) and not value.can_be_stored:
-        raise BindError("a duration has at most 2^31 months, 2^31 days and 2^63 nanoseconds", span=span)
+        raise BindError(TOO_LONG, span=span)
     type_ = DURATION if isinstance(value, Duration) else _type_of(value, span)
     return Call(type_, span, "moment", (Constant(STRING, span, str(value)),))
 
@@ -194,15 +192,15 @@ def _sum(one: Any, other: Any, sign: int = 1) -> Moment | Duration | None:
     return None
 
 
-def _product(one: Any, other: Any) -> Duration | None:
-    duration, number = (one, other) if isinstance(one, Duration) else (other, one)
+def _scaled(function: str, one: Any, other: Any) -> Duration | None:
+    duration, number = (one, other) if isinstance(one, Duration) or function == "/" else (other, one)
     is_number = isinstance(number, int | float | Decimal) and not isinstance(number, bool)
-    return times(duration, Fraction(str(number))) if isinstance(duration, Duration) and is_number else None
+    return SCALINGS[function](one, other) if isinstance(duration, Duration) and is_number else None
 
 
 _ARITHMETIC: Mapping[str, Callable[[Any, Any], Moment | Duration | None]] = {
-    "+": _sum, "-": lambda one, other: _sum(one, other, -1), "*": _product,
-    "/": lambda one, other: times(one, 1 / Fraction(str(other))) if isinstance(one, Duration) else None,
+    "+": _sum, "-": lambda one, other: _sum(one, other, -1),
+    **{function: partial(_scaled, function) for function in SCALINGS},
 }  # fmt: skip
 _COMPARISONS = ("=", "<>")
 

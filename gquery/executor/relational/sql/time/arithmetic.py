@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gquery.executor.relational.sql.time.durations import joined, made, multiplied, repeated
+from gquery.executor.relational.sql.time.durations import joined, made, repeated
 from gquery.executor.relational.sql.time.moments import (
     begun,
     instant_of,
@@ -25,11 +25,8 @@ def calculated(call: Call, arguments: list[str]) -> str:
     one, other = (argument.type for argument in call.arguments)
     if Kind.NULL in (one.kind, other.kind):
         return f"NULL::{sql_type(call.type)}"
-    if call.function in "*/":
-        duration, number = (left, right) if _family(one) == "duration" else (right, left)
-        if call.function == "*" and (other if number == right else one).kind is Kind.INTEGER:
-            return repeated(duration, number)
-        return multiplied(duration, f"1.0 / ({number})" if call.function == "/" else number)
+    if call.function == "*":  # by a whole number; what else is multiplied or divided is calculated
+        return repeated(left, right) if _family(one) == "duration" else repeated(right, left)
     families = _family(one), _family(other)
     if call.type.kind is Kind.TEMPORAL and _family(call.type) != "duration":
         moment, duration, type_ = (right, left, other) if families[0] == "duration" else (left, right, one)

@@ -12,9 +12,9 @@ from gquery.executor.relational.database.functions import Function
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.sql.values import sql_type
 from gquery.executor.relational.sql.words import literal
-from gquery.planner.ir.expr import Call, Constant, Kind
+from gquery.planner.ir.expr import Call, Constant, Expression, Kind
 from gquery.values.time_columns import column_of, exact_values
-from gquery.values.time_functions import calculated
+from gquery.values.time_functions import SCALINGS, calculated
 
 _DAY = r"(1[7-9]\d\d|2[01]\d\d|22[0-5]\d)-\d\d-\d\d"  # of the years that nanoseconds reach
 _CLOCK = r"\d\d:\d\d(:\d\d(\.\d{1,9})?)?"
@@ -25,21 +25,39 @@ _PLAIN = {
 """By function: texts that DuckDB reads as we do, and the type that it reads them as."""
 
 
-def calculation(call: Call) -> Function:
-    """The function of a struct of the arguments that gives what a call of `calculate` asks for."""
+def is_calculated(call: Call) -> bool:
+    """Whether it is one of our own functions that gives the value: what is left of a month or a day, where a duration
+    is multiplied or divided, has more digits than SQL's floats."""
+    if call.function not in SCALINGS:
+        return call.function == "calculate"
+    kinds = {each.type.kind for each in call.arguments}
+    whole = call.function == "*" and Kind.INTEGER in kinds
+    return call.type.kind is Kind.TEMPORAL and Kind.NULL not in kinds and not whole
+
+
+def asked(call: Call) -> tuple[str, tuple[Expression, ...]]:
+    """The name of the function, and its arguments."""
+    if call.function in SCALINGS:
+        return call.function, call.arguments
     name, *arguments = call.arguments
     assert isinstance(name, Constant)
+    return str(name.value), tuple(arguments)
+
+
+def calculation(call: Call) -> Function:
+    """The function of a struct of the arguments that gives what a call asks for."""
+    name, arguments = asked(call)
     takes = ", ".join(f"a{place} {sql_type(each.type)}" for place, each in enumerate(arguments))
     types = [plain_type(each.type) for each in arguments]
-    calculate = partial(_calculated, str(name.value), types, plain_type(call.type))
-    return Function(f" {name.value}", f"STRUCT({takes})", sql_type(call.type), calculate)
+    calculate = partial(_calculated, name, types, plain_type(call.type))
+    return Function(f" {name}", f"STRUCT({takes})", sql_type(call.type), calculate)
 
 
 def with_plain_texts(call: Call, arguments: list[str], function: str) -> str:
     """A call of the function, but for texts that DuckDB reads."""
-    name, *given = call.arguments
+    name, given = asked(call)
     calculated = f"{function}({{{', '.join(f'a{place}: {text}' for place, text in enumerate(arguments))}}})"
-    plain = _PLAIN.get(name.value) if isinstance(name, Constant) and isinstance(name.value, str) else None
+    plain = _PLAIN.get(name)
     if plain is None or given[0].type.kind is not Kind.STRING:
         return calculated
     (text,), (form, read) = arguments, plain

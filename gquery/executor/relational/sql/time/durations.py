@@ -72,14 +72,6 @@ def repeated(duration: str, number: str) -> str:
     return made(*(f"{part}::BIGINT * ({number})" for part in _parts(duration)))
 
 
-def multiplied(duration: str, number: str) -> str:
-    """What is left of a month are days and seconds, what is left of a day seconds."""
-    months, days, nanoseconds = (f"{part} * ({number})::DOUBLE" for part in _parts(duration))
-    whole_days = f"({days} + ({months} - trunc({months})) * {_MONTH / _DAY})"
-    rest = f"{nanoseconds} + ({whole_days} - trunc({whole_days})) * {_DAY}"
-    return made(f"trunc({months})", f"trunc({whole_days})", f"round({rest})")
-
-
 def _parts(duration: str) -> tuple[str, str, str]:
     return _MONTHS.format(duration), _DAYS.format(duration), _NANOSECONDS.format(duration)
 
