@@ -235,6 +235,10 @@ COMPUTED: list[tuple[str, Any]] = [
     ("duration({days: a.month, months: a.nothing})", [pa.MonthDayNano([0, 2, 0]), pa.MonthDayNano([0, 12, 0])]),
     ("duration({days: a.month, months: null})", [pa.MonthDayNano([0, 2, 0]), pa.MonthDayNano([0, 12, 0])]),
     ("duration.between(date(a.day), null)", [None, None]),
+    ("localdatetime({year: a.year}) - duration({nanoseconds: a.month - 11})", [
+        dt.datetime(2024, 1, 1), dt.datetime(2022, 12, 31, 23, 59, 59, 999999)]),
+    ("datetime({year: a.year}) + duration({nanoseconds: 11 - a.month})", [
+        dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dt.datetime(2022, 12, 31, 23, 59, 59, 999999, dt.UTC)]),
     ("date.transaction() = date()", [True, True]), ("max(date(a.day)) > date('2024-01-14')", [True]),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gquery.executor.relational.sql.time.durations import joined, made, repeated
 from gquery.executor.relational.sql.time.moments import (
     begun,
+    floored,
     instant_of,
     is_fine,
     local,
@@ -68,12 +69,13 @@ def _later(moment: str, duration: str, type_: Type, sign: str) -> str:
         return shown if _family(type_) == "time" else zoned_time(shown, f"{moment}.offset_seconds")
     shown = local(moment, type_)
     if fine:
-        whole = f"make_timestamp((epoch_ns({shown}) - (epoch_ns({shown}) % 1000 + 1000) % 1000) // 1000)"
-        moved = f"make_timestamp_ns(epoch_us({whole} {dates}) * 1000 + (epoch_ns({shown}) % 1000 + 1000) % 1000)"
+        below = f"(epoch_ns({shown}) % 1000 + 1000) % 1000"
+        moved = f"make_timestamp_ns(epoch_us({begun(shown, type_)} {dates}) * 1000 + {below})"
     else:
         moved = f"({shown} {dates})"
-    begun = moved if zone is None else instant_of(moved, type_)
+    instant = moved if zone is None else instant_of(moved, type_)
     if not fine:
-        return f"({begun} {sign} to_microseconds({nanoseconds} // 1000))"
-    made_ = f"make_timestamp_ns(epoch_ns({begun}) {sign} {nanoseconds})"
+        passed = floored(f"({sign} {nanoseconds}::HUGEINT)", 1000)  # the microsecond that has begun
+        return f"({instant} + to_microseconds({passed}::BIGINT))"
+    made_ = f"make_timestamp_ns(epoch_ns({instant}) {sign} {nanoseconds})"
     return made_ if zone is None else f"timezone('UTC', {made_})"

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from gquery.errors import BindError, Span
 from gquery.executor.relational.sql.time.durations import FIELDS
-from gquery.executor.relational.sql.time.moments import begun, local, nanoseconds, offset_of, offset_seconds, zone_of
+from gquery.executor.relational.sql.time.moments import (
+    begun,
+    floored,
+    local,
+    nanoseconds,
+    offset_of,
+    offset_seconds,
+    zone_of,
+)
 from gquery.executor.relational.sql.words import literal
 from gquery.planner.ir.expr import Type
 from gquery.planner.ir.types.common_type import temporal_family
@@ -30,10 +38,10 @@ def field_of_time(subject: str, type_: Type, key: str, span: Span) -> str:
     if key in _OF_ZONES:
         return _of_zone(subject, type_, key)
     if key in _OF_INSTANTS:
-        return f"({_floored(nanoseconds(subject, type_), _OF_INSTANTS[key])})::BIGINT"
+        return f"({floored(nanoseconds(subject, type_), _OF_INSTANTS[key])})::BIGINT"
     shown = local(subject, type_)
     if key in _OF_SECONDS:
-        within = f"epoch_ns({shown}) - {_floored(f'epoch_ns({shown})', 10**9)} * 1000000000"
+        within = f"epoch_ns({shown}) - {floored(f'epoch_ns({shown})', 10**9)} * 1000000000"
         return f"(({within}) // {_OF_SECONDS[key]})::BIGINT"
     clock = begun(shown, type_)
     if key == "dayOfQuarter":
@@ -61,8 +69,3 @@ def _of_zone(subject: str, type_: Type, key: str) -> str:
     zone = zone_of(type_)
     named = key == "timezone" and zone is not None and "/" in zone
     return f"CASE WHEN {subject} IS NOT NULL THEN {literal(zone)} END" if named else offset_of(subject, type_)
-
-
-def _floored(number: str, by: int) -> str:
-    """DuckDB's own division of whole numbers goes towards zero."""
-    return f"(({number} - (({number} % {by}) + {by}) % {by}) // {by})"

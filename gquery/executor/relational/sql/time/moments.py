@@ -85,7 +85,12 @@ def begun(local: str, type_: Type) -> str:
         return local
     if pa.types.is_time(type_.arrow) or pa.types.is_struct(type_.arrow):
         return f"(TIME '00:00:00' + to_microseconds(epoch_ns({local}) // 1000))"
-    return f"make_timestamp((epoch_ns({local}) - (epoch_ns({local}) % 1000 + 1000) % 1000) // 1000)"
+    return f"make_timestamp({floored(f'epoch_ns({local})', 1000)})"
+
+
+def floored(number: str, by: int) -> str:
+    """DuckDB's own division of whole numbers goes towards zero."""
+    return f"(({number} - (({number} % {by}) + {by}) % {by}) // {by})"
 
 
 def datetime_of(call: Call, arguments: list[str]) -> str:
