@@ -52,6 +52,13 @@ def test_every_amount_is_found() -> None:
         assert amounts.query(f"MATCH (p:P {{dec: {text}}}) RETURN p.id").scalar() == cent
 
 
+def test_decimals_of_all_digits_are_compared() -> None:
+    least = Decimal("-9999999999999999999999999999.9999999999")
+    pair = [{"x": least, "y": Decimal(10) ** 37}, {"x": -least, "y": Decimal(-1)}]
+    shown = "r.x < r.y AS less, r.x > r.y AS more, r.x = r.y AS same"
+    assert ask(f"UNWIND $rows AS r RETURN {shown}", rows=pair) == [(True, False, False), (False, True, False)]
+
+
 def test_what_floats_would_merge_stays_apart() -> None:
     apart = [(TWO_53,), (TWO_53 + 1,), (None,)]
     assert sorted(ask("MATCH (a) RETURN DISTINCT a.wide"), key=str) == sorted(apart, key=str)

@@ -186,10 +186,10 @@ def _number(sql: str, type_: Type) -> tuple[str, str, str]:
         return near, "0", "0"
     # Where the nearest float is a whole number the rest is taken from it, else from the decimal that it is written as.
     digits, scale = digits_and_scale(type_)
-    beyond = f"floor({sql})::HUGEINT - {near}::HUGEINT"
+    beyond = f"trunc({sql})::HUGEINT - {near}::HUGEINT"
     whole = f"CASE WHEN {near} = trunc({near}) THEN {beyond} WHEN {near} IS NOT NULL THEN 0 END"
     written = f"TRY_CAST({near}::VARCHAR AS DECIMAL({digits},{scale}))"
-    return near, whole, f"CASE WHEN {near} = trunc({near}) THEN {sql} - floor({sql}) ELSE {sql} - {written} END"
+    return near, whole, f"CASE WHEN {near} = trunc({near}) THEN {sql} - trunc({sql}) ELSE {sql} - {written} END"
 
 
 def is_nan(sql: str, type_: Type) -> list[str]:
