@@ -52,6 +52,13 @@ def test_every_amount_is_found() -> None:
         assert amounts.query(f"MATCH (p:P {{dec: {text}}}) RETURN p.id").scalar() == cent
 
 
+def test_a_percentile_is_one_of_the_decimals() -> None:
+    amounts = [Decimal("99999999999999.9999"), Decimal("0.1")]
+    text = "UNWIND $l AS x RETURN percentileDisc(x, 1.0) AS most, percentileCont(x, 0.0) AS least"
+    assert ask(text, l=amounts) == [(amounts[0], 0.1)]
+    assert ask("MATCH (a) RETURN percentileDisc(a.wide, 1)") == [(TWO_53 + 1,)]
+
+
 def test_decimals_of_all_digits_are_compared() -> None:
     least = Decimal("-9999999999999999999999999999.9999999999")
     pair = [{"x": least, "y": Decimal(10) ** 37}, {"x": -least, "y": Decimal(-1)}]

@@ -153,4 +153,4 @@ _OF_COMMON_TYPE = frozenset({"coalesce", "list"})
 _CONVERSIONS = frozenset({"tointeger", "tofloat", "toboolean", "tostring"})
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _OF_ANY = _CONVERSIONS | _COMPARISONS | {"nullif", "is null", "is not null", "in", "count", "min", "max", "collect"}
-_OF_DECIMALS = frozenset({"+", "-", "*", "%", "negate", "abs", "sign", "sum", "avg", "nullif"})
+_OF_DECIMALS = frozenset({"+", "-", "*", "%", "negate", "abs", "sign", "sum", "avg", "nullif", "percentiledisc"})
