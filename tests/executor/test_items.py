@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -109,6 +110,20 @@ def test_a_map_without_the_key_is_told() -> None:
     (warning,) = caught
     assert "the map has no key `nam`: always null" in str(warning.message)
     assert "did you mean `name`?" in str(warning.message)
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "expected"),
+    [
+        ([-(2**63), 2**63 - 1], 0.5, 0.0), ([math.inf], 0.5, math.inf), ([-math.inf, -math.inf, 1.0], 0.25, -math.inf),
+        ([1e308, -1e308], 0.5, 0.0), ([0.1] * 7, 0.3, 0.1), ([1, 2, 4], 0.75, 3.0), ([1, 2], None, None),
+    ],
+)  # fmt: skip
+def test_a_percentile_between_numbers_at_the_ends(values: list[Any], share: float | None, expected: Any) -> None:
+    """Between those of 64 bits an overflow was an error; an infinite one, less itself, is no number."""
+    text = "UNWIND $l AS x RETURN percentileCont(x, $p) AS c, percentileDisc(x, $p) IS NULL AS d"
+    graph = gquery.from_arrow({"A": {"id": [1]}}, {})
+    assert graph.query(text, {"l": values, "p": share}).rows() == [(expected, share is None)]
 
 
 @pytest.mark.parametrize("share", ["1.5", "-1"])

@@ -29,10 +29,11 @@ def percentile(call: Call, arguments: list[str]) -> str:
     if call.function == "percentiledisc":
         found = f"{ordered}[greatest(1, ceil({share}::DOUBLE * len({numbers}))::BIGINT)]"
     else:
-        below, above = (f"{ordered}[{way}({place})::BIGINT + 1]" for way in ("floor", "ceil"))
-        found = f"{below} + ({above} - {below}) * ({place} - floor({place}))"
+        below, above = (f"{ordered}[{way}({place})::BIGINT + 1]::DOUBLE" for way in ("floor", "ceil"))
+        part = f"({place} - floor({place}))"  # what lies between two infinite numbers is no number
+        found = f"CASE WHEN {below} = {above} THEN {below} ELSE {below} * (1 - {part}) + {above} * {part} END"
     outside = f"WHEN NOT {share} BETWEEN 0 AND 1 THEN error('a percentile lies between 0.0 and 1.0')"
-    return f"CASE {outside} WHEN len({numbers}) > 0 THEN {found} END"
+    return f"CASE {outside} WHEN {share} IS NOT NULL AND len({numbers}) > 0 THEN {found} END"
 
 
 def _widened(number: str, type_: Type, scale: int | None) -> str:
