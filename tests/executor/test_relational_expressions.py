@@ -62,7 +62,7 @@ VALUES: list[tuple[str, Any]] = [
     ("substring('hello', 1, 2)", "el"), ("left('hello', 2)", "he"), ("right('hello', 2)", "lo"),
     ("left(null, 1)", None), ("substring('abc', 5)", ""), ("left('abc', 0)", ""),
     ("substring('abc', 1, 9223372036854775807)", "bc"), ("substring('abc', 9223372036854775807)", ""),
-    ("substring('abc', null)", None), ("split('a,b', ',')", ["a", "b"]), ("split('ab', null)", None),
+    ("substring('abc', null)", None), ("substring('abc', toInteger('x'), -1)", None), ("split('a,b', ',')", ["a", "b"]), ("split('ab', null)", None),
     ("split('ab', [null, ','][0])", None), ("split([null, ','][0], ',')", None), ("split('ab', '')", ["a", "b"]),
     ("reverse('abc')", "cba"), ("size('abc')", 3), ("length('abc')", 3),
     ("isEmpty('')", True), ("isEmpty(' ')", False), ("isEmpty([])", True), ("isEmpty([null])", False),

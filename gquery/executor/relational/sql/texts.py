@@ -20,13 +20,14 @@ def substring(call: Call, arguments: list[str]) -> str:
 
 
 def _count(call: Call, arguments: list[str], index: int) -> str:
-    """A number of characters, which is looked at where it is not known to be one. Null texts have any."""
+    """A number of characters, which is looked at where it is not known to be one, unless another argument is null."""
     match call.arguments[index]:
         case Constant(value=int() as known) if 0 <= known <= _LONGEST:
             return arguments[index]
-    subject, number = arguments[0], arguments[index]
+    number = arguments[index]
     message = f"error('{call.function}() takes no negative numbers')"
-    negative = f"WHEN {number} < 0 AND {subject} IS NOT NULL THEN {message}"
+    known = "".join(f" AND {other} IS NOT NULL" for other in arguments[:index] + arguments[index + 1 :])
+    negative = f"WHEN {number} < 0{known} THEN {message}"
     return f"CASE {negative} WHEN {number} > {_LONGEST} THEN {_LONGEST} ELSE {number} END"
 
 
