@@ -13,7 +13,7 @@ from gquery.executor.relational.growth import write_range, write_replace
 from gquery.executor.relational.sql import texts
 from gquery.executor.relational.sql.comparison import comparison
 from gquery.executor.relational.sql.lists import calls as lists
-from gquery.executor.relational.sql.numbers import arithmetic, percentile
+from gquery.executor.relational.sql.numbers import arithmetic, percentile, rounded
 from gquery.executor.relational.sql.time import moments
 from gquery.executor.relational.sql.time.arithmetic import calculated, truncated
 from gquery.executor.relational.sql.values import member
@@ -43,14 +43,6 @@ def _divide(call: Call, arguments: list[str]) -> str:
     return f"({arguments[0]} {'/' if call.type.kind is Kind.FLOAT else '//'} {arguments[1]})"
 
 
-def _round(call: Call, arguments: list[str]) -> str:
-    """Halves go up; with a precision, away from zero."""
-    if len(arguments) == 1:
-        below = f"floor({arguments[0]}::DOUBLE)"  # adding a half first would round the sum
-        return f"({below} + ({arguments[0]} - {below} >= 0.5)::INTEGER)"
-    return f"round({arguments[0]}::DOUBLE, {arguments[1]}::INTEGER)"
-
-
 def _no_element(call: Call, arguments: list[str]) -> str:
     """One of several types that a value may have, which the function does not take."""
     return failing(arguments[0], f"{call.function}() cannot take {call.arguments[0].type}")
@@ -77,7 +69,7 @@ _WRITERS: dict[str, Writer] = {
     "index": lists.index, "slice": lists.slice_of,
     "map": lists.map_of, "field": lists.field, "range": write_range, "replace": write_replace,
     "list": _joined("[{}]"), "coalesce": _joined("coalesce({})"), "nullif": _null_if,
-    "round": _round, **dict.fromkeys(("id", "labels", "type", "keys", "properties"), _no_element), "text": _text,
+    "round": rounded, **dict.fromkeys(("id", "labels", "type", "keys", "properties"), _no_element), "text": _text,
     "member": member,
     "left": texts.side, "right": texts.side, "substring": texts.substring,
     "tostring": texts.to_string,

@@ -9,6 +9,8 @@ from gquery.executor.relational.sql.time.arithmetic import calculated
 from gquery.planner.ir.expr import Call, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, NUMBERS, digits_and_scale
 
+_EXACT_POWERS = 22  # of ten, which floats have without an error
+
 
 def arithmetic(call: Call, arguments: list[str]) -> str:
     """`+`, `-`, `*` or `%` of two numbers, or of durations and moments."""
@@ -34,6 +36,28 @@ def percentile(call: Call, arguments: list[str]) -> str:
         found = f"CASE WHEN {below} = {above} THEN {below} ELSE {below} * (1 - {part}) + {above} * {part} END"
     outside = f"WHEN NOT {share} BETWEEN 0 AND 1 THEN error('a percentile lies between 0.0 and 1.0')"
     return f"CASE {outside} WHEN {share} IS NOT NULL AND len({numbers}) > 0 THEN {found} END"
+
+
+def rounded(call: Call, arguments: list[str]) -> str:
+    """Halves go up; with a precision, away from zero, and they are halves as they are written: 1.005 is one between
+    hundredths, although its float is less. What has no digits behind the last that is asked for stays as it is."""
+    number = f"{arguments[0]}::DOUBLE"
+    if len(arguments) == 1:
+        below = f"floor({number})"  # adding a half first would round the sum
+        return f"({below} + ({number} - {below} >= 0.5)::INTEGER)"
+    places, size = arguments[1], f"abs({number})"
+    unit = f"pow(10, abs({places}))"
+    fine, coarse = f"floor({size} * {unit})", f"floor({size} / {unit})"
+    nearest = (
+        f"CASE WHEN {places} < 0 THEN ({coarse} + ({size} >= ({coarse} + 0.5) * {unit})::INTEGER) * {unit} "
+        f"ELSE ({fine} + ({size} >= (2 * {fine} + 1) / (2 * {unit}))::INTEGER) / {unit} END"
+    )
+    whole = f"CASE WHEN {places} < 0 THEN {coarse} ELSE {fine} END >= {2**52}"
+    near = f"round({number}, greatest(-400, least(400, {places}))::INTEGER)"
+    return (
+        f"CASE WHEN abs({places}) > {_EXACT_POWERS} THEN {near} "
+        f"WHEN {whole} THEN {number} WHEN {number} < 0 THEN -({nearest}) ELSE {nearest} END"
+    )
 
 
 def _widened(number: str, type_: Type, scale: int | None) -> str:

@@ -26,8 +26,8 @@ def _count(call: Call, arguments: list[str], index: int) -> str:
             return arguments[index]
     number = arguments[index]
     message = f"error('{call.function}() takes no negative numbers')"
-    known = "".join(f" AND {other} IS NOT NULL" for other in arguments[:index] + arguments[index + 1 :])
-    negative = f"WHEN {number} < 0{known} THEN {message}"
+    others = "".join(f" AND {other} IS NOT NULL" for other in arguments[:index] + arguments[index + 1 :])
+    negative = f"WHEN {number} < 0{others} THEN {message}"
     return f"CASE {negative} WHEN {number} > {_LONGEST} THEN {_LONGEST} ELSE {number} END"
 
 
