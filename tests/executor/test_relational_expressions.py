@@ -62,6 +62,7 @@ VALUES: list[tuple[str, Any]] = [
     ("substring('hello', 1, 2)", "el"), ("left('hello', 2)", "he"), ("right('hello', 2)", "lo"),
     ("left(null, 1)", None), ("substring('abc', 5)", ""), ("left('abc', 0)", ""),
     ("substring('abc', 1, 9223372036854775807)", "bc"), ("substring('abc', 9223372036854775807)", ""),
+    ("size(null + 1)", None), ("toUpper(1 + null)", None), ("null + true", None), ("[x IN null + 1 | x]", None),
     ("substring('abc', null)", None), ("substring('abc', toInteger('x'), -1)", None),
     ("split('a,b', ',')", ["a", "b"]), ("split('ab', null)", None),
     ("split('ab', [null, ','][0])", None), ("split([null, ','][0], ',')", None), ("split('ab', '')", ["a", "b"]),

@@ -115,19 +115,20 @@ def times(arguments: tuple[Type, ...]) -> Type | None:
 
 
 def plus(arguments: tuple[Type, ...]) -> Type | None:
-    """Numbers add; strings join with strings and numbers; lists join with lists and take an item at either end."""
+    """Numbers add; strings join with strings and numbers; lists join with lists and take an item at either end. Beside
+    null, which may be any of these, there is no telling, and it is null."""
     left, right = arguments
     kinds = {left.kind, right.kind}
+    if Kind.NULL in kinds:
+        return NULL
     if Kind.LIST in kinds:
-        if Kind.NULL in kinds:
-            return left if left.kind is Kind.LIST else right
         items = [each.item or NULL if each.kind is Kind.LIST else each for each in arguments]
         return list_of(unify(items))
     if Kind.TEMPORAL in kinds:
         durations = [each for each in arguments if _family(each) == "duration"]
-        return shifted(arguments) if durations or Kind.NULL in kinds else None
+        return shifted(arguments) if durations else None
     if Kind.STRING in kinds:
-        return STRING if kinds <= TEXT | NUMBER | {Kind.NULL} else None
+        return STRING if kinds <= TEXT | NUMBER else None
     return arithmetic(arguments)
 
 
