@@ -144,6 +144,13 @@ def test_parameter(expression: str, given: Any, expected: Any) -> None:
     assert value_of(expression, {"p": given}) == expected
 
 
+@pytest.mark.parametrize("expression", ["toString(-$p)", "-$p % 3", "[x IN [-$p] | x / 5]"])
+def test_a_parameter_that_is_negated_has_64_bits(expression: str) -> None:
+    """DuckDB makes a number of 128 bits of the least one, where it is known."""
+    with pytest.raises(ExecutionError, match="9223372036854775808 is out of range"):
+        value_of(expression, {"p": -(2**63)})
+
+
 def test_parameters_that_differ_in_case_only() -> None:
     assert value_of("[$P, $p, $P]", {"P": 1, "p": 2}) == [1, 2, 1]
 

@@ -61,7 +61,7 @@ OPERATORS: dict[str, Function] = {
     "*": Function(Signature(2, 2, times), None), "/": Function(Signature(2, 2, over), None),
     "%": Function(_ARITHMETIC, None),
     "^": Function(fixed(FLOAT, NUMBER, NUMBER), "pow({0}, {1})"),
-    "negate": Function(Signature(1, 1, arithmetic), "(-{0})"),
+    "negate": Function(Signature(1, 1, arithmetic), {"integer": "(-{0})::BIGINT", "other": "(-{0})"}),
     "list": Function(Signature(0, None, list_type), None), "index": Function(Signature(2, 2, item), None),
     "slice": Function(Signature(3, 3, slice_type), None), "field": Function(fixed(INTEGER, TEMPORAL, TEXT), None),
     "join paths": Function(Signature(2, 2, path_type), _JOINED_PATHS),  # the binder makes it, as it makes this:
