@@ -71,6 +71,7 @@ VALUES: list[tuple[str, Any]] = [
     ("isEmpty(null)", None),
     # conversions
     ("toInteger('12')", 12), ("toInteger('12.7')", 12), ("toInteger('x')", None), ("toInteger(-2.7)", -2),
+    ("toInteger('+-1')", None), ("toFloat('+-1.5')", None), ("toInteger('+1')", 1), ("toFloat('1_000')", None),
     ("toInteger('9223372036854775807')", 2**63 - 1), ("toFloat('1.5')", 1.5), ("toFloat('x')", None),
     ("toFloat(2)", 2.0), ("toString(1.0)", "1.0"), ("toString(true)", "true"), ("toBoolean('TRUE')", True),
     ("toBoolean('x')", None), ("toInteger(true)", 1),

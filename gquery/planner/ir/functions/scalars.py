@@ -57,7 +57,7 @@ _FIRST_ITEM = Signature(1, 1, item)
 
 _BLANKS = r"[\s\v\p{{Z}}]"  # DuckDB's own trim takes away spaces alone
 _TRUNCATED = "TRY_CAST(trunc({0}) AS BIGINT)"
-_TEXT_TO_FLOAT = "TRY_CAST(replace({0}, '_', 'x') AS DOUBLE)"  # DuckDB reads 1_000
+_TEXT_TO_FLOAT = "TRY_CAST(replace(replace({0}, '_', 'x'), '+-', 'x') AS DOUBLE)"  # DuckDB reads 1_000 and +-1
 _TEXT_TO_INTEGER = (
     r"CASE WHEN regexp_full_match({0}, '\s*[-+]?\d+\s*') THEN TRY_CAST({0} AS BIGINT) "
     f"ELSE TRY_CAST(trunc({_TEXT_TO_FLOAT}) AS BIGINT) END"
