@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ def balances(odd: str, count: int = 2000) -> str:
     return "id,balance\n" + "\n".join(rows) + "\n"
 
 
-@pytest.mark.parametrize("odd", ["n/a", "unknown", "1,5", "12 EUR"])
+@pytest.mark.parametrize("odd", ["n/a", "unknown", "1,5", "12 EUR", "1e400", "-1e999"])
 def test_one_cell_keeps_a_column_text(tmp_path: Path, odd: str) -> None:
     text = balances(f'"{odd}"' if "," in odd else odd)
     report = load(write(tmp_path, {"Account.csv": text})).report
@@ -32,6 +33,14 @@ def test_one_cell_keeps_a_column_text(tmp_path: Path, odd: str) -> None:
     assert hint == f"{odd!r} would take it for a missing value"
     assert odd in repr(report)
     assert bool(load(tmp_path, null=odd).report.kept_as_text) == ("," in odd)  # what is quoted is meant as text
+
+
+def test_a_number_that_no_float_holds_is_none(tmp_path: Path) -> None:
+    """It was taken for an infinite one without a word; what is written as infinite is."""
+    with pytest.raises(gquery.LoadError, match=r"not a number\n.*line 3, column x, value '1e400'"):
+        load(write(tmp_path, {"A.csv": "id,x:double\n1,inf\n2,1e400\n"}))
+    graph = gquery.load(write(tmp_path, {"A.csv": "id,x:double\n1,-Infinity\n2,1e-400\n"}))
+    assert graph.query("MATCH (a) RETURN a.x ORDER BY a.x").rows() == [(-math.inf,), (0.0,)]
 
 
 def test_types_that_the_rest_has(tmp_path: Path) -> None:

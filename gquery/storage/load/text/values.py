@@ -92,7 +92,7 @@ def _by_chunk(
 def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Text as the narrowest of integer, float, boolean, date, date and time that all of it fits, else as it is.
 
-    An integer must be written as it would be printed: `007` and `99999999999999999999` stay text.
+    An integer must be written as it would be printed: `007` and `99999999999999999999` stay text, and so does `1e400`.
     """
     if text.null_count == len(text):
         return pa.chunked_array([pa.nulls(len(text))])
@@ -135,8 +135,11 @@ def fitting(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
     """Which texts `infer` would let pass as values of a type; null where there is none."""
     if type == pa.int64():
         return pc.if_else(text.is_valid(), integers_where_canonical(text).is_valid(), None)
-    if type in (pa.float64(), pa.bool_()):
-        return pc.match_substring_regex(text, _PLAIN_FLOAT if type == pa.float64() else r"(?i)^(true|false)$")
+    if type == pa.bool_():
+        return pc.match_substring_regex(text, r"(?i)^(true|false)$")
+    if type == pa.float64():
+        held = pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
+        return pc.and_(pc.match_substring_regex(text, _PLAIN_FLOAT), held)
     return pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
 
 
@@ -202,13 +205,18 @@ def _cast_all(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray | Non
 
 
 def _cast(text: pa.Array | pa.ChunkedArray, type: pa.DataType) -> Any:
-    """A cast that raises ArrowInvalid for the first text that does not fit."""
+    """A cast that raises ArrowInvalid for the first text that does not fit, as a number that no float holds."""
     if type == pa.time64("us"):
         return pc.binary_join_element_wise("1970-01-01T", text, "").cast(pa.timestamp("us")).cast(type)
     if type == pa.timestamp("us", "UTC"):
         zoned = pc.match_substring_regex(text, _ZONE)
         return pc.if_else(zoned, text, pc.binary_join_element_wise(text, "Z", "")).cast(type)
-    return text.cast(type)
+    values = text.cast(type)
+    if type == pa.float64() and pc.any(endless := pc.is_inf(values)).as_py():
+        written = text.filter(endless)
+        if pc.any(pc.match_substring_regex(written, r"\d")).as_py():
+            raise pa.ArrowInvalid("a number is too large for a 64-bit float")
+    return values
 
 
 def _uncastable(text: pa.Array, type: pa.DataType, first: int) -> list[int]:
