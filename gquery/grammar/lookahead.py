@@ -28,7 +28,8 @@ def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
     if text_at(tokens, arrow) != "-":
         return False
     if text_at(tokens, arrow + 1) == "[":
-        return True
+        closing = pairs.get(arrow + 1)
+        return closing is None or text_at(tokens, closing + 1) != "["  # `(a) - [1, 2][0]` subtracts
     if text_at(tokens, arrow + 1) != "-":
         return False
     following = arrow + 2
