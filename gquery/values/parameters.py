@@ -11,6 +11,8 @@ import pyarrow as pa
 from gquery.errors import BindError
 
 _DEEPEST = 100  # levels of lists and maps; a list that holds itself has more
+_DAY = 86400 * 10**9  # nanoseconds
+_MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def snapshot_of(parameters: object) -> dict[str, Any]:
@@ -78,14 +80,16 @@ def _text(text: str, what: str) -> str:
 
 
 def _foreign(value: Any, what: str, depth: int) -> Any:
-    """Values of NumPy, pandas, Polars and Arrow."""
+    """Values of NumPy, pandas, Polars and Arrow, and Python's durations."""
     if _is_missing(value):
         return None
     if type(value).__name__ in ("datetime64", "timedelta64"):
-        return value.astype(f"{type(value).__name__}[us]").item()
-    for name in ("to_pydatetime", "to_pytimedelta"):
-        if isinstance(value, datetime.datetime | datetime.timedelta) and hasattr(value, name):
-            return getattr(value, name)()
+        return _of_numpy(value, what)
+    if isinstance(value, datetime.timedelta):  # pandas' know nanoseconds
+        below = value.nanoseconds if hasattr(value, "nanoseconds") else 0
+        return _interval(value // _MICROSECOND * 1000 + below)
+    if isinstance(value, datetime.datetime) and hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime()
     if isinstance(value, type):
         return value
     for name in ("tolist", "to_list", "as_py", "to_pylist"):
@@ -95,13 +99,28 @@ def _foreign(value: Any, what: str, depth: int) -> Any:
 
 
 def _listed(value: Any, name: str, what: str) -> Any:
-    if getattr(getattr(value, "dtype", None), "kind", "") in ("M", "m") and hasattr(value, "astype"):
-        kind = "datetime64[us]" if value.dtype.kind == "M" else "timedelta64[us]"  # finer times would become numbers
-        return value.astype(kind).tolist()
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("M", "m"):
+        return list(value) if value.ndim else value[()]  # NumPy's own list has numbers where they know nanoseconds
     try:
         return getattr(value, name)()
     except Exception as error:
         raise BindError(f"{what} is a {type(value).__name__} that cannot be read: {error}") from None
+
+
+def _of_numpy(value: Any, what: str) -> Any:
+    """A point in time or a duration, null where it is none."""
+    if value.dtype == "timedelta64[ns]" and value == value:
+        return _interval(int(value.astype("int64")))
+    found = value.astype(f"{type(value).__name__}[us]").item()
+    if isinstance(found, int):  # NumPy's answer for what Python has not
+        raise BindError(f"{what} lies outside of Python's years, 1 to 9999")
+    return _interval(found // _MICROSECOND * 1000) if isinstance(found, datetime.timedelta) else found
+
+
+def _interval(nanoseconds: int) -> pa.MonthDayNano:
+    """Whole days and what is left, both of one sign, as a column of durations has them."""
+    days = abs(nanoseconds) // _DAY * (1 if nanoseconds > 0 else -1)
+    return pa.MonthDayNano([0, days, nanoseconds - days * _DAY])
 
 
 def _is_missing(value: object) -> bool:

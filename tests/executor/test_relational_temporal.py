@@ -12,6 +12,7 @@ import zoneinfo
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -154,6 +155,33 @@ def test_durations() -> None:
     assert graph.query("MATCH (a) WHERE a.d = $p RETURN a.d", {"p": length}).rows() == [(known,)]
     assert graph.query("MATCH (a) WHERE a.d > $p RETURN a.d", {"p": dt.timedelta(seconds=5)}).rows() == [(known,)]
     assert graph.query("MATCH (a) RETURN a.d IN [$p]", {"p": length}).rows() == [(True,), (None,)]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_a_negative_duration_is_found_by_itself(unit: str) -> None:
+    """Python has -1 second as a day back and 86,399 seconds ahead, which is another duration."""
+    lengths = [dt.timedelta(seconds=seconds) for seconds in (-1, -86_401, 86_401, 0)]
+    table = pa.table({"id": [0, 1, 2, 3], "d": pa.array(lengths, pa.duration(unit))})
+    graph = gquery.from_arrow(vertices={"A": table}, edges={})
+    for number, length in enumerate(lengths):
+        for given in (length, np.timedelta64(length), pd.Timedelta(length), table["d"][number]):
+            for text in ("MATCH (a {d: $p}) RETURN id(a)", "MATCH (a) WHERE a.d IN [$p] RETURN id(a)"):
+                assert graph.query(text, {"p": given}).rows() == [(number,)], (length, type(given))
+
+
+def test_durations_of_other_libraries_keep_their_nanoseconds() -> None:
+    for given in (np.timedelta64(-1, "ns"), pd.Timedelta(-1, "ns")):
+        assert GRAPH.query("RETURN toString($p)", {"p": given}).scalar() == "PT-0.000000001S"
+    given = np.array([1, "NaT"], "timedelta64[ns]")
+    assert GRAPH.query("RETURN $p", {"p": given}).scalar() == [pa.MonthDayNano([0, 0, 1]), None]
+    assert GRAPH.query("RETURN $p", {"p": given[0:1].reshape(())}).scalar() == pa.MonthDayNano([0, 0, 1])
+    zoned = pd.Series(pd.to_datetime(["2024-01-15T10:00+01:00"]))
+    assert GRAPH.query("RETURN toString($p[0])", {"p": zoned}).scalar() == "2024-01-15T10:00:00+01:00"
+
+
+def test_a_year_that_python_has_not_is_no_number() -> None:
+    with pytest.raises(gquery.BindError, match=r"`\$p` lies outside of Python's years"):
+        GRAPH.query("RETURN $p", {"p": np.datetime64("12024-01-15")})
 
 
 @pytest.mark.parametrize("given", [pa.MonthDayNano([14, -3, 5]), pa.scalar(pa.MonthDayNano([14, -3, 5]))])

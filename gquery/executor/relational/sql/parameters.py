@@ -5,7 +5,6 @@ A list of values of several types goes as structs with a field for each type, of
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -69,10 +68,6 @@ def _by_member(value: Any, type_: Type) -> Any:
             return {key: _by_member(value[key], field) for key, field in type_.fields} or {NO_KEY: None}
         case Kind.TEMPORAL if isinstance(value, pa.MonthDayNano):
             return {"months": value.months, "days": value.days, "nanoseconds": value.nanoseconds}
-        case Kind.TEMPORAL if isinstance(value, datetime.timedelta):
-            seconds = value - datetime.timedelta(days=value.days)
-            microseconds = seconds // datetime.timedelta(microseconds=1)
-            return {"months": 0, "days": value.days, "nanoseconds": microseconds * 1000}
         case Kind.TEMPORAL if type_ == TIME:
             return {"time": value.replace(tzinfo=None), "offset_seconds": int(value.utcoffset().total_seconds())}
     return value

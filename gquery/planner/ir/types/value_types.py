@@ -39,7 +39,7 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
             return TIME
         case datetime.date() | datetime.time():
             return Type(Kind.TEMPORAL, pa.scalar(value).type)
-        case datetime.timedelta() | pa.MonthDayNano():
+        case pa.MonthDayNano():
             return Type(Kind.TEMPORAL, pa.month_day_nano_interval())
         case Mapping():
             fields = tuple((str(key), type_of_value(item, span, what)) for key, item in value.items())
