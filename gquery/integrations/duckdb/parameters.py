@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, cast
 
+import pyarrow as pa
+
 from gquery.errors import BindError
 
 
@@ -62,14 +64,15 @@ def _bytes(text: str) -> bytes:
     return _BYTE.sub(lambda found: bytes([int(found[1], 16)]), text.encode("latin-1"))
 
 
-def _duration(text: str) -> datetime.timedelta:
+def _duration(text: str) -> pa.MonthDayNano:
     parts = _INTERVAL.fullmatch(text)
-    if parts is None or parts["years"] or parts["months"]:
-        raise ValueError("a month has no fixed length")
-    days = datetime.timedelta(days=int(parts["days"] or 0))
-    micros = int(Decimal(parts["seconds"] or 0) * 1_000_000)
-    clock = datetime.timedelta(hours=int(parts["hours"] or 0), minutes=int(parts["minutes"] or 0), microseconds=micros)
-    return days - clock if parts["sign"] else days + clock
+    if parts is None:
+        raise ValueError("it is written as no interval is")
+    years, months, days, hours, minutes = (
+        int(parts[name] or 0) for name in ("years", "months", "days", "hours", "minutes")
+    )
+    clock = (hours * 3600 + minutes * 60) * 10**9 + int(Decimal(parts["seconds"] or 0) * 10**9)
+    return pa.MonthDayNano([years * 12 + months, days, -clock if parts["sign"] else clock])
 
 
 def _datetime(text: str) -> datetime.datetime:
