@@ -224,6 +224,8 @@ COMPUTED: list[tuple[str, Any]] = [
     ("toString(time(a.clock))", ["10:30:00+01:00", "10:30:00.5Z"]),
     ("toString(datetime({year: a.year, timezone: 'Europe/Zurich'}))", [
         "2024-01-01T00:00:00+01:00[Europe/Zurich]", "2023-01-01T00:00:00+01:00[Europe/Zurich]"]),
+    ("toString(datetime({date: datetime({year: a.year, timezone: 'Asia/Tokyo'}), time: localtime({hour: a.month})}))", [
+        "2024-01-01T02:00:00Z", "2023-01-01T12:00:00Z"]),
     ("toString(datetime({epochSeconds: a.month, nanosecond: 1}))", [
         "1970-01-01T00:00:02.000000001Z", "1970-01-01T00:00:12.000000001Z"]),
     ("date.truncate(a.unit, date({year: a.year, month: a.month}))", [dt.date(2024, 2, 1), dt.date(2023, 1, 1)]),

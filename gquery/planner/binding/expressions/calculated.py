@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from gquery.errors import BindError, Span, did_you_mean
 from gquery.grammar import ast
-from gquery.planner.ir.expr import Call, Constant, Expression, Kind, Type
+from gquery.planner.ir.expr import NULL, Call, Constant, Expression, Kind, Type
 from gquery.planner.ir.types.common_type import DATE, DURATION, TIME, temporal_family
 from gquery.values.durations import PARTS
 from gquery.values.moments import DATE_PARTS, TIME_PARTS, Moment, offset_text, placed
@@ -99,6 +99,8 @@ def _zone_of(argument: Expression) -> str | None:
             except ValueError as error:
                 raise BindError(str(error), span=argument.span) from None
             return offset.zone or offset_text(offset.offset or 0).replace("Z", "UTC")
-    types = [type_ for _, type_ in argument.type.fields] if argument.type.kind is Kind.MAP else [argument.type]
-    zones = (getattr(each.arrow, "tz", None) for each in types if each.kind is Kind.TEMPORAL)
-    return next(filter(None, zones), None)
+    type_ = argument.type
+    if type_.kind is Kind.MAP:  # what gives the date gives no zone
+        known = {name: field for name, field in type_.fields if field.kind is not Kind.NULL}
+        type_ = known.get("time", known.get("datetime", NULL))
+    return getattr(type_.arrow, "tz", None) if type_.kind is Kind.TEMPORAL else None
