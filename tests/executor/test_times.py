@@ -294,6 +294,7 @@ COMPUTED_MISTAKES = [
     ("date({year: a.text})", gquery.ExecutionError, "year is a whole number, not 'x'"),
     ("localdatetime({year: a.id, nanosecond: 1})", gquery.ExecutionError, "lies in the years 1678 to 2261"),
     ("datetime(toString(datetime({year: 2000 + a.id, timezone: '+01:00'})))", gquery.ExecutionError, "cannot keep its"),
+    ("localdatetime.truncate('hour', date({year: a.id}))", gquery.ExecutionError, "0001-01-01 has no hour"),
     ("date.truncate(a.text, date())", gquery.ExecutionError, "there is no unit 'x'"),
     ("date({yaer: a.id})", gquery.BindError, "a date has no `yaer`"),
     ("date(a.id)", gquery.BindError, "cannot take"),

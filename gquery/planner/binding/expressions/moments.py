@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _UNKNOWN = object()
 _CONVERTED = ("date", "localtime", "localdatetime", "datetime")  # by SQL, from other moments
-COMPUTED_UNITS = ("decade", "year", "quarter", "month", "week", "day", "hour", "minute", "second")
+_CLOCKS = ("hour", "minute", "second")
+COMPUTED_UNITS = ("decade", "year", "quarter", "month", "week", "day", *_CLOCKS)
 _FINE_YEARS = range(-(2**63), 2**63)  # nanoseconds around 1970 of points in time that know nanoseconds
 _DATES, _POINTS = 2_100_000_000, 105_000_000  # days around 1970 that DuckDB has for dates, and for points in time
 
@@ -77,7 +78,8 @@ def _computed(binder: ExpressionBinder, name: str, arguments: tuple[Expression, 
             ("date.truncate" | "localdatetime.truncate" | "datetime.truncate"),
             (Constant(value=str() as unit), value),
         ) if value.type.kind is Kind.TEMPORAL and temporal_family(value.type.arrow) in ("date", "datetime"):
-            if unit not in COMPUTED_UNITS:
+            dated = temporal_family(value.type.arrow) == "date"
+            if unit not in COMPUTED_UNITS or (dated and unit in _CLOCKS):
                 return None
             subject = binder.call(family, (value,), span)
             return Call(subject.type, span, "truncate", (Constant(STRING, span, unit), subject))
