@@ -85,7 +85,8 @@ MISTAKES = [
     ("datetime.fromEpoch('x', 0)", "whole numbers"), ("datetime.fromEpochMillis(toFloat(1))", "cannot take FLOAT"),
     ("localdatetime({year: 9223372036854775807})", "of the years -290,000 to 290,000"),
     ("date('+99999999-01-01')", "to 5,750,000 only"),
-    ("date('2024-01-01') + 1", "cannot take"), ("duration.between(1, 2)", "between two dates or times"),
+    ("date('2024-01-01') + 1", "cannot take"), ("localtime('10:00') - localtime('09:00')", "cannot take"),
+    ("duration.between(1, 2)", "between two dates or times"),
 ]  # fmt: skip
 
 

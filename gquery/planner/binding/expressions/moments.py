@@ -189,7 +189,7 @@ def _sum(one: Any, other: Any, sign: int = 1) -> Moment | Duration | None:
             return later(one, other, sign)
         case Duration(), Moment() if sign == 1:
             return later(other, one)
-        case Moment(), Moment() if sign == -1 and one.family == other.family:
+        case Moment(), Moment() if sign == -1 and one.family == other.family and one.date is not None:
             return in_seconds(other, one)
     return None
 
