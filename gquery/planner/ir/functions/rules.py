@@ -226,10 +226,10 @@ def shifted(arguments: tuple[Type, ...]) -> Type | None:
     if Kind.NULL in {each.kind for each in arguments}:
         return NULL
     families = [_family(each) for each in arguments]
-    moments = [each for each, family in zip(arguments, families, strict=True) if family not in ("text", "duration")]
-    if None in families or families.count("text") == len(families):
+    moments = [each for each, family in zip(arguments, families, strict=True) if family != "duration"]
+    if None in families or "text" in families:
         return None
-    if "duration" in families or "text" in families:
+    if "duration" in families:
         return moments[0] if moments else DURATION
     return DURATION if len(set(families)) == 1 and families[0] in ("date", "datetime") else None
 
