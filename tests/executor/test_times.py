@@ -86,6 +86,7 @@ MISTAKES = [
     ("localdatetime({year: 9223372036854775807})", "of the years -290,000 to 290,000"),
     ("date('+99999999-01-01')", "to 5,750,000 only"),
     ("date('2024-01-01') + 1", "cannot take"), ("localtime('10:00') - localtime('09:00')", "cannot take"),
+    ("duration('P1D') - date('2024-01-01')", "`-` cannot take"),
     ("duration('P1D') + 'x'", "`+` cannot take TEMPORAL and STRING"), ("'x' - date('2024-01-01')", "cannot take"),
     ("head([duration('P1D')]) - 'P1D'", "`-` cannot take TEMPORAL and STRING"),
     ("duration.between(1, 2)", "between two dates or times"),

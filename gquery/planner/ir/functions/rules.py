@@ -87,7 +87,11 @@ def over(arguments: tuple[Type, ...]) -> Type | None:
 
 
 def less(arguments: tuple[Type, ...]) -> Type | None:
-    return shifted(arguments) if Kind.TEMPORAL in {each.kind for each in arguments} else arithmetic(arguments)
+    """No moment is taken from a duration."""
+    if Kind.TEMPORAL not in {each.kind for each in arguments}:
+        return arithmetic(arguments)
+    result = shifted(arguments)
+    return result if _family(arguments[0]) != "duration" or result in (DURATION, NULL) else None
 
 
 def arithmetic(arguments: tuple[Type, ...]) -> Type | None:
