@@ -137,10 +137,14 @@ def offset_text(seconds: int) -> str:
 
 
 def placed(moment: Moment, zone: str) -> Moment:
-    """What the clock shows, in a zone: an offset or a name."""
+    """What the clock shows, in a zone: an offset or a name. Where it shows that twice, as clocks are put back, with the
+    offset that the moment has already; else the first time."""
     if re.fullmatch(_OFFSET, zone):
         return replace(moment, offset=seconds_of(zone), zone=None)
-    offset = _offset_at(zone, (moment.date or 0) * 86400 + (moment.time or 0) // SECOND, local=True)
+    shown, own = (moment.date or 0) * 86400 + (moment.time or 0) // SECOND, moment.offset
+    offset = _offset_at(zone, shown, local=True)
+    if own is not None and own != offset and _offset_at(zone, shown - own, local=False) == own:
+        offset = own
     return replace(moment, offset=offset, zone=None if moment.date is None else zone)
 
 
@@ -189,7 +193,7 @@ def moment_of(parts: Mapping[str, object], family: Family) -> Moment:
     if zone is not None and not isinstance(zone, str):
         raise ValueError(f"a time zone is a text, not {zone!r}")
     if base.offset is not None:
-        found = placed(found, base.zone or offset_text(base.offset))
+        found = placed(replace(found, offset=base.offset), base.zone or offset_text(base.offset))
         found = moved(found, zone) if zone else found
     shown = replace(found, time=_select_time(of, found.time or 0))
     if found.offset is not None and not found.zone:

@@ -262,16 +262,35 @@ def test_functions_of_computed_values(expression: str, expected: list[Any]) -> N
         assert graph.query(f"MATCH (a) WHERE ({expression}) IS NOT NULL RETURN count(*)").scalar() == known
 
 
+@pytest.mark.parametrize("unit", ["us", "ns"])
+@pytest.mark.parametrize("hour", [0, 1])
+def test_an_hour_that_a_clock_shows_twice_stays_itself(hour: int, unit: str) -> None:
+    """What was made of a time in it was an hour off."""
+    shown = dt.datetime(2024, 10, 27, 2, 30, tzinfo=zoneinfo.ZoneInfo("Europe/Zurich"), fold=hour)
+    column = pa.array([shown.astimezone(dt.UTC)], pa.timestamp(unit, "Europe/Zurich"))
+    graph = gquery.from_arrow(vertices={"A": pa.table({"id": [1], "at": column})}, edges={})
+    offset = ("+02:00", "+01:00")[hour]
+    for moment in ("a.at", "$at", f"datetime('2024-10-27T02:30{offset}[Europe/Zurich]')"):
+        for expression, expected in (
+            (f"{moment} + duration('PT0S')", f"02:30:00{offset}"), (f"{moment} - duration('P0M')", f"02:30:00{offset}"),
+            (f"{moment} + duration('PT30M')", ("02:00:00+01:00", "03:00:00+01:00")[hour]),
+            (f"{moment} + duration('P1D') - duration('P1D')", "02:30:00+01:00"),
+            (f"datetime.truncate('hour', {moment})", f"02:00:00{offset}"),
+            (f"datetime({{datetime: {moment}, minute: 5}})", f"02:05:00{offset}"),
+        ):  # fmt: skip
+            text = graph.query(f"MATCH (a) RETURN toString({expression})", {"at": shown}).scalar()
+            assert text == f"2024-10-27T{expected}[Europe/Zurich]", expression
+    first = graph.query("MATCH (a) WHERE a.at = '2024-10-27T02:30' RETURN count(*)")  # as datetime() has it
+    assert first.scalar() == (hour == 0)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_durations_are_multiplied_and_divided_exactly(seed: int) -> None:
     """Floats have 49 months / 49 as less than a month, and 100 months * 0.29 as less than 29."""
     draw = random.Random(seed)
-    longest = [12 * 49, 400, 10**15]
-    durations = [Duration(49, 49, 49), Duration(100, 100, 100)]
-    durations += [Duration(*(draw.randint(-most, most) for most in longest)) for _ in range(40)]
-    numbers = [0.29, 49.0, *(draw.choice([draw.randint(1, 90) / 100, float(draw.randint(-99, -1))]) for _ in range(40))]
-    rows = [(each, number) for each, number in zip(durations, reversed(numbers), strict=True)]
-    rows += [(durations[0], 49.0), (durations[1], 0.29)]
+    durations = [Duration(*(draw.randint(-most, most) for most in (12 * 49, 400, 10**15))) for _ in range(40)]
+    rows = [(each, draw.choice([draw.randint(1, 90) / 100, float(draw.randint(-99, -1))])) for each in durations]
+    rows += [(Duration(49, 49, 49), 49.0), (Duration(100, 100, 100), 0.29)]
     given = [{"d": pa.MonthDayNano([each.months, each.days, each.nanoseconds]), "n": number} for each, number in rows]
     text = "UNWIND $rows AS r RETURN [r.d * r.n, r.n * r.d, r.d / r.n, r.d / toInteger(r.n * 100)] AS x"
     found = gquery.from_arrow({"A": {"id": [1]}}, {}).query(text, {"rows": given}).rows()

@@ -47,7 +47,7 @@ def truncated(call: Call, arguments: list[str]) -> str:
     if _family(type_) == "date":
         return f"{cut}::DATE"
     fine = f"{cut}::TIMESTAMP_NS" if is_fine(type_) else cut
-    return fine if zone_of(type_) is None else instant_of(fine, type_)
+    return fine if zone_of(type_) is None else instant_of(fine, type_, like=moment)
 
 
 def _family(type_: Type) -> str | None:
@@ -73,7 +73,7 @@ def _later(moment: str, duration: str, type_: Type, sign: str) -> str:
         moved = f"make_timestamp_ns(epoch_us({begun(shown, type_)} {dates}) * 1000 + {below})"
     else:
         moved = f"({shown} {dates})"
-    instant = moved if zone is None else instant_of(moved, type_)
+    instant = moved if zone is None else instant_of(moved, type_, like=moment)
     if not fine:
         passed = floored(f"({sign} {nanoseconds}::HUGEINT)", 1000)  # the microsecond that has begun
         return f"({instant} + to_microseconds({passed}::BIGINT))"

@@ -7,6 +7,7 @@ Sessions run in UTC: a point in time without a zone is taken for UTC's where it 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -121,13 +122,20 @@ def _instant(text: str, type_: Type) -> str:
     return instant_of(f"{text}::{'TIMESTAMP_NS' if is_fine(type_) else 'TIMESTAMP'}", type_)
 
 
-def instant_of(local: str, type_: Type) -> str:
-    """The instant at which a clock in the type's zone shows this."""
+def instant_of(local: str, type_: Type, like: str | None = None) -> str:
+    """The instant at which a clock in the type's zone shows this. Where it does so twice, as clocks are put back, the
+    one with the offset that another instant has; the first, where none is given."""
     zone = zone_of(type_) or "UTC"
     minutes = _minutes_of(zone)
-    if minutes is None:
-        return f"timezone({literal(zone)}, {local})"
-    return f"timezone('UTC', {_later(local, -minutes, type_)})"
+    if minutes is not None:
+        return f"timezone('UTC', {_later(local, -minutes, type_)})"
+    there = partial("timezone({}, {})".format, literal(zone))
+    last = there(local)  # what DuckDB takes
+    other = like or f"({last}::TIMESTAMPTZ - INTERVAL 1 DAY)"
+    number, made = ("epoch_ns", "make_timestamp_ns") if is_fine(type_) else ("epoch_us", "make_timestamp")
+    ahead = f"({number}({there(other)}) - {number}({other}))"
+    found = f"timezone('UTC', {made}({number}({local}) - {ahead}))"
+    return f"CASE WHEN {there(found)} = {local} THEN {found} ELSE {last} END"
 
 
 def _sql_type(arrow: Any) -> str:
