@@ -108,6 +108,12 @@ def test_an_offset_of_a_parameter_is_seen_anew_each_time() -> None:
         assert graph.query("RETURN $p AS d", {"p": moment}).scalar().utcoffset() == moment.utcoffset()
 
 
+def test_an_offset_of_seconds_is_refused() -> None:
+    odd = dt.datetime(2024, 1, 1, tzinfo=dt.timezone(dt.timedelta(seconds=20)))
+    with pytest.raises(gquery.UnsupportedError, match="no offsets from UTC with seconds"):
+        GRAPH.query("RETURN $d", {"d": odd})
+
+
 def test_an_offset_of_a_computed_text_is_refused() -> None:
     for text in ("2020-01-01T10:00:00+02:00", "2020-01-01 10:00-00:30", "2020-01-01 10:00 Europe/Zurich"):
         with pytest.raises(ExecutionError, match=r"cannot keep its offset|is no point in time"):

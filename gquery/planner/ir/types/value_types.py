@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gquery.errors import BindError, Span
+from gquery.errors import BindError, Span, UnsupportedError
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, NARROW_INTEGER, TIME, decimal_of, unify
 
@@ -38,7 +38,10 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
                 raise BindError(f"{what} is a time of the day in a zone, which has no offset without a date", span=span)
             return TIME
         case datetime.date() | datetime.time():
-            return Type(Kind.TEMPORAL, pa.scalar(value).type)
+            try:
+                return Type(Kind.TEMPORAL, pa.scalar(value).type)
+            except pa.ArrowInvalid:
+                raise UnsupportedError("gquery has no offsets from UTC with seconds", span=span) from None
         case pa.MonthDayNano():
             return Type(Kind.TEMPORAL, pa.month_day_nano_interval())
         case Mapping():
