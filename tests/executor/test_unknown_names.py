@@ -35,6 +35,7 @@ CASES: list[tuple[str, list[tuple[Any, ...]], int]] = [
     ("MATCH (a:P {id: 1}) RETURN a.no + 1, toUpper(a.no), a.no.year, a.no[0], a['no']", [(None,) * 5], 5),
     ("MATCH (a:P {id: 1}) RETURN a {.name, .no}", [({"name": "Ann", "no": None},)], 1),
     ("MATCH (a:P) RETURN DISTINCT a.no", [(None,)], 1),
+    ("MATCH (a:P) RETURN a.no AS no, count(*) AS n ORDER BY a.no + count(*)", [(None, 3)], 2),
     ("MATCH (a:P) WITH a.no AS n, a WHERE n IS NULL RETURN count(*)", [(3,)], 1),
     ("OPTIONAL MATCH (a:X)-[r:Y]->() RETURN a, r, a.name, type(r), labels(a), keys(r)", [(None,) * 6], 2),
     ("MATCH (a:P) OPTIONAL MATCH (a)-[r:Y]->(b) RETURN count(*), count(b)", [(3, 0)], 1),

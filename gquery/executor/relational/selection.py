@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from gquery.errors import Span
 from gquery.executor.relational.sql.expressions import inputs
 from gquery.executor.relational.sql.words import Names
-from gquery.planner.ir.expr import INTEGER, Attribute, Call, Column, Expression, children, is_aggregated, is_volatile
+from gquery.planner.ir.expr import (
+    INTEGER,
+    Attribute,
+    Call,
+    Column,
+    Expression,
+    Kind,
+    children,
+    is_aggregated,
+    is_volatile,
+)
 from gquery.planner.ir.segments import Project, SortItem
 from gquery.records import record
 
@@ -46,7 +56,7 @@ class Selection:
         """What a WITH or RETURN selects, of which `outputs` have to be computed now."""
         projection, shown = project.projection, len(outputs)
         outputs = tuple(dict.fromkeys((*outputs, *_asked_after(project.where, outputs))))
-        order_by = tuple(item for item in projection.order_by if not is_constant(item.expression))
+        order_by = tuple(item for item in projection.order_by if _varies(item.expression))
         expressions = (*outputs, *(item.expression for item in order_by), *residual)
         read = [part for expression in expressions for part in inputs(expression)]
         grouped = projection.distinct or any(is_aggregated(output) for output in outputs)
@@ -93,6 +103,11 @@ def _asked_after(where: tuple[Expression, ...], outputs: tuple[Expression, ...])
 def is_constant(expression: Expression) -> bool:
     """Whether the expression has one value for all rows."""
     return not any(inputs(expression)) and not is_volatile(expression) and not is_aggregated(expression)
+
+
+def _varies(key: Expression) -> bool:
+    """Whether rows may differ in it: a count may be added to what is always null."""
+    return key.type.kind is not Kind.NULL and not is_constant(key)
 
 
 def named(parts: Iterable[Expression]) -> dict[str, Expression]:
