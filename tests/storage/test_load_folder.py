@@ -230,6 +230,14 @@ def test_empty_tables(tmp_path: Path) -> None:
     assert graph.snapshot.schema.types == ("R",)
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\r"])
+def test_a_last_line_may_end_with_the_file(tmp_path: Path, end: str) -> None:
+    files = {"A.csv": f'id,x,y:string\n1,"a",""\n2,b,{end}', "A_r_A.csv": f"source,target{end}"}
+    graph = load(write(tmp_path, files))
+    assert vertices(graph, "A") == [{"id": 1, "x": "a", "y": ""}, {"id": 2, "x": "b", "y": None}]
+    assert graph.snapshot.schema.types == ("R",)
+
+
 def test_no_header(tmp_path: Path) -> None:
     graph = load(write(tmp_path, {"A.csv": "1,x\n2,y\n", "A_r_A.csv": "1,2\n"}), header=False)
     assert vertices(graph, "A") == [{"column1": 1, "column2": "x"}, {"column1": 2, "column2": "y"}]

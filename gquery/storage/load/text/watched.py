@@ -31,6 +31,7 @@ class WatchedStream:
         self._mend = mend
         self._decoder = codecs.getincrementaldecoder("utf-8")(_MENDING if mend else "strict")
         self._waiting = b""
+        self._last = b"\n"
         self.has_nul = False
         self.has_bytes = False
 
@@ -38,8 +39,16 @@ class WatchedStream:
         return True
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes; none at the end."""
-        block = self._mended(size) if self._mend else self._strict(size)
+        """`size` bytes, fewer at the end, where the last line ends like all others: of one that does not, Arrow skips
+        no header, and takes an empty field at its end for one in quotes when an earlier line ends with quotes."""
+        block = self._next(size)
+        while len(block) < size:
+            more = self._next(size - len(block))
+            if not more:
+                block += b"" if (block[-1:] or self._last) in b"\r\n" else b"\n"
+                break
+            block += more
+        self._last = block[-1:] or self._last
         self.has_nul |= b"\0" in block
         self.has_bytes |= bool(block)
         if self._quotes:
@@ -47,6 +56,9 @@ class WatchedStream:
         self._loading.read(self._path, self._raw.tell() - self._seen)
         self._seen = self._raw.tell()
         return block
+
+    def _next(self, size: int) -> bytes:
+        return self._mended(size) if self._mend else self._strict(size)
 
     def _strict(self, size: int) -> bytes:
         block = self._stream.read(size)
