@@ -12,12 +12,14 @@ import pickle
 import sys
 import uuid
 import warnings
+import zoneinfo
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -146,6 +148,9 @@ def test_parameters_that_are_no_values(graph: gquery.Graph, value: Any) -> None:
         (np.datetime64("2024-02-29T01:02:03", "ns"), datetime.datetime(2024, 2, 29, 1, 2, 3)),
         (pd.Timestamp("2024-02-29 01:02:03"), datetime.datetime(2024, 2, 29, 1, 2, 3)),
         (np.array(["2024-02-29T00"], "datetime64[ns]"), [datetime.datetime(2024, 2, 29)]),
+        (pd.DatetimeIndex(["2024-02-29", None], tz="UTC"), [datetime.datetime(2024, 2, 29, tzinfo=datetime.UTC), None]),
+        (pa.scalar([("a", 1)], pa.map_(pa.string(), pa.int64())), [["a", 1]]),
+        (pd.Timedelta(1, "D"), pa.MonthDayNano([0, 1, 0])), (pd.Timedelta(1, "ns"), pa.MonthDayNano([0, 0, 1])),
         (b"\0\xff", b"\0\xff"), ("a\0b", "a\0b"), ({"a": {"b": [1]}}, {"a": {"b": [1]}}),
     ],
 )  # fmt: skip
@@ -154,6 +159,47 @@ def test_parameters_of_other_libraries(graph: gquery.Graph, value: Any, expected
     if isinstance(expected, datetime.date) and not isinstance(expected, datetime.datetime):
         found = found.date() if isinstance(found, datetime.datetime) else found
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [pd.Timestamp("2024-02-29 00:00:00.000000001"), np.datetime64(1, "ns"),
+     np.array([1, 0], "datetime64[ns]"), pa.scalar(1, pa.timestamp("ns")),
+     pa.scalar(1, pa.time64("ns")), pl.Series([1]).cast(pl.Datetime("ns"))],
+)  # fmt: skip
+def test_times_that_are_too_fine_for_python_are_no_parameters(graph: gquery.Graph, value: Any) -> None:
+    with pytest.raises(gquery.BindError, match=r"nanoseconds|would lose"):
+        graph.query("RETURN $x AS x", {"x": value})
+
+
+def test_years_that_python_does_not_have_are_no_parameters(graph: gquery.Graph) -> None:
+    with pytest.raises(gquery.BindError, match="outside of Python's years"):
+        graph.query("RETURN $x AS x", {"x": np.array(["2024-02-29", "20000-01-01"], "datetime64[D]")})
+
+
+class Zone(datetime.tzinfo):
+    def __init__(self, offset: datetime.timedelta | None) -> None:
+        self.offset = offset
+
+    def utcoffset(self, _: datetime.datetime | None) -> datetime.timedelta | None:
+        return self.offset
+
+    def tzname(self, _: datetime.datetime | None) -> str:
+        return "Nowhere"
+
+
+def test_zones_of_parameters(graph: gquery.Graph) -> None:
+    """A zone that nobody knows is its offset."""
+
+    def answer(zone: datetime.tzinfo) -> Any:
+        return graph.query("RETURN $x AS x", {"x": datetime.datetime(2024, 2, 29, tzinfo=zone)}).to_arrow()["x"]
+
+    assert answer(Zone(datetime.timedelta(hours=3))).type.tz == "+03:00"
+    assert answer(zoneinfo.ZoneInfo("Europe/Zurich")).type.tz == "Europe/Zurich"
+    with pytest.raises(gquery.BindError, match="gives no offset"):
+        answer(Zone(None))
+    with pytest.raises(gquery.UnsupportedError, match="offsets from UTC with seconds"):
+        answer(datetime.timezone(datetime.timedelta(seconds=3601)))
 
 
 def test_decimals_are_parameters(graph: gquery.Graph) -> None:

@@ -49,7 +49,7 @@ def _plain(value: Any, what: str, depth: int) -> Any:
             return _text(str.__str__(value), what)
         case pa.MonthDayNano():  # which is a tuple, too
             return value
-        case Mapping():
+        case Mapping() if not isinstance(value, pa.Scalar):
             return {_key(key, what): _plain(item, what, depth + 1) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
             return [_plain(item, what, depth + 1) for item in value]
@@ -83,16 +83,16 @@ def _foreign(value: Any, what: str, depth: int) -> Any:
     """Values of NumPy, pandas, Polars and Arrow, and Python's durations."""
     if _is_missing(value):
         return None
-    if type(value).__name__ in ("datetime64", "timedelta64"):
-        return _of_numpy(value, what)
     if isinstance(value, datetime.timedelta):  # pandas' know nanoseconds
         below = value.nanoseconds if hasattr(value, "nanoseconds") else 0
         return _interval(value // _MICROSECOND * 1000 + below)
-    if isinstance(value, datetime.datetime) and hasattr(value, "to_pydatetime"):
-        return value.to_pydatetime()
+    if isinstance(value, datetime.datetime):
+        return _point(value, what)
+    if type(value).__name__ in ("datetime64", "timedelta64"):
+        return _of_numpy(value, what)
     if isinstance(value, type):
         return value
-    for name in ("tolist", "to_list", "as_py", "to_pylist"):
+    for name in ("tolist", "to_arrow", "to_list", "as_py", "to_pylist"):
         if callable(getattr(value, name, None)):
             return _plain(_listed(value, name, what), what, depth + 1)
     return value
@@ -102,19 +102,36 @@ def _listed(value: Any, name: str, what: str) -> Any:
     if getattr(getattr(value, "dtype", None), "kind", "") in ("M", "m"):
         return list(value) if value.ndim else value[()]  # NumPy's own list has numbers where they know nanoseconds
     try:
+        if getattr(value, "type", None) == pa.time64("ns"):
+            value = value.cast(pa.time64("us"))  # as Python's times, which would leave out what is finer
         return getattr(value, name)()
     except Exception as error:
         raise BindError(f"{what} is a {type(value).__name__} that cannot be read: {error}") from None
+
+
+def _point(value: Any, what: str) -> Any:
+    """A point in time as Python's own."""
+    if getattr(value, "nanosecond", 0):
+        raise _too_fine(what)
+    return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
 
 
 def _of_numpy(value: Any, what: str) -> Any:
     """A point in time or a duration, null where it is none."""
     if value.dtype == "timedelta64[ns]" and value == value:
         return _interval(int(value.astype("int64")))
-    found = value.astype(f"{type(value).__name__}[us]").item()
+    whole = value.astype(f"{type(value).__name__}[us]")
+    found = whole.item()
     if isinstance(found, int):  # NumPy's answer for what Python has not
         raise BindError(f"{what} lies outside of Python's years, 1 to 9999")
+    if found is not None and whole.astype(value.dtype) != value:
+        raise _too_fine(what)
     return _interval(found // _MICROSECOND * 1000) if isinstance(found, datetime.timedelta) else found
+
+
+def _too_fine(what: str) -> BindError:
+    hint = "give it as a text that the query reads, as in localdatetime($at)"
+    return BindError(f"{what} has nanoseconds, which Python's times do not have", hint=hint)
 
 
 def _interval(nanoseconds: int) -> pa.MonthDayNano:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from gquery.errors import BindError, Span
+from gquery.errors import GQueryError, Span
 from gquery.grammar.ast import Query
 from gquery.planner.ir.query_plan import ChainPlan
 from gquery.planner.ir.segments import BoundQuery
@@ -92,5 +92,5 @@ def types_of(parameters: Mapping[str, object]) -> Hashable:
     when one of them has no type."""
     try:
         return frozenset((name, type_of_value(value, _NOWHERE), readings(value)) for name, value in parameters.items())
-    except BindError:
+    except GQueryError:
         return object()

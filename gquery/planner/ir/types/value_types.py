@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import zoneinfo
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +14,7 @@ import pyarrow as pa
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, NARROW_INTEGER, TIME, decimal_of, unify
+from gquery.values.moments import offset_text
 
 
 def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
@@ -37,11 +40,10 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
             if value.utcoffset() is None:
                 raise BindError(f"{what} is a time of the day in a zone, which has no offset without a date", span=span)
             return TIME
+        case datetime.datetime() if value.tzinfo is not None:
+            return Type(Kind.TEMPORAL, pa.timestamp("us", _zone_of(value, span, what)))
         case datetime.date() | datetime.time():
-            try:
-                return Type(Kind.TEMPORAL, pa.scalar(value).type)
-            except pa.ArrowInvalid:
-                raise UnsupportedError("gquery has no offsets from UTC with seconds", span=span) from None
+            return Type(Kind.TEMPORAL, pa.scalar(value).type)
         case pa.MonthDayNano():
             return Type(Kind.TEMPORAL, pa.month_day_nano_interval())
         case Mapping():
@@ -52,6 +54,20 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
     if hasattr(value, "tolist") and callable(value.tolist):  # a NumPy scalar or array, a pandas or Arrow column
         return type_of_value(value.tolist(), span, what)
     raise BindError(f"{what} is a {type(value).__name__}, which is no Cypher value", span=span)
+
+
+def _zone_of(moment: datetime.datetime, span: Span, what: str) -> str:
+    """As Arrow spells it: the name of a zone, where it is one, else the offset."""
+    offset = moment.utcoffset()
+    if offset is None:
+        raise BindError(f"{what} is in a zone that gives no offset", span=span)
+    if not isinstance(moment.tzinfo, datetime.timezone):
+        with suppress(zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            return zoneinfo.ZoneInfo(str(pa.scalar(moment).type.tz)).key
+    seconds = int(offset.total_seconds())
+    if seconds % 60:
+        raise UnsupportedError("gquery has no offsets from UTC with seconds", span=span)
+    return offset_text(seconds) if seconds else "UTC"
 
 
 def _type_of_decimal(value: decimal.Decimal, span: Span, what: str) -> Type:
