@@ -202,6 +202,14 @@ def test_zones_of_parameters(graph: gquery.Graph) -> None:
         answer(datetime.timezone(datetime.timedelta(seconds=3601)))
 
 
+@pytest.mark.parametrize("text", ["RETURN $x.a", "RETURN $x", "UNWIND [$x] AS x RETURN keys(x)"])
+def test_maps_whose_keys_differ_in_case_only_are_no_parameters(graph: gquery.Graph, text: str) -> None:
+    with pytest.raises(gquery.UnsupportedError, match="differ in case only") as caught:
+        graph.query(text, {"x": {"a": 1, "A": 2}})
+    assert caught.value.span is not None
+    assert caught.value.span.start == text.index("$x")
+
+
 def test_decimals_are_parameters(graph: gquery.Graph) -> None:
     assert graph.query("RETURN $x > 0.5 AS x", {"x": decimal.Decimal("0.57")}).scalar() is True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from gquery.errors import BindError, Notice, Span, UnsupportedError, did_you_mean
+from gquery.errors import BindError, Notice, Span, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.expressions.elements import bind_element_property, once
 from gquery.planner.ir.expr import (
@@ -22,6 +22,7 @@ from gquery.planner.ir.expr import (
 )
 from gquery.planner.ir.types.common_type import list_of, type_of_stored, unify
 from gquery.planner.ir.types.elements import ELEMENTS, stored_properties, stored_property
+from gquery.planner.ir.types.value_types import expect_keys_apart
 
 if TYPE_CHECKING:
     from gquery.planner.binding.expressions.binder import ExpressionBinder
@@ -32,10 +33,7 @@ Entries = list[tuple[str, Expression]]
 def map_of(entries: Iterable[tuple[str, Expression]], span: Span) -> Call:
     """The map with these values; of two with one key, the last."""
     values = dict(entries)
-    folded = {key.lower(): key for key in values}
-    if len(folded) < len(values):
-        twice = next(key for key in values if folded[key.lower()] != key)
-        raise UnsupportedError(f"gquery has no maps whose keys differ in case only, such as `{twice}`", span=span)
+    expect_keys_apart(values, span)
     pairs = tuple(part for key, value in values.items() for part in (Constant(STRING, value.span, key), value))
     return Call(
         Type(Kind.MAP, None, None, tuple((key, value.type) for key, value in values.items())), span, "map", pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -47,6 +47,7 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
         case pa.MonthDayNano():
             return Type(Kind.TEMPORAL, pa.month_day_nano_interval())
         case Mapping():
+            expect_keys_apart(value, span)
             fields = tuple((str(key), type_of_value(item, span, what)) for key, item in value.items())
             return Type(Kind.MAP, None, None, fields)
         case list() | tuple() | set() | frozenset():
@@ -54,6 +55,14 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
     if hasattr(value, "tolist") and callable(value.tolist):  # a NumPy scalar or array, a pandas or Arrow column
         return type_of_value(value.tolist(), span, what)
     raise BindError(f"{what} is a {type(value).__name__}, which is no Cypher value", span=span)
+
+
+def expect_keys_apart(keys: Collection[str], span: Span) -> None:
+    """Raises UnsupportedError for keys that differ in case only, which DuckDB does not tell apart."""
+    folded = {key.lower(): key for key in keys}
+    twice = next((key for key in keys if folded[key.lower()] != key), None)
+    if twice is not None:
+        raise UnsupportedError(f"gquery has no maps whose keys differ in case only, such as `{twice}`", span=span)
 
 
 def _zone_of(moment: datetime.datetime, span: Span, what: str) -> str:
