@@ -74,6 +74,8 @@ def test_ends_of_two_kinds_are_refused(tmp_path: Path) -> None:
 def test_a_table_that_begins_with_an_id_has_vertices(tmp_path: Path) -> None:
     graph = load(write(tmp_path, {"people.csv": "id,name,age\n1,Ann,30\n"}) / "people.csv")
     assert vertices(graph, "People") == [{"id": 1, "name": "Ann", "age": 30}]
+    alone = load(write(tmp_path, {"keys.csv": "id\n1\n2\n"}) / "keys.csv")
+    assert vertices(alone, "Keys") == [{"id": 1}, {"id": 2}]
 
 
 ENDS = {

@@ -85,7 +85,7 @@ def _read_table_or_list(loading: Loading, path: Path) -> tuple[list[VertexRows],
         return [], read_edge_file(loading, path, layout)
     names = [column.name for column in layout.columns]
     several = len(names) > 1
-    if several and find_ends(names) is None and names[0].lower() in ID_NAMES:
+    if find_ends(names) is None and names[0].lower() in ID_NAMES:
         return read_vertex_file(loading, path, with_id(layout)), []
     if is_binary(path) or (several and (options.header or find_ends(names) is not None)):
         return [], read_edge_file(loading, path, layout)
