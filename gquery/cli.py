@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line (that of the process when None) and returns its exit code."""
     logging.getLogger("gquery").addHandler(logging.NullHandler())  # the progress bar tells what it would
     if arguments is None:
+        _open_standard_streams()
         atexit.register(_end_soon)
     try:
         chosen = read_command_line(sys.argv[1:] if arguments is None else arguments)
@@ -74,6 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has said what there is to say
         return int(stop.code or 0)
     return code
+
+
+def _open_standard_streams() -> None:
+    """A process may begin without them, as after `<&-` and `>&-`: then there is nothing to read, and writing fails."""
+    sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
 
 
 def _end_soon() -> None:

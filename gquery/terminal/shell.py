@@ -87,7 +87,7 @@ class Shell:
         except KeyboardInterrupt:
             self.notes.print(STOPPED)
             return CANCELLED
-        except (BrokenPipeError, SystemExit):
+        except (OSError, SystemExit):  # nobody reads, or no room is left for what is shown
             raise
         except Exception:  # a mistake of ours must not end the session
             self.notes.print(traceback.format_exc() + "This is a mistake in gquery: please report it.", markup=False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -267,10 +269,28 @@ def test_ctrl_c(saved: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_full_disk(saved: str) -> None:
+@pytest.mark.parametrize("script", [False, True])
+def test_a_full_disk(saved: str, script: bool) -> None:
+    command = [*GQUERY, saved] if script else [*GQUERY, "run", saved, PEOPLE]
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [*GQUERY, "run", saved, PEOPLE], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False
+            command, cwd=ROOT, input=PEOPLE.encode(), stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert done.returncode == 1
     assert done.stderr.decode() == f"Execution error: cannot write the answer: {os.strerror(28)}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("run {} 'RETURN 1 AS x' >&-", 1, f"Execution error: cannot write the answer: {os.strerror(errno.EBADF)}"),
+        ("run {} 'RETURN 1 AS x' -o answer.csv <&- >&-", 0, "1 row"), ("{} <&-", 0, ""),
+        ("run {} - <&-", 1, "Syntax error: the query is empty"),
+    ],
+)  # fmt: skip
+def test_streams_that_are_closed(saved: str, tmp_path: Path, arguments: str, code: int, said: str) -> None:
+    command = f"{shlex.join(GQUERY)} {arguments.format(saved)}"
+    found = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, shell=True, cwd=tmp_path, env=found, capture_output=True, check=False)
+    assert (done.returncode, done.stderr.decode()[: len(said)]) == (code, said)
+    assert bool(done.stderr) == bool(said)
