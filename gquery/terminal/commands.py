@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -47,6 +48,10 @@ def _full_name(name: str) -> str:
     if fitting and len(name) > 1:
         raise UsageError(f"`{name}` may be {' or '.join(fitting)}")
     raise UsageError(f"there is no command `{name}`", hint=did_you_mean(name, COMMANDS) or "`:help` lists them")
+
+
+_PARAMETER = re.compile(r"\$?(?P<name>\w+|`[^`]+`)(?:\s*(?:=>|=|:)\s*|\s+|$)(?P<value>.*)", re.DOTALL)
+"""Between name and value may stand what other shells and `--param` have there."""
 
 
 # --- one function a command --------------------------------------------------------------------------------------
@@ -145,14 +150,18 @@ def _show(shell: Shell, *names: str) -> None:
 
 
 def _param(shell: Shell, arguments: str) -> None:
-    name, _, value = arguments.removeprefix("$").partition(" ")
-    if name and value:
-        shell.parameters[name] = read_literal(value.strip())
+    given = _PARAMETER.fullmatch(arguments)
+    if given is None and arguments.startswith("$"):
+        raise UsageError("a parameter's name must follow `$`")
+    if given is None and arguments:
+        raise UsageError(f"`{arguments}` is no name and value", hint="such as `:param min 30`")
+    name = given["name"].strip("`") if given else ""
+    if given and given["value"]:
+        shell.parameters[name] = read_literal(given["value"])
     elif name:
         shell.parameters.pop(name, None)
-    elif arguments:
-        raise UsageError("a parameter's name must follow `$`")
-    for known in shell.parameters if not arguments else {name} & shell.parameters.keys():
+        shell.notes.print(f"{'$' + name:<13} has no value", markup=False, highlight=False)
+    for known in {name} & shell.parameters.keys() if name else shell.parameters:
         shell.notes.print(f"{'$' + known:<13} {shell.parameters[known]!r}", markup=False, highlight=False)
 
 

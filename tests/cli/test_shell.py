@@ -74,6 +74,17 @@ def test_parameters(screen: Screen) -> None:
     assert screen("MATCH (a:Person) WHERE a.age > $min RETURN a.age") == WRONG
 
 
+@pytest.mark.parametrize(
+    "line", [":param min=40", ":param $min = 40", ":param min => 40", ":set $min: 40", ":param `min` 40"]
+)
+def test_signs_between_a_parameter_and_its_value(screen: Screen, line: str) -> None:
+    assert screen(line) == 0
+    assert screen.shell.parameters == {"min": 40}
+    assert screen(":param min") == 0
+    assert "$min          has no value" in screen.notes
+    assert not screen.shell.parameters
+
+
 def test_settings(screen: Screen) -> None:
     assert screen(":set memory_limit 1GB\n:set threads 1\n:set device CPU\n:mode DIFFERENT nodes\n:set timeout 5s") == 0
     assert screen.shell.graph is not None
@@ -98,6 +109,7 @@ def test_settings(screen: Screen) -> None:
         (":set timeout soon", "not a number of seconds"),
         (":set device tpu", "auto, cpu, gpu"),
         (":set $", "must follow `$`"),
+        (":param {min: 40}", "is no name and value"),
         (":timing maybe", "neither on nor off"),
         (":load", "required: source"),
         (":load x --on-bad-row ignore", "invalid choice"),
