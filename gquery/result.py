@@ -251,7 +251,10 @@ class Result:
 
         format: `csv`, `json` (one object a line), `arrow` (the IPC stream format) or `parquet`.
         """
-        return self._written(stream_format(sink, format), sink, flushed=True)
+        try:
+            return self._written(stream_format(sink, format), sink, flushed=True)
+        except pa.ArrowException as error:
+            raise ExecutionError(f"cannot write the answer as {format}: {error}") from None
 
     def _written(self, format: Format, sink: BinaryIO, flushed: bool = False) -> int:
         schema, batches = self._opened()

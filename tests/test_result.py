@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import pickle
 import threading
@@ -329,6 +330,20 @@ def test_an_unknown_ending_and_a_missing_folder(tmp_path: Path) -> None:
     assert ".parquet" in (raised.value.hint or "")
     with pytest.raises(ExecutionError, match="cannot write"):
         result_of(Runs()).write(tmp_path / "absent" / "out.csv")
+
+
+def test_bytes_are_hexadecimal_where_there_is_only_text() -> None:
+    result = result_over(pa.table({"x": [b"\0\xff", None], "m": [{"y": b"a"}, None]}))
+    sinks = {format: io.BytesIO() for format in ("csv", "json")}
+    for format, sink in sinks.items():
+        assert result.write_to(sink, format) == 2
+    assert sinks["csv"].getvalue() == b'"x","m"\n"00ff","{""y"": ""61""}"\n,\n'
+    assert sinks["json"].getvalue() == b'{"x": "00ff", "m": {"y": "61"}}\n{"x": null, "m": null}\n'
+
+
+def test_what_a_format_does_not_have_is_an_error_of_ours() -> None:
+    with pytest.raises(ExecutionError, match="cannot write the answer as parquet"):
+        result_over(pa.table({"x": pa.array([{}], pa.struct([]))})).write_to(io.BytesIO(), "parquet")
 
 
 # --- elements ----------------------------------------------------------------------------------------------------

@@ -112,11 +112,16 @@ def python_values(column: pa.Array) -> list[Any]:
     try:
         values = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
     except (OverflowError, ValueError) as error:
-        raise ExecutionError(
-            f"a date or a point in time lies outside of Python's years, 1 to 9999: {error}",
-            hint="return it as toString(...), or read it by to_arrow()",
-        ) from None
+        raise outside_of_years(error) from None
     return values if _is_plain(known) else [to_value(value, known) for value in values]
+
+
+def outside_of_years(error: Exception) -> ExecutionError:
+    """An error of Python's or Arrow's as ours."""
+    return ExecutionError(
+        f"a date or a point in time lies outside of Python's years, 1 to 9999: {error}",
+        hint="return it as toString(...), or read it by to_arrow()",
+    )
 
 
 @lru_cache
@@ -262,6 +267,8 @@ def text_of(value: Any) -> str | None:
             return f"{value:f}"
         case datetime.date() | datetime.time():
             return value.isoformat()
+        case bytes():
+            return value.hex()
         case pa.MonthDayNano():
             return duration_text(value)
     return str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import tempfile
@@ -166,8 +165,8 @@ def _flattened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _is_written(arrow: pa.DataType) -> bool:
-    """Whether Arrow writes no CSV of the type, and we write the values as text."""
-    return bool(pa.types.is_nested(arrow) or pa.types.is_interval(arrow))
+    """Whether Arrow writes no CSV of the type, or bytes as they are, and we write the values as text."""
+    return bool(pa.types.is_nested(arrow) or pa.types.is_interval(arrow) or pa.types.is_binary(arrow))
 
 
 def _as_text(column: pa.Array) -> pa.Array:
@@ -219,4 +218,4 @@ def _plain(value: object) -> object:
         return {slot: getattr(value, slot) for slot in value.__slots__}
     if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
         return float(value)  # written as the same number
-    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+    return text_of(value)
