@@ -18,7 +18,7 @@ from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.executor.updates.counting import Changes
 from gquery.settings import Settings
-from gquery.values.elements import Row, holds_union, python_values, rows_of
+from gquery.values.elements import Row, python_values, rows_of
 from gquery.values.formats import (
     Format,
     batch_without_unions,
@@ -28,6 +28,7 @@ from gquery.values.formats import (
     schema_without_unions,
     stream_format,
 )
+from gquery.values.frames import series_of
 from gquery.values.on_card import device_capsules
 
 Part = TypeVar("Part")
@@ -165,13 +166,10 @@ class Result:
             self._table = table if self._table is None else self._table
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame. Values of several types are Python objects, each of its own type."""
+        """A pandas DataFrame. Maps, elements and values of several types are Python objects, each of its own type."""
         pandas, table = _require("pandas"), self.to_arrow()
-        columns = {
-            name: pandas.Series(column.to_pylist(), dtype=object) if holds_union(column.type) else column.to_pandas()
-            for name, column in zip(table.column_names, table.columns, strict=True)
-        }
-        return pandas.DataFrame(columns)
+        columns = zip(table.column_names, table.columns, strict=True)
+        return pandas.DataFrame({name: series_of(column, pandas) for name, column in columns})
 
     def to_cupy(self) -> dict[str, Any]:
         """The columns as CuPy arrays by name, which other libraries take through DLPack. Ids and numbers of nodes that

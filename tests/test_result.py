@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import io
 import json
 import pickle
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas
 import polars
 import pyarrow as pa
 import pyarrow.csv
@@ -344,6 +346,30 @@ def test_bytes_are_hexadecimal_where_there_is_only_text() -> None:
 def test_what_a_format_does_not_have_is_an_error_of_ours() -> None:
     with pytest.raises(ExecutionError, match="cannot write the answer as parquet"):
         result_over(pa.table({"x": pa.array([{}], pa.struct([]))})).write_to(io.BytesIO(), "parquet")
+
+
+def test_pandas_has_values_as_they_are() -> None:
+    """Arrow makes floats of integers beside nulls, and numbers of times, where they are in maps."""
+    large, zoned = 2**60 + 1, pa.timestamp("us", "Europe/Zurich")
+    fine, time = pa.timestamp("ns"), pa.time64("ns")
+    frame = result_over(
+        pa.table(
+            {
+                "map": pa.array(
+                    [{"n": large, "at": 1}, {"n": None, "at": None}], pa.struct([("n", pa.int64()), ("at", fine)])
+                ),
+                "list": pa.array([[large, None], None]),
+                "zoned": pa.array([[0], []], pa.list_(zoned)),
+                "time": pa.array([1_001, None], time),
+            }
+        )
+    ).to_pandas()
+    assert frame["map"].tolist() == [{"n": large, "at": pandas.Timestamp(1)}, {"n": None, "at": None}]
+    assert frame["list"][0].tolist() == [large, None]
+    assert frame["zoned"][0][0].utcoffset() == datetime.timedelta(hours=1)
+    assert frame["time"].tolist() == [datetime.time(microsecond=1), None]
+    with pytest.raises(ExecutionError, match="outside of Python's years"):
+        result_over(pa.table({"x": pa.array([-1_000_000], pa.date32())})).to_pandas()
 
 
 # --- elements ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,30 @@
+"""Columns of an answer as pandas has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from gquery.values.elements import outside_of_years
+
+
+def series_of(column: pa.ChunkedArray, pandas: Any) -> Any:
+    """A series; what pandas has no values for, as Python objects. Raises ExecutionError for dates in years beyond
+    Python's."""
+    try:
+        if _would_change(column.type):
+            return pandas.Series(column.to_pylist(), dtype=object)
+        return column.to_pandas(integer_object_nulls=pa.types.is_nested(column.type))
+    except (OverflowError, ValueError) as error:
+        raise outside_of_years(error) from None
+
+
+def _would_change(arrow: pa.DataType) -> bool:
+    """Whether Arrow's own way to pandas changes values. In maps an integer becomes a float where another is null, and a
+    point in time with nanoseconds a number; lists lose their zone; values of several types and finer times are errors.
+    """
+    if pa.types.is_list(arrow):
+        item = arrow.value_type
+        return _would_change(item) or (pa.types.is_timestamp(item) and item.tz is not None)
+    return bool(pa.types.is_nested(arrow)) or arrow == pa.time64("ns")
